@@ -26,10 +26,10 @@ extension JWSVerifier {
         return verified
     }
 
-    /// Makes the checks that need no keys.
+    /// Runs the checks that need no keys.
     ///
     /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``; for a load balancer's assertion,
-    ///   also the rejection for anything wrong in its header.
+    ///   also the rejection for any other error in its header.
     package func checkAccessTokenHeader(
         _ token: UnverifiedToken, allowing algorithms: SignatureAlgorithms, _ dialect: AccessTokenDialect
     ) throws(Rejection) {

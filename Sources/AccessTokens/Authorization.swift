@@ -2,7 +2,7 @@ private import Bytes
 internal import IDToken
 private import JSON
 
-/// What an access token lets its bearer do.
+/// The permissions that an access token grants, and the client that it was issued to.
 package struct Authorization: Sendable, Equatable {
     /// The client that the token was issued to; `nil` if the provider's tokens name none.
     package let clientID: String?
@@ -15,7 +15,7 @@ package struct Authorization: Sendable, Equatable {
     /// Reads an access token's claims.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)`` unless the scopes are a string or a list of strings.
-    /// - Source: RFC 9068, sections 2.2.3 and 2.2.3.1; `scp` is what some providers use instead of `scope`.
+    /// - Source: RFC 9068, sections 2.2.3 and 2.2.3.1; some providers use `scp` instead of `scope`.
     init(_ claims: Claims, client: String?, _ names: AuthorizationClaims) throws(Rejection) {
         clientID = client
         let scopes = try claims.scopes(.scope)

@@ -10,7 +10,7 @@ package struct VerifiedAccessToken: Sendable {
     package let audiences: [String]
     /// `azp`.
     package let authorizedParty: String?
-    /// `nil` only for a load balancer's assertion, which does not say.
+    /// `iat`; `nil` only for a load balancer's assertion, which has none.
     package let issuedAt: UnixTime?
     package let expiresAt: UnixTime
     package let notBefore: UnixTime?

@@ -42,7 +42,8 @@ extension Span<UInt8> {
 
     /// The end of the run of ASCII letters and digits that starts at `start`.
     ///
-    /// Sixteen bytes at a time; the last ones are tested together with some before `start`, if there are enough.
+    /// Tests sixteen bytes at a time. The last block overlaps bytes before it. A span that is shorter than a block is
+    /// tested byte by byte.
     package func endOfAlphanumerics(from start: Int) -> Int {
         var index = start
         if count >= 16 {

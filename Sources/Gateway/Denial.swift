@@ -2,14 +2,14 @@
 package enum Denial: Error, Equatable, Sendable {
     /// The gateway's own key is missing, wrong, or sent more than once.
     case gatewayUnauthenticated
-    /// The request has none of the policy's sources.
+    /// The request contains none of the policy's sources.
     case tokenMissing
-    /// The source is empty, or contains several tokens, or bytes that no token can contain.
+    /// The source is empty, or contains several tokens or bytes that no token can contain.
     case tokenUnreadable
-    /// - Parameter code: the code of the problem that the other endpoints answer for such a token.
+    /// - Parameter code: the code of the problem with which the other endpoints reject such a token.
     case tokenRejected(code: String)
     case scopeMissing(needed: [String])
-    /// The token is valid, but lacks something other than scopes that the policy requires.
+    /// The token is valid, but does not meet a requirement of the policy other than its scopes.
     case requirementNotMet
     /// The values for the backend are longer than ``ForwardAuthPolicy/maximumValuesLength``.
     case valuesTooLong
@@ -27,7 +27,8 @@ package enum Denial: Error, Equatable, Sendable {
         }
     }
 
-    /// The HTTP status: 401 if another token could help, else 403. Never 400, which nginx takes for an error.
+    /// The HTTP status: 401 if another token could help, else 403. Never 400, because nginx treats it as a failed
+    /// subrequest and responds with 500.
     package var status: Int {
         switch self {
         case .tokenMissing, .tokenUnreadable, .tokenRejected: 401

@@ -1,15 +1,15 @@
 package import IDToken
 
-/// What requests must have so that a gateway may let them pass, and what the gateway is told about them.
+/// The conditions under which a gateway may let a request pass, and the header fields that it then forwards.
 package struct ForwardAuthPolicy: Sendable, Equatable {
     /// The third segment of the path that the gateway requests, byte for byte.
     package var id: String
     /// The IDs of the providers whose tokens are accepted. No two of them have the same issuer.
     package var providers: [String]
-    /// Where the token is searched for. The first source that the request has is used.
+    /// Where to look for the token. The first source that the request contains is used.
     package var sources: [TokenSource]
     package var requirements: Requirements
-    /// The header fields of an answer that lets the request pass. All of them are always sent.
+    /// The header fields of a response that lets the request pass. All of them are always sent.
     package var headers: [IdentityHeader]
     /// Whether the gateway must send an API key of its own.
     package var requiresKey: Bool
@@ -31,7 +31,7 @@ package struct ForwardAuthPolicy: Sendable, Equatable {
 
     /// Checks the requirements, and returns the header fields that tell the backend who sent the request.
     ///
-    /// - Returns: the fields of the answer, each name once.
+    /// - Returns: the fields of the response, each name once.
     /// - Throws: ``Denial/scopeMissing(needed:)``, ``Denial/requirementNotMet``, ``Denial/valuesTooLong``.
     package func fields(
         for token: GatewayToken, now: UnixTime, clockSkewSeconds: Int64

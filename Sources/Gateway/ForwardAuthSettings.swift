@@ -1,8 +1,8 @@
-/// How gateways are answered.
+/// The settings for requests from gateways.
 package struct ForwardAuthSettings: Sendable, Equatable {
-    /// If empty, gateways get no answer.
+    /// If empty, `/v1/forward-auth/{policy}` responds with 404.
     package var policies: [ForwardAuthPolicy] = []
-    /// How long a request waits for keys. The shipped configurations wait 200 ms for the whole answer.
+    /// How long a request waits for keys. The shipped gateway configurations wait 200 ms for the whole response.
     package var keysTimeoutMilliseconds: Int64 = 100
 
     package init() {}

@@ -1,7 +1,7 @@
 package import AccessTokens
 package import IDToken
 
-/// What policies need of a verified access token or ID Token.
+/// The parts of a verified access token or ID Token that policies read.
 package enum GatewayToken: Sendable {
     case idToken(VerifiedIDToken)
     case accessToken(VerifiedAccessToken)
@@ -13,7 +13,7 @@ package enum GatewayToken: Sendable {
         }
     }
 
-    /// `nil` for ID Tokens, which grant nothing.
+    /// The scopes and roles; `nil` for ID Tokens, which grant nothing.
     package var authorization: Authorization? {
         switch self {
         case .idToken: nil

@@ -17,17 +17,18 @@ package struct IdentityHeader: Sendable, Equatable {
         IdentityHeader("X-Auth-Scopes", .scopes),
     ]
 
-    /// Why no field may have this name; `nil` if one may.
+    /// Why a header field must not have this name; `nil` if it may.
     ///
-    /// Fields that frame, route or authenticate a request, or belong to a gateway, would do more than inform the backend.
-    /// Underscores are refused, because many servers treat them like hyphens, and gateways drop such fields.
+    /// Fields that frame, route or authenticate a request, or that gateways use, are refused, because they change how
+    /// the request is handled. Underscores are refused, because many servers treat them like hyphens, and gateways drop
+    /// such fields.
     package static func refusal(ofName name: String) -> String? {
         let lowercase = name.lowercased()
         guard !name.isEmpty, name.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }) else {
             return "a header's name must consist of letters, digits and hyphens"
         }
         guard !reservedNames.contains(lowercase), !reservedPrefixes.contains(where: lowercase.hasPrefix) else {
-            return "\(name) frames, routes or authenticates requests; choose another name, such as X-Auth-Subject"
+            return "\(name) is reserved for HTTP or for gateways; choose another name, such as X-Auth-Subject"
         }
         return nil
     }

@@ -2,7 +2,7 @@ private import AccessTokens
 private import Bytes
 private import IDToken
 
-/// What a header field can tell about a verified token. The raw values are the words of the settings.
+/// A property of a verified token that a header field can carry. The raw values are the words of the settings.
 package enum IdentityValue: String, Sendable, CaseIterable {
     case provider, issuer, subject, email
     case emailVerified = "email_verified"
@@ -20,7 +20,7 @@ package enum IdentityValue: String, Sendable, CaseIterable {
     case expiresAt = "expires_at"
 
     /// The field's value: visible ASCII except `%` unchanged, every other UTF-8 byte percent-encoded. The elements of a
-    /// list are joined by a space. Empty if the token says nothing.
+    /// list are joined by a space. Empty if the token has no such value.
     func text(of token: GatewayToken) -> String {
         let identity = token.identity
         return switch self {

@@ -5,19 +5,19 @@ private import JSON
 
 /// What a policy requires of a verified token. By default, nothing.
 package struct Requirements: Sendable, Equatable {
-    /// The scopes that the token must all grant.
+    /// The scopes, all of which the token must grant.
     package var scopes: [String] = []
     package var claimRules: [ClaimRule] = []
-    /// The domains that the email address may have; if empty, any. Subdomains are other domains.
+    /// The domains that the email address may have; if empty, any. Subdomains don't match.
     package var emailDomains: [String] = []
-    /// The lowest trust that is enough; `nil`: `verified` if there are ``emailDomains``, else no address is required.
+    /// The minimum trust in the address; `nil`: `verified` if there are ``emailDomains``, else no address is required.
     package var emailTrust: Identity.EmailTrust?
-    /// How long ago the user may have authenticated, in seconds.
+    /// The maximum age of the user's authentication, in seconds.
     package var maximumAgeSeconds: Int64?
 
     package init() {}
 
-    /// One of the things that a policy can require.
+    /// A kind of requirement that a policy can have.
     package enum Requirement: CaseIterable {
         case scopes, claims, email, age
     }
@@ -31,7 +31,7 @@ package struct Requirements: Sendable, Equatable {
         guard isMet(.claims), isMet(.email), isMet(.age) else { throw .requirementNotMet }
     }
 
-    /// Whether a token meets one requirement, or the policy does not have it.
+    /// Whether a token meets one requirement; `true` if the policy does not have it.
     package func isMet(
         _ requirement: Requirement, by token: GatewayToken, now: UnixTime, clockSkewSeconds: Int64
     ) -> Bool {
@@ -43,12 +43,12 @@ package struct Requirements: Sendable, Equatable {
         }
     }
 
-    /// The lowest trust that is enough; `nil` if no address is required. An unverified address may be anybody's.
+    /// The minimum trust in the address; `nil` if no address is required. An unverified address may be anybody's.
     package var neededEmailTrust: Identity.EmailTrust? { emailTrust ?? (emailDomains.isEmpty ? nil : .verified) }
 
     private func hasClaims(_ token: GatewayToken) -> Bool {
         guard !claimRules.isEmpty else { return true }
-        // Only a few policies have such rules, so verified tokens don't keep their claims as an object.
+        // Only a few policies have such rules, so verified tokens don't keep their claims as a parsed object.
         guard let object = try? JSONObject(token.claimsText) else { return false }
         let claims = Claims(object)
         return claimRules.allSatisfy { rule in
@@ -69,7 +69,7 @@ package struct Requirements: Sendable, Equatable {
         return emailDomains.isEmpty || address.isIn(oneOf: emailDomains)
     }
 
-    /// A time in the future proves nothing.
+    /// Whether the user authenticated recently enough. A time in the future is rejected.
     private func isFresh(_ authenticatedAt: UnixTime?, now: UnixTime, clockSkewSeconds: Int64) -> Bool {
         guard let maximumAgeSeconds else { return true }
         guard let authenticatedAt else { return false }
@@ -79,7 +79,7 @@ package struct Requirements: Sendable, Equatable {
 }
 
 extension Identity.EmailTrust {
-    /// Larger means more.
+    /// Larger numbers mean more trust.
     fileprivate var rank: Int {
         switch self {
         case .unverified: 0

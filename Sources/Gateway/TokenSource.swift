@@ -41,14 +41,15 @@ extension ForwardAuthPolicy {
         throw .tokenMissing
     }
 
-    /// - Returns: `nil` if there is no such field, or if its scheme is another one.
+    /// - Returns: `nil` if there is no such field, or if it has a different scheme.
     private static func token(
         in values: [ArraySlice<UInt8>], after scheme: String?
     ) throws(Denial) -> ArraySlice<UInt8>? {
         guard let value = values.first else { return nil }
         guard values.count == 1 else { throw .tokenUnreadable }
         guard let scheme = scheme?.utf8 else { return value }
-        // A tab ends the scheme as well: some servers would read a token after it, so it must not count as absent.
+        // A tab ends the scheme as well: some servers accept a token after a tab, so such a field must not count as
+        // absent.
         let word = value.prefix { !$0.isBlank }
         guard word.count == scheme.count, zip(word, scheme).allSatisfy({ $0.asciiLowercased == $1.asciiLowercased })
         else { return nil }
@@ -57,9 +58,9 @@ extension ForwardAuthPolicy {
 
     /// The value of a cookie (RFC 6265, section 4.2), without the quotation marks that may surround it.
     ///
-    /// Blanks before `=` are not part of the name, as in section 5.2 and in many servers.
+    /// Spaces and tabs before `=` are not part of the name, as in section 5.2 and in many servers.
     ///
-    /// - Returns: `nil` if there is none with this name.
+    /// - Returns: `nil` if there is no cookie with this name.
     private static func cookie(_ name: String, in values: [ArraySlice<UInt8>]) throws(Denial) -> ArraySlice<UInt8>? {
         var found: ArraySlice<UInt8>?
         for pair in values.lazy.flatMap({ $0.split(separator: UInt8(ascii: ";")) }) {

@@ -12,7 +12,7 @@ package struct CodeVerifier: Equatable, Sendable, CustomStringConvertible, Custo
         self.octets = octets
     }
 
-    /// A new one.
+    /// A new random code verifier.
     ///
     /// - Throws: ``OpenSSLError`` if the random generator can't be seeded.
     package static func random() throws(OpenSSLError) -> CodeVerifier {

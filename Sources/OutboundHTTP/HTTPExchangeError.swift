@@ -1,4 +1,4 @@
-/// Why an exchange failed: only the kind of failure, without text of the peer or a library.
+/// Why an exchange failed: only the kind of failure, without any text from the peer or a library.
 package enum HTTPExchangeError: Error, Sendable, Equatable {
     // MARK: Connecting
 

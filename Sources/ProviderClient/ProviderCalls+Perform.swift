@@ -71,7 +71,7 @@ extension ProviderCalls {
         let startedAt = SystemClocks.unixNanoseconds()
         return loop.flatSubmit { [self] in
             let begun = loop.now
-            // By the clock of the deadline: the event loop's clock starts elsewhere.
+            // Measured by the deadline's clock, because the event loop's clock has a different origin.
             let rest = (call.deadline - SystemClocks.monotonic()).milliseconds
             let deadline = begun + .milliseconds(max(rest, 0))
             return connection(for: call.address, until: deadline).flatMap { [self] opened in

@@ -5,7 +5,7 @@ public import IDToken
 /// ``expected`` and ``found`` contain no secrets. A nonce, a code, an access token, a subject and an address are shown
 /// only as a ``Redaction/fingerprint(_:_:)``.
 public struct Check: Sendable, Equatable {
-    /// An explanation has a check for each name of its kind of token, in the verifier's order.
+    /// An explanation has one check for each name that applies to its kind of token, in the verifier's order.
     public let name: Name
     public let state: State
     /// What the settings or the request require.
@@ -24,9 +24,9 @@ public struct Check: Sendable, Equatable {
         case passed
         /// A verification would fail here, unless an earlier check failed.
         case failed(Refusal)
-        /// It needs the result of a check that failed.
+        /// The check needs the result of a check that failed.
         case notReached
-        /// Neither the settings nor the request enable it.
+        /// Neither the settings nor the request enable the check.
         case notAsked
 
         /// The state in HTTP answers.
@@ -112,7 +112,7 @@ package struct Diagnosis {
         self.fix = fix
     }
 
-    /// What is wrong with a claim that is missing, or has an invalid type or form.
+    /// Diagnoses a claim that is missing, or has an invalid type or form.
     ///
     /// - Parameters:
     ///   - kind: the kind of token that was expected.

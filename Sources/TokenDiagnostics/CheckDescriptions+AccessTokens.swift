@@ -29,11 +29,11 @@ extension CheckDescriptions {
             .header, rejection, passed: "The header is that of an access token.",
             failed: Diagnosis(
                 dialect.declaresType && (try? checkTokenType(token.jws.header)) != nil
-                    ? "The header does not declare an access token, which this provider's access tokens must (RFC 9068)."
-                    : "The header is not an access token's.",
+                    ? "The header does not declare an access token: its typ must be at+jwt (RFC 9068)."
+                    : "The header is not that of an access token.",
                 fix: """
-                    Send the access_token of the provider's response. If the provider never sends typ at+jwt, name its \
-                    preset in the settings of the provider \(policy.id).
+                    Send the access_token of the provider's response. If the provider never sends typ at+jwt, set the \
+                    matching preset for the provider \(policy.id).
                     """),
             expected: expected, found: "typ " + (type.map(Redaction.text) ?? "absent"))
     }
@@ -44,7 +44,7 @@ extension CheckDescriptions {
         let diagnosis: Diagnosis =
             switch rejection {
             case .keyNotFound:
-                Diagnosis("The assertion's kid is not a UUID, as a load balancer's is.", fix: Self.forgedHeader)
+                Diagnosis("The assertion's kid is not a UUID; a load balancer's always is.", fix: Self.forgedHeader)
             case .claimInvalid(.signer):
                 Diagnosis(
                     "Another load balancer signed the assertion.",
@@ -55,7 +55,7 @@ extension CheckDescriptions {
                 Diagnosis("The assertion's header lacks a member that load balancers send.", fix: Self.forgedHeader)
             }
         return .checked(
-            .signer, rejection, passed: "The load balancer of the settings signed the assertion.", failed: diagnosis,
+            .signer, rejection, passed: "The configured load balancer signed the assertion.", failed: diagnosis,
             expected: dialect.loadBalancer.map(Redaction.text), found: found.map(Redaction.text))
     }
 
@@ -89,7 +89,7 @@ extension CheckDescriptions {
                     The token is for \(Redaction.list(found)), which is configured, but the request accepts only \
                     \(Redaction.text(audience)).
                     """,
-                    fix: "As audience, send the identifier of the API that was called, or omit audience.")
+                    fix: "Set audience to the identifier of the API that was called, or omit it.")
             } else {
                 Diagnosis(
                     "The token is for \(Redaction.list(found)), but the provider \(policy.id) has other audiences.",
@@ -108,7 +108,7 @@ extension CheckDescriptions {
         let claim = dialect.clientClaims.first(where: claims.hasValue)
         let found = (header ?? claim.flatMap(claims.text)).map(Redaction.text)
         guard rejection != nil || found != nil else {
-            return .notAsked(.client, "The provider's access tokens need not name a client.")
+            return .notAsked(.client, "This provider's access tokens don't have to name a client.")
         }
         return made(
             .client, rejection,
@@ -125,7 +125,8 @@ extension CheckDescriptions {
         let isMachine = claims.text(.subject)?.isEmpty == true
         return .checked(
             .subject, rejection,
-            passed: isMachine ? "The token names a machine, and the settings accept it." : "The token has a valid sub.",
+            passed: isMachine
+                ? "The token names a machine, and the settings accept machines." : "The token has a valid sub.",
             failed: isMachine
                 ? Diagnosis(
                     "The token is a service token: its sub is empty.",
@@ -143,11 +144,11 @@ extension CheckDescriptions {
         return made(
             .scopes, rejection,
             passed: needed.isEmpty
-                ? "The request needs no scope." : "The token grants every scope that the request needs.",
+                ? "The request requires no scopes." : "The token grants every scope that the request requires.",
             failed: Diagnosis(
                 "The token does not grant \(Redaction.list(missing)).",
                 fix: """
-                    Have the client request the scope, and check that the provider lets this user and client have it.
+                    Have the client request the scope, and check that the provider may grant it to this user and client.
                     """),
             expected: needed.isEmpty ? nil : Redaction.list(needed),
             found: granted.map { Redaction.list($0) } ?? "no scope")

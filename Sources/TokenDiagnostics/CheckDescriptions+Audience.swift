@@ -30,7 +30,7 @@ extension CheckDescriptions {
                 The token is for \(Redaction.list(found)), which is configured, but the request accepts only \
                 \(Redaction.text(audience)).
                 """,
-                fix: "As audience, send the client ID of the app that signed in, or omit audience.")
+                fix: "Set audience to the client ID of the app that signed in, or omit it.")
         }
         if isConfigured {
             let untrusted = found.filter {
@@ -44,7 +44,7 @@ extension CheckDescriptions {
         return unknownAudienceDiagnosis(found)
     }
 
-    /// Claims that access tokens have and ID Tokens don't.
+    /// The diagnosis for a token with claims that access tokens have and ID Tokens don't.
     private var signsOfAccessToken: Diagnosis? {
         let signs = ["scope", "scp"].filter { claims.contains(ClaimName($0)) }
         guard !signs.isEmpty, !claims.contains(.nonce) else { return nil }
@@ -113,7 +113,8 @@ extension CheckDescriptions {
 
     // MARK: Authorized party
 
-    /// Whether the party to which the token was issued may present it. Made only if the settings name parties.
+    /// Whether the party to which the token was issued may present it. The check is enabled only if the settings list
+    /// authorized_parties.
     func authorizedParty(_ rejection: Rejection?) -> Check {
         let found = claims.text(.authorizedParty).map(Redaction.text)
         guard rejection != nil || !policy.authorizedParties.isEmpty else {

@@ -42,12 +42,12 @@ extension CheckDescriptions {
                     The token expired \(Redaction.duration(age)) ago, and the provider no longer publishes the key \
                     that it names.
                     """,
-                fix: "Use a token from a new sign-in; an old one can't be verified any more.")
+                fix: "Use a token from a new sign-in; an old one can no longer be verified.")
         }
         return Explanation.Cause(claim)
     }
 
-    /// That an access token was sent, if a check failed by which the kinds differ.
+    /// The cause “the wrong kind of token was sent”, if a check failed that distinguishes the kinds of tokens.
     private func otherKind(_ failed: [Check]) -> Explanation.Cause? {
         let telling: Set<CheckName> = [
             .header, .audience, .authorizedParty, .client, .requiredClaims, .claimValues, .nonce, .tokenKind,
@@ -68,7 +68,7 @@ extension CheckDescriptions {
         return Explanation.Cause(check: check.name, explanation: diagnosis.explanation, fix: diagnosis.fix)
     }
 
-    /// That an ID Token was sent where access tokens are verified.
+    /// The cause “an ID Token was sent”, where access tokens are verified.
     private func idToken(sentInstead check: Check) -> Explanation.Cause? {
         guard case .idToken(let reason) = TokenKindGuess(token) else { return nil }
         return Explanation.Cause(
@@ -103,7 +103,7 @@ extension CheckDescriptions {
             companions.isEmpty ? "" : ", together with the request's \(companions.joined(separator: " and "))"
         let reason =
             policy.nonce.isChecked
-            ? "neither request nor token has a nonce" : "the settings switch nonces off (nonce: { check: off })"
+            ? "neither request nor token has a nonce" : "the settings turn nonce checks off (nonce: { check: off })"
         return "\(issued) to this app\(together); nothing ties it to one sign-in, because \(reason)."
     }
 }

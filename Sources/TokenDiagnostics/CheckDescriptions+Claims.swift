@@ -162,8 +162,8 @@ extension CheckDescriptions {
             return .passed(
                 .identity,
                 """
-                The token's \(address.string) is not one email address, so the identity has none: email, email_verified, \
-                email_trust and is_private_email are null.
+                The token's \(address.string) is not a single email address, so the identity has none: email, \
+                email_verified, email_trust and is_private_email are null.
                 """, found: found)
         }
         if noAddress != nil, rejection == .claimInvalid(address) {
@@ -171,7 +171,7 @@ extension CheckDescriptions {
                 .identity, rejection,
                 Diagnosis(
                     """
-                    The token's \(address.string) is not one email address, but required_claims of the provider \
+                    The token's \(address.string) is not a single email address, but required_claims of the provider \
                     \(policy.id) requires one.
                     """,
                     fix:
@@ -179,7 +179,7 @@ extension CheckDescriptions {
                         Have the provider send one plain address (name@example.com, without a display name), or \
                         remove \(address.string) from required_claims.
                         """
-                ), expected: "one email address", found: found)
+                ), expected: "a single email address", found: found)
         }
         let claim = rejection.claim?.string ?? "email"
         return .failed(
@@ -198,7 +198,7 @@ extension CheckDescriptions {
 }
 
 extension Claims {
-    /// The claim's value if it is not one email address; `nil` if it is, or if it is absent.
+    /// The claim's value if it is not a single email address; `nil` if it is, or if it is absent.
     fileprivate func malformedEmail(_ policy: ProviderPolicy) -> String? {
         let claimed = policy.identityClaims[.email].map(text(at:)) ?? text(.email)
         return claimed.flatMap { $0.isEmpty || EmailAddress($0) != nil ? nil : $0 }

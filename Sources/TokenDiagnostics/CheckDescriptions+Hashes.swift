@@ -18,7 +18,7 @@ extension CheckDescriptions {
             rejection)
     }
 
-    /// The hash in the token, if the request did not ask for its check.
+    /// The hash in the token, for a check that the request did not enable.
     func hashNotAsked(_ name: CheckName) -> String? {
         switch name {
         case .atHash: fingerprint(of: .accessTokenHash)
@@ -43,7 +43,7 @@ extension CheckDescriptions {
                 ? mismatchDiagnosis(claims.text(claim) ?? "", claim, value, member, other)
                 : Diagnosis(
                     "The token has no \(claim.string) to check the \(member) against.",
-                    fix: "Omit \(member): providers add \(claim.string) in some flows only."),
+                    fix: "Omit \(member): providers add \(claim.string) only in some flows."),
             expected: "half the hash of \(member) (\(Redaction.fingerprint(value, checker)))",
             found: fingerprint(of: claim))
     }
@@ -64,7 +64,7 @@ extension CheckDescriptions {
         }
         if [DigestAlgorithm.sha256, .sha384, .sha512].contains(where: { isHalfHash(of: value, by: $0) }) {
             return Diagnosis(
-                "The token's \(claim.string) is the \(member)'s, but with the wrong hash function for the token's alg.",
+                "The token's \(claim.string) is that of the \(member), but with the wrong hash function for the token's alg.",
                 fix:
                     "The provider violates OpenID Connect Core 3.1.3.6; omit \(member) until the provider has fixed it."
             )
@@ -85,6 +85,6 @@ extension CheckDescriptions {
         }
         return Diagnosis(
             "The \(member) is not the one that this token was issued with.",
-            fix: "Send both from one response of the provider; a refreshed token has a different hash.")
+            fix: "Send both from the same response of the provider; a refreshed token has a different hash.")
     }
 }

@@ -37,7 +37,7 @@ extension CheckDescriptions {
             default: nil
             }
         guard let kind else {
-            return Diagnosis("The token's typ, \(Redaction.quoted(type)), is not an ID Token's.", fix: fix)
+            return Diagnosis("The token's typ, \(Redaction.quoted(type)), is not that of an ID Token.", fix: fix)
         }
         return Diagnosis("The token's typ says that it is \(kind) (\(Redaction.text(type))).", fix: fix)
     }
@@ -84,7 +84,7 @@ extension CheckDescriptions {
         case "NONE":
             return Diagnosis(
                 "The token is not signed (alg none), so anyone could have made it.",
-                fix: "Never accept such a token; configure the client at the provider to get signed ones.")
+                fix: "Never accept such a token; configure the client at the provider so that its tokens are signed.")
         case "HS256", "HS384", "HS512":
             if policy.issuer == ProviderPreset.line.facts(PresetArguments()).policy.issuer {
                 return Diagnosis(
@@ -104,15 +104,15 @@ extension CheckDescriptions {
                 The token is signed with \(Redaction.text(name)) and a secret that provider and client share, \
                 which Assay does not support: anyone who can verify such a token can forge one.
                 """,
-                fix: "Configure the client at the provider to get tokens signed with RS256 or ES256.")
+                fix: "Configure the client at the provider so that its tokens are signed with RS256 or ES256.")
         case let upper where SignatureAlgorithm(rawValue: upper) != nil:
             return Diagnosis(
                 "Algorithm names are case-sensitive; \(Redaction.quoted(name)) is not one.",
-                fix: "Check that the token is from this provider: no JOSE library creates such a header.")
+                fix: "Check that the token is from this provider: JOSE libraries don't create such a header.")
         default:
             return Diagnosis(
                 "The algorithm \(Redaction.quoted(name)) is not supported.",
-                fix: "Configure the client at the provider to get tokens signed with RS256 or ES256.")
+                fix: "Configure the client at the provider so that its tokens are signed with RS256 or ES256.")
         }
     }
 }

@@ -53,10 +53,10 @@ extension ProviderPolicy {
 }
 
 extension Diagnosis {
-    /// Why an issuer is none of the expected ones.
+    /// Why an issuer is not one of the expected ones.
     ///
     /// - Parameters:
-    ///   - expected: the policies with whose issuers the token was compared.
+    ///   - expected: the policies whose issuers were compared with the token's.
     ///   - others: the policies of the other configured providers.
     fileprivate static func otherIssuer(
         _ issuer: String, _ claims: Claims, _ expected: [ProviderPolicy], others: [ProviderPolicy]

@@ -15,7 +15,7 @@ extension CheckDescriptions {
                 policy.nonce.isChecked
                     ? "Neither request nor token has a nonce, so nothing ties the token to this sign-in."
                     : """
-                    The settings switch the check off (nonce: { check: off }), so nothing ties the token to \
+                    The settings turn the check off (nonce: { check: off }), so nothing ties the token to \
                     this sign-in.
                     """,
                 found: found)
@@ -50,7 +50,7 @@ extension CheckDescriptions {
         case .nonceRequired:
             Diagnosis(
                 "The token has a nonce, but the request has none to compare it with.",
-                fix: "As nonce, send the raw nonce that the backend generated for this sign-in.")
+                fix: "Set nonce to the raw nonce that the backend generated for this sign-in.")
         case .nonceMissing: missingNonceDiagnosis
         default: mismatchDiagnosis(claimed ?? [], parameters.nonce ?? "")
         }
@@ -84,11 +84,11 @@ extension CheckDescriptions {
         if let twice = hashedTwice(claimed, nonce) { return twice }
         if let spelling = otherSpelling(claimed, nonce) { return spelling }
         return Diagnosis(
-            "The token's nonce has nothing to do with the request's: the token was issued for another sign-in.",
+            "The token's nonce does not match the request's in any form: the token was issued for another sign-in.",
             fix:
                 """
-                Check that the backend stores the nonce in the session that requested it, and that the app passes \
-                this same nonce to the provider.
+                Check that the backend stores the nonce in the user's session, and that the app passes this same nonce \
+                to the provider.
                 """
         )
     }

@@ -3,7 +3,7 @@ private import JOSE
 private import JSON
 
 extension CheckDescriptions {
-    /// Splits one check of the verifier into two for people: that the key was found, and that the signature is valid.
+    /// Describes one check of the verifier as two: that the key was found, and that the signature is valid.
     ///
     /// - Parameter isAlgorithmRefused: whether the previous check refused the algorithm. The signature is still
     ///   checked: if it is valid, the settings are wrong.
@@ -58,17 +58,17 @@ extension CheckDescriptions {
 
     private func withoutKeys(_ isAlgorithmRefused: Bool) -> Check {
         guard !isAlgorithmRefused else {
-            return .notReached(.key, "Not reached: Assay has no keys of the provider.")
+            return .notReached(.key, "Not reached: Assay has no keys for the provider.")
         }
         return .failed(
             .key, .keysUnavailable,
             Diagnosis(
-                "Assay has no keys of the provider \(policy.id), so the signature can't be checked.",
+                "Assay has no keys for the provider \(policy.id), so the signature can't be checked.",
                 fix: "See the provider's last_error, or run assay config check --live to see why."),
             found: token.keyID.map { "kid " + Redaction.text($0) })
     }
 
-    /// The keys that may have made the signature.
+    /// The keys that may have created the signature.
     private var candidates: [JWK] {
         guard let keys, let algorithm = token.algorithm else { return [] }
         return keys.set.candidates(keyID: token.keyID).filter { $0.fits(algorithm) }
@@ -126,7 +126,7 @@ extension CheckDescriptions {
         return Diagnosis("There is no key \(Redaction.quoted(keyID)) in \(known).", fix: fix)
     }
 
-    /// The time since which the provider may have replaced a key.
+    /// The words for the time since which the provider may have replaced a key.
     private var keysFetched: String {
         guard let fetchedAt = keys?.fetchedAt else { return "" }
         return " since the fetch at \(Redaction.time(fetchedAt, now: now))"

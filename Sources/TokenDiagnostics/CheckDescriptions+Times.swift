@@ -8,16 +8,16 @@ extension CheckDescriptions {
         return Redaction.time(time, now: now)
     }
 
-    /// The latest time that does not lie in the future.
+    /// The latest time that does not count as in the future.
     private var latest: String { "\(Redaction.time(now.advanced(bySeconds: skew))) or before (now, plus clock_skew)" }
 
-    /// The difference between the provider's clock and this one, for a failure that clocks can cause.
+    /// The difference between the provider's clock and this one, for failures that a wrong clock can cause.
     private var clockNote: String {
         guard let offset = keys?.clockOffsetSeconds, offset != 0 else { return "" }
         return ", which is \(Redaction.duration(offset)) \(offset > 0 ? "behind" : "ahead of") the provider's"
     }
 
-    /// Whether the difference of the clocks explains the difference of a time.
+    /// Whether the difference between the clocks explains why a time check failed.
     ///
     /// - Parameter isAhead: whether the provider's clock would have to be ahead of this one.
     private func isExplainedByClocks(_ seconds: Int64, isAhead: Bool) -> Bool {
@@ -56,7 +56,8 @@ extension CheckDescriptions {
         let found = shown(.notBefore)
         return made(
             .notBefore, rejection,
-            passed: found == nil ? "The token has no nbf, which is optional." : "The token's nbf has passed.",
+            passed: found == nil
+                ? "The token has no nbf, which is optional." : "The token is already valid: its nbf has passed.",
             failed: futureDiagnosis(.notBefore, "becomes valid"), expected: latest, found: found)
     }
 
@@ -97,7 +98,7 @@ extension CheckDescriptions {
     func authTime(_ rejection: Rejection?) -> Check {
         let found = shown(.authTime)
         let maximumAge = parameters.maximumAuthenticationAgeSeconds
-        let expected = maximumAge.map { "at most \($0) s ago, and \(skew) s of clock_skew" }
+        let expected = maximumAge.map { "at most \($0) s ago, plus \(skew) s of clock_skew" }
         guard let rejection else {
             guard maximumAge != nil else {
                 return .notAsked(.authTime, "The request has no max_age.", found: found)

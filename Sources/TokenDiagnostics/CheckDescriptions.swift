@@ -4,8 +4,8 @@ internal import OpenSSL
 
 /// Describes the checks of one verification: what each one compared, and why it failed.
 ///
-/// Decides nothing: the verifier's own list determines which checks fail. Only the diagnosis of a failure runs a check
-/// again, with a likely mistake undone.
+/// It decides nothing: the verifier determines which checks fail. To diagnose a failure, it repeats a check with a
+/// likely mistake undone.
 struct CheckDescriptions {
     let token: UnverifiedToken
     let kind: ExpectedKind
@@ -16,7 +16,7 @@ struct CheckDescriptions {
     let keys: ExplainedKeys?
     /// The policies of all other configured providers.
     let others: [ProviderPolicy]
-    /// The entry that verifies access tokens of the token's issuer.
+    /// The provider that verifies access tokens from the token's issuer.
     let accessTokens: AccessTokenEntry?
     let now: UnixTime
     let checker: SignatureChecker
@@ -49,7 +49,7 @@ struct CheckDescriptions {
         return checks
     }
 
-    /// Describes a check that was made.
+    /// Describes a check that ran.
     ///
     /// - Parameter rejection: `nil` if it passed.
     private func check(_ name: CheckName, _ rejection: Rejection?) -> Check {
@@ -90,7 +90,7 @@ struct CheckDescriptions {
         }
     }
 
-    /// The description of a check that was made.
+    /// The description of a check that ran.
     ///
     /// - Parameters:
     ///   - rejection: `nil` if it passed. `passed` then explains why.
@@ -111,7 +111,7 @@ struct CheckDescriptions {
         case .issuedAt: "The assertion has no iat, and nothing depends on it."
         case .tokenAge: "The settings don't limit a token's age (max_token_age)."
         case .requiredClaims: "The settings require no additional claims (required_claims)."
-        case .claimValues: "The settings restrict no claim's value (claim_values)."
+        case .claimValues: "The settings don't restrict the values of claims (claim_values)."
         case .serviceAccount: "Service accounts are not refused (service_accounts)."
         case .tokenKind where !policy.refusesAccessTokens:
             "Access tokens are not detected (refuse_access_tokens: false)."
@@ -129,7 +129,7 @@ struct CheckDescriptions {
         switch name {
         case .algorithm: "the header is not supported"
         case .key where token.jws.header.hasUnsupportedParameter: "the header is not supported"
-        case .key: "there is no algorithm to choose a key by"
+        case .key: "there is no algorithm with which to choose a key"
         case .signer: "the provider is not a load balancer"
         case .keyIssuer: "no key is known to have signed the token"
         case .tokenAge: "the token's iat can't be read"
@@ -147,10 +147,10 @@ public struct ExplainedKeys: Sendable {
     public var set: JWKSet
     /// The algorithms that the provider may sign with, unless the policy lists its own.
     public var algorithms: SignatureAlgorithms
-    /// By this machine's clock.
+    /// When they were fetched, by this machine's clock.
     public var fetchedAt: UnixTime?
     public var nextFetchAt: UnixTime?
-    /// The least number of seconds by which the provider's clock was ahead of this machine's when the keys were
+    /// The minimum number of seconds by which the provider's clock was ahead of this machine's when the keys were
     /// fetched; `nil` if the response had no date.
     public var clockOffsetSeconds: Int64?
     /// Why the last fetch failed; `nil` if it did not.

@@ -5,9 +5,9 @@ final class CheckRecorder: CheckObserver {
     enum Outcome {
         case passed
         case failed(Rejection)
-        /// It needs the result of a check that failed.
+        /// The check needs the result of a check that failed.
         case notReached
-        /// Neither the settings nor the request enable it.
+        /// Neither the settings nor the request enable the check.
         case notAsked
     }
 

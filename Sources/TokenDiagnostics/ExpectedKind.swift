@@ -7,7 +7,7 @@ enum ExpectedKind {
     /// - Parameter scopes: those that the token must grant.
     case accessToken(AccessTokenDialect, scopes: [String])
 
-    /// With its article, for sentences.
+    /// The kind with its article, for use in sentences.
     var article: String {
         switch self {
         case .idToken: "an ID Token"
@@ -24,7 +24,7 @@ enum ExpectedKind {
         }
     }
 
-    /// The checks of a verification, in its order.
+    /// The checks of a verification, in the verifier's order.
     var checks: [CheckName] {
         switch self {
         case .idToken: CheckName.ofIDTokens

@@ -2,7 +2,7 @@ internal import IDToken
 
 /// A verification as a list of checks: whether each passed, failed, was not reached or was not enabled, and why.
 ///
-/// It is made from the results that an observer recorded. The first failed check has the same code as the verifier's
+/// It is created from the results that an observer recorded. The first failed check has the same code as the verifier's
 /// rejection. An explanation proves nothing: only
 /// ``/IDToken/IDTokenVerifier/verify(_:with:algorithms:under:expecting:now:)`` creates a ``/IDToken/VerifiedIDToken``.
 public struct Explanation: Sendable, Equatable {
@@ -16,8 +16,8 @@ public struct Explanation: Sendable, Equatable {
     public let contents: TokenContents?
 
     /// - Parameters:
-    ///   - checks: the checks that were made. All others are marked as not reached.
-    ///   - names: of all checks, in the verifier's order.
+    ///   - checks: the checks that ran. All others are marked as not reached.
+    ///   - names: the names of all checks, in the verifier's order.
     ///   - reason: why they were not reached.
     ///   - likelyCause: `nil`: the first failed check.
     init(
@@ -41,7 +41,7 @@ public struct Explanation: Sendable, Equatable {
     }
 
     /// - Parameters:
-    ///   - outcomes: of the verifier's list.
+    ///   - outcomes: the outcomes of the verifier's checks.
     ///   - isNamed: whether the request named the provider, rather than the token's issuer.
     init(
         _ outcomes: [(name: CheckName, outcome: CheckRecorder.Outcome)], _ descriptions: CheckDescriptions,
@@ -62,7 +62,7 @@ public struct Explanation: Sendable, Equatable {
             contents: contents)
     }
 
-    /// This explanation with the checks that a gateway's policy makes of a verified token.
+    /// This explanation, followed by the checks of a gateway's policy.
     ///
     /// - Parameter validSummary: one sentence for a request that the policy lets pass.
     package func adding(_ policyChecks: [Check], validSummary: String) -> Explanation {

@@ -10,11 +10,11 @@ extension IDTokenVerifier {
             [MalformedToken(text).check(rejection)], notReached: "the token can't be read", validSummary: "")
     }
 
-    /// Explains why no configured provider issued a token.
+    /// Explains why a token matches no configured provider.
     ///
     /// - Parameters:
     ///   - policies: the policies of all configured providers.
-    ///   - now: the time with which to compare the token's times.
+    ///   - now: the current time.
     public func explain(
         _ token: UnverifiedToken, ofNoneOf policies: [ProviderPolicy], now: UnixTime
     ) -> Explanation {
@@ -22,7 +22,7 @@ extension IDTokenVerifier {
         let cause = Explanation.Cause(check)
         if token.unverifiedIssuer != nil { check.explanation += Explanation.unverifiedNote }
         return Explanation(
-            [.wellFormed, check], notReached: "there is no provider to check it by", validSummary: "",
+            [.wellFormed, check], notReached: "there is no provider whose rules apply", validSummary: "",
             likelyCause: cause,
             contents: contents(of: token, now: now))
     }
@@ -36,17 +36,17 @@ extension IDTokenVerifier {
             validSummary: "", contents: contents(of: token, now: now))
     }
 
-    /// Explains the result of ``IDTokenVerifier/verify(_:with:algorithms:under:expecting:now:)``. It makes the same
-    /// checks, and continues after failures.
+    /// Explains the result of ``IDTokenVerifier/verify(_:with:algorithms:under:expecting:now:)``. Runs the same checks,
+    /// and continues after failures.
     ///
     /// - Parameters:
     ///   - keys: the provider's keys; `nil` if there are none.
     ///   - isNamed: whether the request named the provider, rather than the token's issuer.
-    ///   - usesNoncesOnce: whether the caller refuses a nonce that was used before, which is not looked up here.
+    ///   - usesNoncesOnce: whether the caller refuses a nonce that was used before. This is not checked here.
     ///   - others: the policies of all other configured providers.
-    ///   - accessTokens: the entry that verifies access tokens of the token's issuer; `nil` if there is none.
+    ///   - accessTokens: the provider that verifies access tokens from the token's issuer; `nil` if there is none.
     ///   - parameters: the parameters of this sign-in.
-    ///   - now: the time with which to compare the token's times.
+    ///   - now: the current time.
     public func explain(
         _ token: UnverifiedToken, with keys: ExplainedKeys?, under policy: ProviderPolicy, isNamed: Bool = true,
         usesNoncesOnce: Bool = false, others: [ProviderPolicy] = [], accessTokens: AccessTokenEntry? = nil,

@@ -13,12 +13,12 @@ extension IDTokenVerifier {
             validSummary: "")
     }
 
-    /// Explains why no provider with `tokens: access` issued a token.
+    /// Explains why a token matches no provider with `tokens: access`.
     ///
     /// - Parameters:
     ///   - policies: the policies of all providers with `tokens: access`.
     ///   - providerOfIDTokens: the ID of the provider that verifies ID Tokens of this issuer; `nil` if there is none.
-    ///   - now: the time with which to compare the token's times.
+    ///   - now: the current time.
     package func explain(
         accessToken token: UnverifiedToken, ofNoneOf policies: [ProviderPolicy], providerOfIDTokens: String?,
         now: UnixTime
@@ -28,18 +28,18 @@ extension IDTokenVerifier {
         let cause = Explanation.Cause(check)
         if token.unverifiedIssuer != nil { check.explanation += Explanation.unverifiedNote }
         return Explanation(
-            [.wellFormed, check], of: CheckName.ofAccessTokens, notReached: "there is no provider to check it by",
+            [.wellFormed, check], of: CheckName.ofAccessTokens, notReached: "there is no provider whose rules apply",
             validSummary: "", likelyCause: cause, contents: contents(of: token, now: now))
     }
 
-    /// Explains the result of verifying an access token. It makes the same checks, and continues after failures.
+    /// Explains the result of verifying an access token. Runs the same checks, and continues after failures.
     ///
     /// - Parameters:
     ///   - keys: the provider's keys; `nil` if there are none.
     ///   - isNamed: whether the request named the provider, rather than the token's issuer.
     ///   - others: the policies of all other providers with `tokens: access`.
     ///   - parameters: the parameters of this request.
-    ///   - now: the time with which to compare the token's times.
+    ///   - now: the current time.
     package func explain(
         accessToken token: UnverifiedToken, with keys: ExplainedKeys?, under policy: ProviderPolicy,
         _ dialect: AccessTokenDialect, isNamed: Bool, others: [ProviderPolicy],

@@ -3,7 +3,7 @@ internal import IDToken
 private import JOSE
 private import JSON
 
-/// A string that is not an ID Token, and what probably happened to it.
+/// A string that is not a token, and what probably happened to it.
 struct MalformedToken {
     private let octets: ArraySlice<UInt8>
     private let text: String
@@ -52,7 +52,7 @@ struct MalformedToken {
 
     // MARK: Damaged tokens
 
-    /// What must be undone to get a token; `nil` if nothing helps.
+    /// The accidental changes that must be undone to get a token; `nil` if that does not help.
     private var wrapping: Diagnosis? {
         var repaired = text
         var wrappings: [Wrapping] = []
@@ -76,7 +76,7 @@ struct MalformedToken {
         if text.allSatisfy(\.isWhitespace) { return Diagnosis("The token is empty.", fix: fix) }
         if text.hasPrefix("{") {
             return Diagnosis(
-                "This is a JSON object, perhaps the whole response of the provider's token endpoint.",
+                "This is a JSON object, probably the whole response of the provider's token endpoint.",
                 fix: "Send the value of its member id_token.")
         }
         guard ["null", "undefined", "nil", "None", "[object Object]"].contains(text) else { return nil }
@@ -90,7 +90,7 @@ struct MalformedToken {
         case .encrypted:
             Diagnosis(
                 "The token has five parts: it is encrypted (JWE), and only the holder of its key can read it.",
-                fix: "Configure the client at the provider to get signed ID Tokens that are not encrypted.")
+                fix: "Configure the client at the provider so that its ID Tokens are signed and not encrypted.")
         case .serialization, .tooLong: serializationDiagnosis
         case .header: partDiagnosis("header", parts.first)
         case .payload: partDiagnosis("payload", parts.dropFirst().first)
@@ -107,7 +107,9 @@ struct MalformedToken {
         case 2 where isUnsigned:
             return Diagnosis(
                 "The token is not signed: it has no third part, and its header says so (alg none).",
-                fix: "Never accept such a token: anyone can make one. Configure the provider to sign its ID Tokens.")
+                fix:
+                    "Never accept such a token: anyone can make one. Configure the client at the provider so that its tokens are signed."
+            )
         case 2 where header == nil:
             return Diagnosis(
                 "The string has two parts, and the first is not a token's header: it is an opaque access token or a code.",
@@ -190,7 +192,7 @@ private struct Wrapping: Sendable {
             $0.filter { $0 != "=" }
         },
         Wrapping(
-            name: "it is in the alphabet of plain base64", fix: "Don't re-encode the token's parts."
+            name: "it uses the alphabet of plain base64", fix: "Don't re-encode the token's parts."
         ) {
             String($0.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
         },

@@ -2,7 +2,7 @@ private import Bytes
 internal import IDToken
 internal import OpenSSL
 
-/// Redacts values that came with a token: bounded, harmless in a terminal, and without secrets.
+/// Makes values from a token safe to show: bounded, harmless in a terminal, and without secrets.
 package enum Redaction {
     private static let maximumLength = 200
 
@@ -21,7 +21,7 @@ package enum Redaction {
             + (texts.count > maximumCount ? " and \(texts.count - maximumCount) more" : "")
     }
 
-    /// For a secret: its length and the first 32 bits of its SHA-256, so that two can be compared.
+    /// For a secret: its length and the first 32 bits of its SHA-256, so that people can compare two of them.
     static func fingerprint(_ secret: Span<UInt8>, _ checker: SignatureChecker) -> String {
         var characters = 0
         for index in secret.indices where secret[index] & 0xc0 != 0x80 { characters += 1 }

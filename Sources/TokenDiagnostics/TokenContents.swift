@@ -22,7 +22,8 @@ public struct TokenContents: Sendable, Equatable {
         public let isMasked: Bool
     }
 
-    /// - Parameter showingValues: whether to show values that may be personal: only to the owner of the token.
+    /// - Parameter showingValues: whether to show values that may be personal. Only the owner of the token may see
+    ///   them.
     init(_ token: UnverifiedToken, showingValues: Bool, now: UnixTime, _ checker: SignatureChecker) {
         header = Self.members(of: token.jws.headerObject) { _, value in (Self.plain(value), false) }
         claims = Self.members(of: token.claims.object) { name, value in
@@ -68,7 +69,7 @@ public struct TokenContents: Sendable, Equatable {
 
     // MARK: Members
 
-    /// Further members are counted but not shown.
+    /// The maximum number of members shown; further ones are only counted.
     private static let maximumCount = 100
 
     /// - Parameter show: the text that is shown for a member, and whether its value is masked.

@@ -8,7 +8,7 @@ enum TokenKindGuess: Equatable {
     case accessToken(reason: String)
     case unknown
 
-    /// Judges by what providers write, the clearest signs first.
+    /// Guesses from typ and claims, the clearest signs first.
     ///
     /// - Source: RFC 9068, section 2.1; the presets, for claims that differ by provider.
     init(_ token: UnverifiedToken) {
@@ -30,7 +30,7 @@ enum TokenKindGuess: Equatable {
         }
     }
 
-    /// What Keycloak and Cognito say in a claim.
+    /// The kind that a claim of Keycloak or Cognito declares.
     private static func kind(saidBy claims: Claims) -> TokenKindGuess? {
         for (claim, id, access) in [("typ", "ID", "Bearer"), ("token_use", "id", "access")] {
             let value = claims.text(ClaimName(claim))
@@ -44,10 +44,10 @@ enum TokenKindGuess: Equatable {
     private static let ofAccessTokens = ["azpacr", "appidacr", "cid"].map(ClaimName.init)
 }
 
-/// The entry of the settings that verifies access tokens of a token's issuer.
+/// The configured provider that verifies access tokens from a token's issuer.
 public struct AccessTokenEntry: Sendable {
     public let id: String
-    /// Whether issuer, audience, client and expiry of the token are what the entry expects.
+    /// Whether issuer, audience, client and expiry of the token are those that the provider expects.
     let fits: Bool
 
     public init(id: String, fits: Bool) {
@@ -57,9 +57,9 @@ public struct AccessTokenEntry: Sendable {
 }
 
 extension Diagnosis {
-    /// Why a token does not belong where ID Tokens are verified.
+    /// The diagnosis for an access token that was sent as an ID Token.
     ///
-    /// - Parameter entry: the entry that may accept it as an access token; `nil` if there is none.
+    /// - Parameter entry: the provider that may accept it as an access token; `nil` if there is none.
     static func accessToken(because reason: String, _ entry: AccessTokenEntry?) -> Diagnosis {
         let provider = entry.map { "the provider \($0.id)" } ?? "a provider that has tokens: access"
         return Diagnosis(
@@ -71,7 +71,7 @@ extension Diagnosis {
 }
 
 extension Check {
-    /// The token's issuer, or the request, names an entry that verifies only access tokens.
+    /// The token's issuer, or the request, names a provider that verifies only access tokens.
     static func verifiesAccessTokens(_ token: UnverifiedToken, _ entry: AccessTokenEntry) -> Check {
         let send = "POST /v1/access-tokens/verify"
         let diagnosis =

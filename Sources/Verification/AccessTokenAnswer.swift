@@ -1,7 +1,7 @@
 package import AccessTokens
 package import JSON
 
-/// The answer for a verified access token: whose it is, what it grants, and the keys that were used.
+/// The answer for a verified access token: its subject, its permissions, and the keys that were used.
 package struct AccessTokenAnswer: TokenAnswer {
     package let token: VerifiedAccessToken
     let keys: KeysUsed

@@ -13,7 +13,7 @@ package struct ExplainAnswer {
     /// The time with which the token's times were compared, in Unix seconds.
     let time: Int64
 
-    /// Writes the answer as a JSON object, every member present.
+    /// Writes the answer as a JSON object that always has every member.
     package func write(to json: inout JSONWriter) {
         json.object { json in
             json.member("valid", explanation.isValid)

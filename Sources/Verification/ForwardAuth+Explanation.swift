@@ -8,7 +8,7 @@ internal import TokenDiagnostics
 
 extension ForwardAuth {
     /// Explains the decision on a token: every check of its verification, then every requirement of the policy. Fetches
-    /// keys in the same cases.
+    /// keys in the same cases as the decision.
     ///
     /// - Parameters:
     ///   - deadline: how long to wait for keys.

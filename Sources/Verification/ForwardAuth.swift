@@ -83,7 +83,7 @@ package final class ForwardAuth {
                 return .denied(error, provider: provider)
             }
         case .refused(let problem, let provider):
-            // The token may be good.
+            // A failure, not a rejection: the token may be valid, so it must not be denied.
             if problem.status >= 500 { return .undecided(problem, provider: provider) }
             return .denied(.tokenRejected(code: problem.code), provider: provider)
         }

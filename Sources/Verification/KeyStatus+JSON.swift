@@ -5,7 +5,7 @@ package import KeySource
 extension KeyStatus {
     /// When the next fetch is planned, in Unix seconds; `nil` while one is in progress.
     ///
-    /// - Parameter unixSeconds: now.
+    /// - Parameter unixSeconds: the current time.
     package func nextFetchAt(unixSeconds: Int64) -> Int64? { nextFetchIn.map { unixSeconds + $0.secondsRoundedUp } }
 
     /// Writes why the last fetch failed, or `null`.

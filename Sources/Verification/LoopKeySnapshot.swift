@@ -7,14 +7,14 @@ package import KeySource
 /// It is separate from the settings, because the keys survive a change of the settings.
 package final class LoopKeySnapshot {
     private(set) var latest: Latest?
-    /// The endpoints of the provider's discovery document that was read last; `nil` before the first.
+    /// The endpoints in the provider's latest discovery document; `nil` before the first one has been read.
     package private(set) var endpoints: DiscoveredEndpoints?
 
     package init() {}
 
     package func install(_ snapshot: KeySnapshot) {
         latest = Latest(snapshot)
-        // Keys from disk or from a file have none.
+        // Keys from the disk or from a file come without endpoints.
         if let found = snapshot.endpoints { endpoints = found }
     }
 

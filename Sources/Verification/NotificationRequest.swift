@@ -5,8 +5,8 @@ package struct NotificationRequest: Sendable {
     let token: ArraySlice<UInt8>
     let provider: String?
 
-    /// Reads `token`, or `payload` from Apple: its body is `{"payload": "…"}`, so it may be passed on as it is, or
-    /// inside `payload`.
+    /// Reads `token` or `payload`. Apple sends the body `{"payload": "…"}`: a backend may forward this body unchanged,
+    /// or send it as the value of `payload`.
     ///
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ object: JSONObject) throws(Problem) {

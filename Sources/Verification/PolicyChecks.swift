@@ -3,7 +3,7 @@ internal import Gateway
 internal import IDToken
 internal import TokenDiagnostics
 
-/// Describes what a gateway's policy requires of a token, and whether a verified token has it.
+/// Describes what a gateway's policy requires of a token, and whether a verified token meets it.
 struct PolicyChecks {
     let policy: ForwardAuthPolicy
     /// The time with which to compare the token's times.
@@ -29,7 +29,7 @@ struct PolicyChecks {
                     name, .denied(code: code), failure(requirement), expected: expected, found: found)
             }
             return .passed(
-                name, "The token has the \(requirement.words) that the policy requires.", expected: expected,
+                name, "The token meets the policy's requirement (\(requirement.setting)).", expected: expected,
                 found: found)
         }
         return checks + [headers(token)]
@@ -75,7 +75,7 @@ struct PolicyChecks {
                 fix: "Have the client request the scope, \(change)")
         case .claims:
             Diagnosis(
-                "A claim of the token does not have a value that the policy requires.",
+                "A claim of the token does not have a value that the policy accepts.",
                 fix: "If users like this one may pass, change \(requirement.setting) of the policy \(policy.id).")
         case .email:
             Diagnosis(

@@ -70,7 +70,7 @@ extension Problem {
         case .audienceNotConfigured:
             "The request's audience is not one of the provider's audiences; correct the request, or add the audience to the provider."
         case .clientNotConfigured:
-            "This audience has no client in the settings, but codes, redirect URIs and refresh tokens need one; add it to clients."
+            "This audience has no client in the settings, but codes, redirect URIs and refresh tokens need one; add one to the provider's clients."
         case .redirectURINotConfigured:
             "The client does not list this redirect_uri, byte for byte; correct it, or add it to the client's redirect_uris."
         case .revocationNotSupported:

@@ -3,8 +3,8 @@ package import IDToken
 
 /// Why a request failed (RFC 9457). Lists every code of the contract.
 package enum Problem: Error, Equatable, Sendable {
-    /// The text says what was expected, and is written in this code. It repeats nothing from the request but a number,
-    /// the name of an unknown member (see ``JSONObject/redactedName(_:)``), or the position of a JSON error.
+    /// The text says what was expected. It is fixed, and repeats nothing from the request except a number, the name of
+    /// an unknown member (see ``JSONObject/redactedName(_:)``), or the position of a JSON error.
     case requestInvalid(String)
     case notFound
     /// The path names a policy of `forward_auth` that does not exist.
@@ -36,7 +36,7 @@ package enum Problem: Error, Equatable, Sendable {
     case stateMismatch
     case redirectURIMismatch
     case responseIssuerMismatch
-    /// - Parameter context: the backend's own data, so that the user can be brought back.
+    /// - Parameter context: the backend's own data, such as the page to which the user should return.
     case signInDenied(context: String?)
     /// The provider ended the sign-in in the browser with another error.
     case signInRefused(OAuthErrorName, context: String?)

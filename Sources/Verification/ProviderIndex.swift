@@ -3,7 +3,7 @@ internal import IDToken
 private import JOSE
 private import JSON
 
-/// Finds the providers of one kind of token, by the numbers of their slots.
+/// Finds the providers for one kind of token. The result is the number of the provider's slot.
 struct ProviderIndex {
     private var byID: [ExactString: Int] = [:]
     private var byIssuer: [ExactString: Int] = [:]

@@ -8,8 +8,8 @@ package import NIOPosix
 /// The configured providers, each under a number.
 ///
 /// Loops use the numbers for metrics, and waiting requests outlast a change of the settings. So an ID keeps its number
-/// for the lifetime of the process, even while no provider has it. Its counters never go backwards and never pass to
-/// another provider.
+/// for the lifetime of the process, even while no provider has it. Its counters never go backwards, and another
+/// provider never inherits them.
 package struct ProviderRegistry: Sendable {
     /// Indexed by number.
     package private(set) var entries: [Entry]
@@ -34,8 +34,8 @@ package struct ProviderRegistry: Sendable {
     package var providers: [Provider] { entries.compactMap { $0.member?.provider } }
     package var ids: [String] { entries.map(\.id) }
 
-    /// The registry for new settings. A provider whose key store exists already keeps the keys that its loops have.
-    /// Delivery of the keys of new stores starts now.
+    /// The registry for new settings. A provider whose key store exists already keeps the keys that its loops have. New
+    /// key stores start to deliver their keys to the loops.
     ///
     /// - Throws: an event loop error.
     package func changed(to providers: [Provider], on group: MultiThreadedEventLoopGroup) async throws

@@ -1,8 +1,8 @@
 internal import IDToken
 
 extension Rejection {
-    /// The detail for an access token, where it differs from that for an ID Token. Says which kind was sent, as far as
-    /// that can be known.
+    /// The detail for an access token, where it differs from that for an ID Token. Names the kind of token that was
+    /// sent, if it can be recognized.
     var accessTokenDetail: String {
         switch self {
         case .tokenMalformed(.tooLong):
@@ -14,7 +14,7 @@ extension Rejection {
         case .headerUnsupported:
             "The token's header has crit, b64 or zip, or a typ other than an access token's (at+jwt); send the access token, not the ID Token or another token."
         case .audienceMismatch:
-            "The token's aud is none of this API's identifiers; check audiences, and that the access token is sent and not the ID Token, whose aud is the client."
+            "The token's aud is not one of this API's identifiers; check audiences, and send the access token, not the ID Token, whose aud is the client."
         case .authorizedPartyMismatch:
             "The token was issued to a client that this API does not accept; if it is one of yours, add it to authorized_parties."
         case .tokenExpired: "The token's exp has passed; have the client refresh it."
@@ -24,7 +24,7 @@ extension Rejection {
         case .claimMissing(.issuedAt):
             "The token has no iat, so its age is unknown; send one that has iat, or, for a load balancer's assertion, omit authenticated_after."
         case .claimMissing(.signer), .claimInvalid(.signer):
-            "The assertion's signer is missing or another load balancer; check signer in the settings, byte for byte, and never accept assertions from other load balancers."
+            "The assertion's signer is missing or names another load balancer; check signer in the settings, byte for byte, and never accept assertions from other load balancers."
         case .claimMissing(.scope), .claimMissing(.shortScope), .claimMissing(.clientID):
             "The token has no \(claim?.string ?? ""), which this provider's access tokens have; send the access token, not the ID Token."
         case .claimMissing(let claim):
@@ -38,7 +38,7 @@ extension Rejection {
         case .sessionRevoked:
             "The user authenticated before authenticated_after, when sessions were revoked; have the user sign in again."
         case .subjectMismatch:
-            "The token is valid, but for a different user or machine than subject and issuer name; refuse the request."
+            "The token is valid, but for a user or machine other than the one in subject and issuer; refuse the request."
         case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature):
             "A part of the token is not one JSON object, not base64url, or wrongly padded (only an AWS load balancer's assertion has padding); send the token exactly as it was issued."
         case .algorithmNotAllowed, .keyNotFound, .keyUnsuitable, .signatureInvalid, .issuerMismatch, .tokenNotYetValid,

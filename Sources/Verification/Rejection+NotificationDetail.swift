@@ -23,7 +23,7 @@ extension Rejection {
         case .claimMissing(let claim):
             "The notification has no \(claim.string), which is required; check that it is a notification, and not another token."
         case .claimInvalid(.events):
-            "The notification's events are of no known kind, or of one that notifications does not list; add the kind to the provider's notifications."
+            "The notification's events are of an unknown kind, or of one that notifications does not list; add the kind to the provider's notifications."
         case .claimInvalid(let claim):
             "The notification's \(claim.string) has an invalid value for its kind; report it to the provider."
         case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature), .algorithmNotAllowed,

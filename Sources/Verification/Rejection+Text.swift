@@ -68,7 +68,7 @@ extension Rejection {
         case .issuerMismatch:
             "The token's iss, its tenant or its key's issuer is not one that this provider accepts; check issuer and tenants in the settings."
         case .audienceMismatch:
-            "None of the token's audiences is configured, or it has another one that is not trusted; check audiences and trusted_audiences."
+            "None of the token's audiences is configured, or one of them is neither configured nor trusted; check audiences and trusted_audiences."
         case .authorizedPartyMismatch:
             "The token's azp is not an accepted party; if it is your client ID, add it to authorized_parties."
         case .tokenExpired: "The token's exp has passed; have the user sign in again."
@@ -94,7 +94,7 @@ extension Rejection {
         case .sessionRevoked:
             "The user authenticated before authenticated_after, when sessions were revoked; have the user sign in again."
         case .subjectMismatch:
-            "The token is valid, but for a different user than subject and issuer name; have the expected user sign in."
+            "The token is valid, but for a user other than the one in subject and issuer; have the expected user sign in."
         case .scopeMissing:
             "The access token does not grant every scope in scopes; have the app request an access token with them."
         case .cryptographyUnavailable:

@@ -6,7 +6,7 @@ internal import NIOCore
 internal import TokenDiagnostics
 
 extension RequestVerifier {
-    /// Explains the answer of `POST /v1/access-tokens/verify`. Fetches keys in the same cases.
+    /// Explains the answer of `POST /v1/access-tokens/verify`, and fetches keys in the same cases.
     ///
     /// - Parameters:
     ///   - deadline: how long to wait for keys.

@@ -38,7 +38,7 @@ extension RequestVerifier {
         }
     }
 
-    /// - Parameter answer: makes the answer of a verified token and the keys that verified it.
+    /// - Parameter answer: creates the answer from a verified token and the keys that verified it.
     /// - Throws: ``Problem/rejected(_:of:)``.
     @inline(__always)
     func attempt<Answer>(

@@ -10,10 +10,10 @@ extension RequestVerifier {
     /// Prepares the explanation of a request.
     ///
     /// - Parameters:
-    ///   - forwardAuth: decides by this verifier; `nil` if there are no policies.
+    ///   - forwardAuth: decides for gateways, with this verifier; `nil` if there are no policies.
     ///   - deadline: how long to wait for keys.
     ///   - loop: this verifier's event loop.
-    /// - Returns: makes the explanation.
+    /// - Returns: a function that creates the explanation.
     /// - Throws: ``Problem/requestInvalid(_:)`` if there is no such policy.
     package func explanation(
         of request: ExplainRequest, _ forwardAuth: ForwardAuth?, until deadline: MonotonicTime, on loop: any EventLoop
@@ -23,13 +23,15 @@ extension RequestVerifier {
         case .accessToken(let request): return { self.explain(request, until: deadline, on: loop) }
         case .gateway(let token, let policy):
             guard let forwardAuth, let rule = forwardAuth.rule(named: policy) else {
-                throw .requestInvalid("No policy of forward_auth has the request's policy as its id, byte for byte.")
+                throw .requestInvalid(
+                    "The request's policy is not the id of a policy of forward_auth, byte for byte; correct it, or add the policy."
+                )
             }
             return { forwardAuth.explain(token, by: rule, until: deadline, on: loop) }
         }
     }
 
-    /// Explains the answer of ``verify(_:at:)``. Fetches keys in the same cases.
+    /// Explains the verdict of ``verify(_:at:)``, and fetches keys in the same cases.
     ///
     /// - Parameters:
     ///   - deadline: how long to wait for keys.
@@ -55,8 +57,8 @@ extension RequestVerifier {
         }
     }
 
-    /// The verdict on a token after any fetch that could help, and the state of its provider's keys; `nil` if there is
-    /// no provider.
+    /// Waits for a fetch that could help. Returns the state of the provider's keys afterwards, `nil` if there is no
+    /// provider, and the verdict on the token.
     func judged<Answer: Sendable>(
         until deadline: MonotonicTime, on loop: any EventLoop,
         verifying verify: @escaping (VerificationTime) -> Outcome<Answer>
@@ -131,7 +133,8 @@ extension RequestVerifier {
 }
 
 extension RequestVerifier.ProviderSlot {
-    /// Whether this provider, which verifies access tokens, would take a token for one; `nil` for any other provider.
+    /// Describes this provider as a verifier of access tokens, and whether the token's claims fit it; `nil` if the
+    /// provider verifies ID Tokens.
     fileprivate func entry(for token: UnverifiedToken, now: UnixTime) -> AccessTokenEntry? {
         provider.accessTokens.map { dialect in
             AccessTokenEntry(

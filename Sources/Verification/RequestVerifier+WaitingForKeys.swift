@@ -4,9 +4,9 @@ package import NIOCore
 internal import IDToken
 internal import KeySource
 
-/// Handles tokens that the current keys can't decide.
+/// Handles tokens for which the current keys can't give a final verdict.
 extension RequestVerifier {
-    /// A verdict, or what the token has to wait for, since newer keys could change the verdict.
+    /// A verdict, or the keys to wait for, because newer keys could change the verdict.
     package enum Outcome<Answer> {
         case decided(Verdict<Answer>)
         case pending(KeyWait)
@@ -20,24 +20,26 @@ extension RequestVerifier {
         }
     }
 
-    /// What a token waits for.
+    /// The reason why a request waits for newer keys.
     package struct KeyWait {
         let keys: KeyStore
-        /// What to fetch.
+        /// The kind of fetch that could help.
         let need: KeyStore.StateMachine.FetchReason
         /// The version of the keys that gave the current verdict.
         let version: Int
-        /// Whether the token's key may have been published since the last fetch. If the provider can't be reached, the
-        /// token's validity is then unknown. If this is false, the current keys decide.
+        /// Whether the token's key may have been published since the last fetch. If so and the provider can't be
+        /// reached, the token's validity is unknown. If not, the verdict with the current keys is final.
         let isMissingKey: Bool
         let provider: Int
         /// The verdict with the current keys.
         let currentProblem: Problem
     }
 
-    /// Verifies a token of any kind with the current keys, and waits for others only if they could change the verdict.
+    /// Verifies a token of any kind with the current keys, and waits for newer keys only if they could change the
+    /// verdict.
     ///
-    /// A token that can be rejected without keys is rejected. Keys are fetched only for a token that could pass.
+    /// A token that can be rejected without keys is rejected at once. Keys are fetched only for a token that could
+    /// pass.
     ///
     /// - Parameters:
     ///   - kind: what the token is to be.
@@ -70,18 +72,20 @@ extension RequestVerifier {
         }
     }
 
-    /// What to fetch, if newer keys could change a rejection.
+    /// The kind of fetch that could change a rejection; `nil` if none could.
     ///
-    /// If a token names no key, all suitable keys are tried. If none verifies it, the provider may have rotated its
-    /// key, and the token would not show it. A provider may also replace the key that a token names, even with one of
-    /// another type. If the algorithms come from the provider's own metadata, it may have started to use another.
+    /// If a token names no key, all suitable keys are tried. If none verifies the token, the provider may have rotated
+    /// its key: without a `kid`, the token does not show this. A provider may also replace the key that a token names,
+    /// even with one of another type. If the algorithms come from the provider's own metadata, the provider may have
+    /// started to use another one.
     private func need(
         after rejection: Rejection, _ token: UnverifiedToken, _ snapshot: KeySnapshot, _ policy: ProviderPolicy,
         _ now: MonotonicTime
     ) -> KeyStore.StateMachine.FetchReason? {
         switch (rejection, token.keyID) {
         case (.keyNotFound, let keyID?) where !snapshot.hasKey(keyID): .key(keyID)
-        // The store would decide the same, but in a flood each bad signature would cost a hop to its loop.
+        // The store would decide the same, but during a flood of forged tokens, each would cost a hop to the store's
+        // loop.
         case (.keyNotFound, let keyID?), (.keyUnsuitable, let keyID?), (.signatureInvalid, let keyID?):
             snapshot.isConfirmed(at: now) ? nil : .replacedKey(keyID)
         case (.keyNotFound, nil), (.keyUnsuitable, nil), (.signatureInvalid, nil): .newerKeys
@@ -90,7 +94,7 @@ extension RequestVerifier {
         }
     }
 
-    /// Waits for the provider's shared fetch, off this loop, then verifies again.
+    /// Waits for the provider's shared fetch, which runs on another loop, then verifies again.
     ///
     /// - Parameters:
     ///   - loop: this verifier's event loop.

@@ -94,7 +94,7 @@ package final class RequestVerifier {
         }
     }
 
-    /// - Parameter answer: makes the answer of a verified token and the keys that verified it.
+    /// - Parameter answer: creates the answer from a verified token and the keys that verified it.
     /// - Throws: ``Problem/rejected(_:of:)``.
     @inline(__always)
     func attempt<Answer>(

@@ -14,7 +14,7 @@ package struct SingleVerification: Sendable {
     private let verifier: NIOLoopBound<RequestVerifier>
     private let keysTimeout: Interval
 
-    /// The result, as the service would answer.
+    /// The response that the service would send.
     package struct Answer: Sendable {
         /// One JSON object.
         package let text: [UInt8]
@@ -39,7 +39,7 @@ package struct SingleVerification: Sendable {
 
     /// Starts to fetch the providers' keys.
     ///
-    /// - Parameter policies: those that gateways may ask for.
+    /// - Parameter policies: the policies of gateways that requests may name.
     /// - Parameter keysTimeout: how long to wait for keys.
     /// - Throws: an event loop error, or ``Rejection/cryptographyUnavailable`` when out of memory.
     package init(

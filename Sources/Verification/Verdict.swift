@@ -28,6 +28,6 @@ extension Verdict: Sendable where Answer: Sendable {}
 
 /// The answer to a verified token.
 package protocol TokenAnswer: Sendable {
-    /// Writes the answer as a JSON object, every member present.
+    /// Writes the answer as a JSON object that always has every member.
     func write(to json: inout JSONWriter)
 }

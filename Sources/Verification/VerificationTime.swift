@@ -3,9 +3,9 @@ package import IDToken
 
 /// The time of a verification, on both clocks.
 package struct VerificationTime {
-    /// For the age of keys.
+    /// For comparison with the age of keys.
     package let monotonic: MonotonicTime
-    /// For the token's times.
+    /// For comparison with the token's times.
     package let wall: UnixTime
 
     package static func now() -> VerificationTime {

@@ -8,7 +8,7 @@ protocol VerifiedToken {
     var audiences: [String] { get }
     /// `azp`.
     var authorizedParty: String? { get }
-    /// `iat`; `nil` if the token does not say.
+    /// `iat`; `nil` if the token has none.
     var issuedAtSeconds: Int64? { get }
     /// `exp`.
     var expiresAt: UnixTime { get }
@@ -32,8 +32,8 @@ protocol VerifiedToken {
     var nonceMatch: NonceMatch? { get }
 }
 
-// Declared here, and not beside the types, so that a write reads their members directly: calls to witnesses in other
-// modules cost 400 instructions per response.
+// Declared here, and not beside the types, so that `write(to:)` reads their members directly: calls to witnesses in
+// other modules cost 400 instructions per response.
 extension VerifiedIDToken: VerifiedToken {
     @inline(__always)
     var issuedAtSeconds: Int64? { issuedAt.seconds }

@@ -34,7 +34,7 @@ package struct VerifyAnswer: TokenAnswer {
     /// The user whom the token names.
     package var identity: Identity { token.identity }
 
-    /// Writes the answer as a JSON object, every member present.
+    /// Writes the answer as a JSON object that always has every member.
     package func write(to json: inout JSONWriter) {
         json.beginObject()
         writeMembers(to: &json)
@@ -60,7 +60,7 @@ package struct VerifyAnswer: TokenAnswer {
 }
 
 extension Identity {
-    /// Writes the identity as a JSON object, every member present.
+    /// Writes the identity as a JSON object that always has every member.
     @inline(__always)
     func write(to json: inout JSONWriter) {
         json.beginObject()
@@ -87,7 +87,7 @@ extension Identity {
 }
 
 extension VerifiedToken {
-    /// Writes the token's other claims as a JSON object, every member present.
+    /// Writes the token's other claims as a JSON object that always has every member.
     @inline(__always)
     func write(to json: inout JSONWriter) {
         json.beginObject()

@@ -91,7 +91,7 @@ import TokenDiagnostics
     @Test func `an explanation says that it is none, without telling it`() {
         let check = signIn("a@evil.example@icloud.com").explanation[.identity]
         #expect(check.state == .passed)
-        #expect(check.explanation.contains("email is not one email address, so the identity has none"))
+        #expect(check.explanation.contains("email is not a single email address, so the identity has none"))
         #expect(check.found?.hasPrefix("25 characters, SHA-256 ") == true)
         let required = signIn("a@b@c").policy { $0.requiredClaims = [ClaimName("email")] }.explanation[.identity]
         #expect(required.refusal?.code == "claim_invalid")

@@ -42,7 +42,7 @@ import TokenDiagnostics
         while !plain.contains("+") && !plain.contains("/") {
             plain = SignIn.plain.token.replacing("-", with: "+").replacing("_", with: "/")
         }
-        expect(explain(text: plain)[.tokenForm], "token_malformed", "it is in the alphabet of plain base64")
+        expect(explain(text: plain)[.tokenForm], "token_malformed", "it uses the alphabet of plain base64")
     }
 
     @Test(
@@ -90,7 +90,7 @@ import TokenDiagnostics
         }
         expect(
             header(#"{"typ":"x","alg":"ES256","kid":"p256"}"#)[.header], "header_unsupported",
-            "“x”, is not an ID Token's")
+            "“x”, is not that of an ID Token")
         expect(header(#"{"zip":"DEF","alg":"ES256"}"#)[.header], "header_unsupported", "The header has zip,")
     }
 
@@ -288,7 +288,7 @@ import TokenDiagnostics
         let signIn = SignIn.plain.policy { $0.audiences = ["client", "web"] }.expecting { $0.audience = "web" }
         expect(
             signIn.explanation[.audience], "audience_mismatch",
-            "for client, which is configured, but the request accepts only web.", "As audience, send")
+            "for client, which is configured, but the request accepts only web.", "Set audience to")
     }
 
     @Test func `an authorized party mismatch names the party`() {
@@ -476,7 +476,7 @@ import TokenDiagnostics
             nonce(Self.base64Hash.replacing("_", with: "/"), Self.raw, .sha256Base64URL), "nonce_mismatch",
             "in plain base64")
         expect(nonce(Self.raw, Self.raw + "\n", .plain), "nonce_mismatch", "differ only in whitespace")
-        expect(nonce("other", Self.raw, .plain), "nonce_mismatch", "issued for another sign-in", "in the session")
+        expect(nonce("other", Self.raw, .plain), "nonce_mismatch", "issued for another sign-in", "user's session")
     }
 
     @Test func `a nonce that only request or token has is explained`() {

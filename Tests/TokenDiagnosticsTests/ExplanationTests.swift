@@ -52,7 +52,7 @@ import TokenDiagnostics
                 == "The token is valid: the provider op issued it, to this app and for this sign-in.")
         let unchecked = withNonce.policy { $0.nonce.isChecked = false }.explanation
         #expect(unchecked.isValid)
-        #expect(unchecked.summary.hasSuffix("because the settings switch nonces off (nonce: { check: off })."))
+        #expect(unchecked.summary.hasSuffix("because the settings turn nonce checks off (nonce: { check: off })."))
         let withCode = SignIn.plain.with("c_hash", "\"\(halfHash("code"))\"").expecting { $0.code = "code" }
         #expect(withCode.explanation.isValid)
         #expect(withCode.explanation.summary.contains("to this app, together with the request's code; nothing ties it"))

@@ -3,9 +3,9 @@ internal import IDToken
 
 /// Checks that the access token was issued for this API, and returns `aud`.
 ///
-/// One audience must be ours. Others are other APIs that accept the same token.
+/// One audience must be ours. The others are APIs that accept the same token.
 ///
-/// If no audience is configured, tokens have none, and only their client ties them to this API; see
+/// If no audience is configured, the token must have none, and only its client ties it to this API; see
 /// ``checkClient(_:_:_:)``.
 ///
 /// - Parameter audience: if given, the only audience that counts as ours.

@@ -2,8 +2,8 @@ package import IDToken
 package import JOSE
 
 extension JWSVerifier {
-    /// The only list of checks of access tokens: header, algorithm, key, signature, then every claim. To see more than
-    /// the first failure, pass another observer.
+    /// The only list of checks of access tokens: header, algorithm, key, signature, then every claim. An observer can
+    /// record all failures instead of only the first.
     ///
     /// The values after `??` are for observers that continue after a failure.
     ///
@@ -35,7 +35,7 @@ extension JWSVerifier {
         let expiresAt = try observer.check(.expiry, checkExpiration(claims, policy, now: now))
         let notBefore = try observer.check(.notBefore, checkNotBefore(claims, policy, now: now))
         let (maximumAge, revokedAt) = (policy.maximumTokenAgeSeconds, parameters.authenticatedAfter)
-        // A load balancer's assertion has no iat, and passes only if nothing depends on it.
+        // A load balancer's assertion has no iat. It passes only if no setting or parameter needs one.
         let mayLackIssuedAt = dialect.loadBalancer != nil && maximumAge == nil && revokedAt == nil
         let issuedAt = try observer.check(
             .issuedAt, if: !mayLackIssuedAt || claims.contains(.issuedAt), checkIssuedAt(claims, policy, now: now))

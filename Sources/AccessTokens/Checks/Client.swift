@@ -6,7 +6,7 @@ internal import IDToken
 /// The claim is `client_id`, `azp`, `cid` or `appid`, depending on the provider.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``; ``Rejection/authorizedPartyMismatch`` if
-///   the settings name clients, and this is none of them.
+///   the settings list clients, and this is not one of them.
 /// - Source: RFC 9068, section 2.2.
 func checkClient(
     _ token: UnverifiedToken, _ policy: ProviderPolicy, _ dialect: AccessTokenDialect

@@ -10,18 +10,18 @@ private import JSON
 struct LoadBalancerHeader {
     private let members: Claims
 
-    /// - Throws: ``Rejection/tokenMalformed(_:)``, which no token that could be read causes.
+    /// - Throws: ``Rejection/tokenMalformed(_:)``, but never for a token that has been read.
     init(_ token: UnverifiedToken) throws(Rejection) {
         guard let object = token.jws.headerObject else { throw .tokenMalformed(.header) }
         members = Claims(object)
     }
 
-    /// Checks that the load balancer of the settings signed the assertion, and that what the header repeats agrees with
-    /// the payload. Needs no key.
+    /// Checks that the configured load balancer signed the assertion, and that header and payload agree on `iss` and
+    /// `exp`. Needs no key.
     ///
     /// - Parameter signer: the load balancer's ARN, compared byte for byte.
-    /// - Throws: ``Rejection/keyNotFound`` if `kid` is not a UUID, and so names no key; ``Rejection/claimMissing(_:)``,
-    ///   ``Rejection/claimInvalid(_:)``, ``Rejection/issuerMismatch``.
+    /// - Throws: ``Rejection/keyNotFound`` if `kid` is not a UUID and therefore can't name a key;
+    ///   ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/issuerMismatch``.
     func check(_ token: UnverifiedToken, signedBy signer: String) throws(Rejection) {
         guard token.keyID?.isLowercaseUUID == true else { throw .keyNotFound }
         guard let claimed = try members.string(.signer) else { throw .claimMissing(.signer) }

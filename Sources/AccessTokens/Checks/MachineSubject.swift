@@ -1,10 +1,10 @@
 private import Bytes
 internal import IDToken
 
-/// Checks whom the token names, and returns the subject.
+/// Checks `sub`, or the claim that replaces it for machines, and returns the subject.
 ///
 /// A gateway's service token may have an empty `sub`, and the machine's name in another claim. If the settings accept
-/// it, the subject is that claim's name, a colon, and its value. So no machine has the subject of a user.
+/// such tokens, the subject is that claim's name, a colon, and its value, so that no machine has the subject of a user.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``.
 func checkUserOrMachine(_ claims: Claims, _ dialect: AccessTokenDialect) throws(Rejection) -> String {

@@ -1,8 +1,8 @@
 private import Bytes
 internal import IDToken
 
-/// Reads what the access token lets its bearer do, and checks that it grants every scope that the request needs. Scopes
-/// compare byte for byte.
+/// Reads the permissions that the access token grants, and checks that it grants every scope that the request needs.
+/// Scopes are compared byte for byte.
 ///
 /// - Throws: ``Rejection/claimInvalid(_:)`` unless the scopes are a string or a list of strings;
 ///   ``Rejection/scopeMissing``.

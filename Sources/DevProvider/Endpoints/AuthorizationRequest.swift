@@ -6,7 +6,7 @@ struct AuthorizationRequest {
     let client: DevClient
     let redirectURI: String
     let mode: ResponseMode
-    /// Whether an ID Token is asked for beside the code.
+    /// Whether an ID Token is requested in addition to the code.
     let wantsIDToken: Bool
     let scopes: [String]
     let state: String?
@@ -23,7 +23,8 @@ struct AuthorizationRequest {
         case form = "form_post"
     }
 
-    /// - Throws: ``DevRequestError`` if a provider would show an error page, and send nothing to the redirect URI.
+    /// - Throws: ``DevRequestError`` if a provider would show an error page, and would send nothing to the redirect
+    ///   URI.
     init(_ query: FormParameters, to provider: EmulatedProvider) throws {
         guard let id = query["client_id"] else { throw DevRequestError("client_id is missing") }
         guard let client = provider.client(id) else {

@@ -1,7 +1,7 @@
 private import JOSE
 private import OpenSSL
 
-/// The codes and tokens that a development provider has issued. Knows no clock and no HTTP.
+/// The codes and tokens that a development provider has issued. Uses neither a clock nor HTTP.
 struct IssuedGrants {
     private var codes: [String: Authorization] = [:]
     private var refreshTokens: [String: Authorization] = [:]
@@ -15,7 +15,7 @@ struct IssuedGrants {
     /// The maximum number of entries of each kind.
     private static let capacity = 10_000
 
-    /// What a person has allowed.
+    /// What a person has authorized a client to do.
     struct Authorization {
         let person: Person
         let clientID: String
@@ -30,7 +30,7 @@ struct IssuedGrants {
         var expiresAt: Int64
     }
 
-    /// What a token endpoint grants.
+    /// The tokens that a token endpoint issues.
     struct Tokens {
         let accessToken: String
         /// `nil` if the refresh token in the request stays valid.
@@ -38,7 +38,7 @@ struct IssuedGrants {
         let authorization: Authorization
     }
 
-    /// Whether a person uses a client for the first time. Records that they now have.
+    /// Whether a person uses a client for the first time. Records the use.
     mutating func isFirst(_ person: Person, clientID: String) -> Bool {
         if known.count >= Self.capacity { known.removeAll() }
         return known.insert([person.id, clientID]).inserted
@@ -87,15 +87,15 @@ struct IssuedGrants {
             authorization: authorization)
     }
 
-    /// Revokes a token. One that is unknown is as good as revoked (RFC 7009, section 2.2).
+    /// Revokes a token. An unknown token counts as revoked (RFC 7009, section 2.2).
     mutating func revoke(_ token: String) {
         if let authorization = refreshTokens[token] { withdraw(authorization.person.id, authorization.clientID) }
         accessTokens[token] = nil
     }
 
-    /// Ends everything that a person has allowed, as if they had removed the app in their account.
+    /// Withdraws a person's authorizations, as if they had removed the app from their account.
     ///
-    /// - Parameter clientID: `nil`: of every client.
+    /// - Parameter clientID: only for this client; `nil`: for all.
     mutating func withdraw(_ person: String, _ clientID: String? = nil) {
         func isTheirs(_ authorization: Authorization) -> Bool {
             authorization.person.id == person && (clientID == nil || authorization.clientID == clientID)
@@ -132,7 +132,7 @@ struct IssuedGrants {
 func randomName() throws -> String { String(decoding: Base64URL.encode(try randomBytes(18)), as: UTF8.self) }
 
 extension IssuedGrants.Authorization {
-    /// Whether a code verifier fits the challenge (RFC 7636, section 4.6).
+    /// Whether a code verifier matches the challenge (RFC 7636, section 4.6).
     fileprivate func accepts(_ verifier: String?) throws -> Bool {
         guard let challenge else { return verifier == nil }
         guard let verifier else { return false }

@@ -2,7 +2,7 @@ internal import JSON
 
 /// Somebody who signs in.
 struct Person: Equatable {
-    /// The name for scripts: `login_hint`, and `person` of a request.
+    /// The name that scripts use: in `login_hint`, or as `person` of a request.
     let id: String
     var name: String?
     var email: String?
@@ -72,7 +72,7 @@ struct Person: Equatable {
 struct People {
     private(set) var all = Self.first
 
-    /// The people who exist at every start.
+    /// The people at every start.
     private static let first: [Person] = {
         var kim = Person(id: "kim", name: "Kim Example", email: "kim@example.com")
         kim.hidesEmail = true
@@ -93,7 +93,7 @@ struct People {
     /// - Parameter hint: an ID or an address.
     func named(_ hint: String) -> Person? { all.first { $0.id == hint } ?? all.first { $0.email == hint } }
 
-    /// Remembers a person, in place of one with the same ID.
+    /// Adds a person, or replaces the one with the same ID.
     mutating func add(_ person: Person) {
         if let index = all.firstIndex(where: { $0.id == person.id }) {
             all[index] = person

@@ -18,8 +18,8 @@ struct ProviderKeys {
 
     /// Signs with another key from now on.
     ///
-    /// - Parameter inPlace: whether the key takes the `kid` of the one before it, which is no longer published. A
-    ///   provider that does this breaks everybody's caches.
+    /// - Parameter inPlace: whether the key reuses the `kid` of the previous one, which is no longer published. A
+    ///   provider that does this invalidates the caches of all its clients.
     /// - Throws: ``OpenSSLError``.
     mutating func rotate(to key: SigningKey, inPlace: Bool) throws {
         signer = JWSSigner(key)

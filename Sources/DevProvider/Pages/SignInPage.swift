@@ -77,7 +77,7 @@ enum SignInPage {
             """)
     }
 
-    /// Why the request was refused. A provider sends nothing to the redirect URI then.
+    /// Why the request was refused. In this case, a provider sends nothing to the redirect URI.
     static func refusal(_ reason: String, _ provider: EmulatedProvider) -> HTML {
         Layout.page(
             title: "Refused by \(provider.id)",

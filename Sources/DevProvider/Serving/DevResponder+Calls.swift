@@ -18,7 +18,7 @@ extension DevResponder {
         }
     }
 
-    /// Asks the service, and makes a response from its answer on this loop.
+    /// Calls the service, and creates the response from its answer, on this loop.
     func asking(
         _ path: String, _ members: [String: JSONTree],
         _ respond: @escaping (_ answer: VerdictPage.Answer) -> HTTPResponse
@@ -30,7 +30,7 @@ extension DevResponder {
 
     // MARK: Notifications
 
-    /// Makes a notification, and delivers it if the request says where to.
+    /// Creates a notification, and delivers it if the request names a destination.
     private func notification(_ request: HTTPRequest, _ id: String) throws -> HTTPReply? {
         guard let provider = providers[id] else { return nil }
         let isForm = request.isForm
@@ -62,7 +62,7 @@ extension DevResponder {
 
     // MARK: A sign-in of an app
 
-    /// Signs a token as an app's SDK gets it, and shows it beside what the service says of it.
+    /// Signs a token as an app's SDK gets it, and shows it next to the service's verdict.
     private func native(_ request: HTTPRequest, _ id: String) throws -> HTTPReply? {
         guard var provider = providers[id] else { return nil }
         let form = try request.form()

@@ -10,7 +10,7 @@ enum SocketMemory {
     private static let count = 9
 
     /// Bytes of the socket's buffers: received and not read, written and not acknowledged, including the kernel's
-    /// overhead. 0 if the kernel does not say.
+    /// overhead. 0 if the kernel does not report it.
     static func bytes(of socket: NIOBSDSocket.Handle) -> Int {
         unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: count) { info in
             unsafe info.initialize(repeating: 0)

@@ -1,7 +1,7 @@
 /// Bytes of unread responses, by the number of ticks for which their clients have read almost nothing.
 struct UnreadByAge: Equatable {
-    /// The highest age; older bytes count as this old. Ten seconds: a client that is starved of CPU for a few seconds
-    /// must not count as slow as one that never reads.
+    /// The highest age, in ticks: ten seconds. Older bytes count as this old. A client that is starved of CPU for a few
+    /// seconds must not count as slow as one that never reads.
     static let oldest = 40
 
     private var bytes = [Int](repeating: 0, count: oldest + 1)

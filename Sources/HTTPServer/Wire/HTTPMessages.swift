@@ -5,7 +5,7 @@ package import NIOHTTP1
 package struct HeadRouting {
     /// The largest body, in bytes, that the request may have.
     package var bodyLimit: Int
-    /// The responder's number of the route.
+    /// The route's number, which the responder assigned.
     package var route: Int
     /// Whether the request is answered before its body has arrived. The responder then checks for repeated fields
     /// itself. If a body was announced, the connection is closed after the response.
@@ -24,7 +24,7 @@ package struct HTTPRequest {
     package let body: [UInt8]
     /// The routing decision of its head.
     package let routing: HeadRouting
-    /// Whether it had started before its responder was stopped.
+    /// Whether the request had started before its responder was stopped.
     package let isUnderWay: Bool
     /// The name in the client's certificate, if clients must present one.
     package let clientName: String?
@@ -59,7 +59,7 @@ package struct HTTPResponse: Sendable {
     /// `nil` if the response has no content.
     package var contentType: StaticString?
     package var body: [UInt8]
-    /// A constant text after ``body``, whose memory all responses share.
+    /// Constant content that follows ``body``. All responses share its memory.
     package var constantBody: ByteBuffer?
     package var requestID: String
     /// Header fields in addition to those of every response.
@@ -83,9 +83,9 @@ package struct HTTPResponse: Sendable {
 /// A response that is available now, or later.
 package enum HTTPReply {
     case now(HTTPResponse)
-    /// The closure starts to create the response. It is called once, unless there are too many requests in progress.
-    /// The future completes on the connection's event loop. Until then the request has this cost, in addition to its
-    /// own size.
+    /// The closure starts to create the response. It is called once, or never if too many requests are in progress. The
+    /// future completes on the connection's event loop. Until then, this cost counts towards the listener's limits, in
+    /// addition to the request's size.
     case later(WaitingCost = WaitingCost(), () -> EventLoopFuture<HTTPResponse>)
 }
 

@@ -4,7 +4,7 @@
 public struct Identity: Sendable, Equatable {
     /// The relying party's name for the provider.
     public let provider: String
-    /// The provider's canonical issuer, however the token spelled it.
+    /// The provider's canonical issuer, even if the token's `iss` is one of its aliases.
     public let issuer: String
     /// `sub`, 1 to 255 characters, compared byte for byte.
     public let subject: String

@@ -23,7 +23,7 @@ package enum KeyLocation: Sendable, Equatable {
         /// Stands for the `kid` in the URL of a public key.
         package static let keyIDPlaceholder = "{kid}"
 
-        /// Whether keys are asked for one by one, because no document lists them.
+        /// Whether keys are fetched one by one, because no document lists them.
         package var findsKeysByID: Bool { if case .publicKeys = self { true } else { false } }
 
         /// Identifies the location together with the trust rules, so that cached keys of another location or other
@@ -79,7 +79,7 @@ extension KeyLocation.Network {
     /// Fetches the keys of a location, after the discovery document if there is one.
     ///
     /// - Parameters:
-    ///   - keyIDs: the keys to ask for, if they are asked for one by one. One that is not there is left out.
+    ///   - keyIDs: the keys to ask for, if they are fetched one by one. One that is not there is left out.
     ///   - fetch: fetches the document at a URL.
     ///   - read: reads a discovery document, which must name this issuer.
     /// - Throws: errors of these functions.

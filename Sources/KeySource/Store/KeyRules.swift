@@ -29,7 +29,7 @@ package struct KeyRules: Sendable {
     package var maximumBackoff = Interval.seconds(5 * 60)
     /// Whether there is a fallback to use until the provider delivers keys.
     package var hasFallback = false
-    /// Whether keys are asked for one by one, by the `kid`s of tokens, because the provider publishes no list.
+    /// Whether keys are fetched one by one, by the `kid`s of tokens, because the provider publishes no list.
     package var findsKeysByID = false
 
     package init() {}

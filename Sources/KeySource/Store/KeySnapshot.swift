@@ -8,7 +8,7 @@ package struct KeySnapshot: Sendable {
     package let keys: JWKSet
     /// The number of keys at the end of the set that the provider's last response omitted.
     package let omittedKeyCount: Int
-    /// The `kid`s of keys that were asked for one by one, and have not verified a token yet.
+    /// The `kid`s of keys that were fetched one by one, and have not verified a token yet.
     private let unprovenKeyIDs: [String]
     /// Identifies the key set (``JWKSet/fingerprint``).
     package let fingerprint: Int64

@@ -51,7 +51,7 @@ extension KeyStore {
 
         package typealias WaiterID = Int
 
-        /// The keys that a fetch asks for, if they are asked for one by one.
+        /// The keys that a fetch asks for, if they are fetched one by one.
         package var soughtKeyIDs: [String] { sought.requests }
 
         /// Why a request can't be decided with its snapshot.
@@ -320,7 +320,7 @@ extension KeyStore {
                 freshUntil: freshUntil, usableUntil: usableUntil)
         }
 
-        /// Keys to write to disk: of those that were asked for one by one, the proven ones.
+        /// Keys to write to disk: of those that were fetched one by one, the proven ones.
         private func keep(_ fetched: FetchedKeys) -> [Effect] {
             let lifetime = rules.lifetime(fetched.lifetime)
             guard rules.findsKeysByID else { return [.keep(fetched, omitted: omitted.keys, lifetime: lifetime)] }

@@ -9,7 +9,7 @@ final class OverloadDetector {
     private var task: RepeatedTask?
     private static let periodMicroseconds: Int64 = 100_000
 
-    /// - Parameter queueTimeout: the longest that a request may wait in the queue.
+    /// - Parameter queueTimeout: the maximum time that a request may wait in the queue.
     init(on loop: any EventLoop, queueTimeout: Interval) {
         self.loop = loop
         self.queueTimeout = queueTimeout
@@ -31,7 +31,7 @@ final class OverloadDetector {
         switch shedder.admit(at: startedAtMicroseconds) {
         case .admitted: return true
         case .first:
-            // Runs after all requests that arrived together with this one.
+            // Runs after all requests that arrived together with this one, so it marks the end of the turn.
             loop.assumeIsolated().execute { self.shedder.turnEnded() }
             return true
         case .refused: return false

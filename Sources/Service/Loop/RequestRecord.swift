@@ -18,11 +18,12 @@ struct RequestRecord {
     let clientName: String?
     /// The name of the client's API key, once it has been authenticated.
     var keyName: String?
-    /// The ID of the policy that decides for a gateway; `nil` for other requests.
+    /// The ID of the policy that applies to a gateway's request; `nil` for other requests.
     var policy: String?
-    /// When its claim started and ended, in microseconds of the monotonic clock; `nil` if there was none.
+    /// When the request's single-use claim started and ended, in microseconds of the monotonic clock; `nil` if there
+    /// was none.
     var claim: Range<Int64>?
-    /// The requests to providers that it caused.
+    /// The requests to providers that the request caused.
     var calls: [CallReport] = []
 }
 

@@ -27,7 +27,8 @@ extension ServiceLoop {
         return response
     }
 
-    /// - Parameter spent: whether the request used something up, or may have; `nil`: as the problem itself says.
+    /// - Parameter spent: whether the request used something up, or may have; `nil`: the problem decides
+    ///   (``Problem/isSpent``).
     func end(
         _ record: RequestRecord, _ problem: Problem, provider: Int? = nil, spent: Bool? = nil
     ) -> HTTPResponse {
@@ -55,7 +56,7 @@ extension ServiceLoop {
             case .headersTooLarge: .headersTooLarge
             case .bodyTooLarge: .requestTooLarge
             case .timeout: .requestTimeout
-            // The admin listener has limits of its own: one is a setting, the other is derived.
+            // The admin listener has its own limits: admin.max_connections is a setting, the buffer's limit is derived.
             case .overloaded(.connections) where listener == .admin: .overloaded(limit: "admin.max_connections")
             case .overloaded(.buffered) where listener == .admin: .overloaded(limit: Self.adminBuffer)
             case .overloaded(let limit): .overloaded(limit: "limits.\(limit.rawValue)")

@@ -31,7 +31,8 @@ final class ServiceLoop {
     let load: OverloadDetector
     private(set) var telemetry: RequestTelemetry
     private var writer = JSONWriter()
-    /// A larger buffer, left by the answer to a batch, is released.
+    /// The capacity, in bytes, up to which the writer's buffer is kept. A larger buffer, such as that of a batch, is
+    /// released.
     private static let keptCapacity = 64 * 1024
 
     enum Stage: Comparable {
@@ -82,7 +83,7 @@ final class ServiceLoop {
         telemetry.change(to: settings.loggedRequests)
         var tokenVerifier = verifier.verifier
         if settings.signatureCacheCapacity != self.settings.signatureCacheCapacity,
-            // If memory runs out, the current verifier stays, with its cache capacity.
+            // If OpenSSL can't allocate memory, the current verifier stays in use, with its cache capacity.
             let other = try? IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity)
         {
             tokenVerifier = other
@@ -93,7 +94,7 @@ final class ServiceLoop {
         verifier = RequestVerifier(registry, on: loop, by: tokenVerifier)
         forwardAuth = Self.forwardAuth(settings, verifier)
         features = ProviderFeatures(registry.providers)
-        // If memory runs out, there is no store, and the tokens of such providers are rejected.
+        // If memory runs out, there is no store, and the tokens of providers with single-use nonces are rejected.
         if features.usesNoncesOnce, store == nil { store = try? LoopStore(storeSetup, on: loop) }
         readiness.excuseNewcomers(verifier, wasReady: wasReady)
     }

@@ -2,7 +2,7 @@ package import Gateway
 package import Host
 package import NIOCore
 
-/// The listeners' settings, other than the providers.
+/// The settings of both listeners, without the providers.
 package struct ServiceSettings: Sendable {
     package var maximumBody = 64 * 1024
     package var maximumBatchBody = 4 * 1024 * 1024

@@ -6,7 +6,7 @@ private import NIOCore
 private import NIOHTTP1
 internal import Verification
 
-/// `/v1/forward-auth/{policy}`, which gateways ask about each request that they have received.
+/// `/v1/forward-auth/{policy}`, which gateways call for each request that they receive.
 extension ServiceResponder {
     /// Decides on the head alone, whatever its method and the rest of its path.
     ///

@@ -120,7 +120,7 @@ extension ProviderReading {
         }
     }
 
-    /// Checks that public keys can be asked for one by one, at their own URLs.
+    /// Checks that public keys can be fetched one by one, at their own URLs.
     private static func checkPublicKeys(
         _ address: String, hasFile: Bool, _ section: Section, _ provider: ProviderReading
     ) {

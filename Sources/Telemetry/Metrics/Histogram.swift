@@ -1,7 +1,6 @@
 /// A histogram of durations with fixed bounds.
 package struct Histogram: Sendable {
-    /// Inclusive upper bounds in microseconds, unless others are given. One more bucket has the durations above the
-    /// last.
+    /// The default upper bounds, inclusive, in microseconds. One more bucket counts the durations above the last bound.
     package static let bounds: [Int64] = [
         25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000,
     ]
@@ -23,7 +22,7 @@ package struct Histogram: Sendable {
         sumMicroseconds += microseconds
     }
 
-    /// - Parameter other: has the same bounds.
+    /// - Parameter other: must have the same bounds.
     package mutating func add(_ other: Histogram) {
         for index in buckets.indices { buckets[index] += other.buckets[index] }
         sumMicroseconds += other.sumMicroseconds

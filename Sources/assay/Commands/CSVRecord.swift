@@ -2,10 +2,10 @@
 struct CSVRecord {
     /// The number of its first line, from 1.
     let line: Int
-    /// Without the white space around them.
+    /// The fields, without the white space around them.
     let fields: [String]
 
-    /// The records of a text. A byte order mark, as spreadsheets write it, does not count.
+    /// The records of a text. A byte order mark, as spreadsheets write it, is skipped.
     static func all(in text: String) -> [CSVRecord] {
         var reader = Reader()
         for character in text where character != "\u{feff}" { reader.read(character) }
@@ -16,7 +16,8 @@ struct CSVRecord {
     private struct Reader {
         private enum State {
             case plain, quoted
-            /// After a quotation mark within quotes: the end, or the first half of a quotation mark.
+            /// After a quotation mark within quotes. It ends the quoted text, unless a second one follows: then both
+            /// stand for one quotation mark.
             case closing
         }
 

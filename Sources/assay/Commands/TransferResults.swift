@@ -15,15 +15,15 @@ final class TransferResults: Sendable {
 
     enum Status: Sendable {
         case done
-        /// By Apple, with this error.
+        /// Apple refused the user, with this error.
         case refused(error: String)
-        /// No result, or one that another run may replace, with its error.
+        /// No result yet, or an error after which another run tries again.
         case pending(error: String?)
 
         var isRefused: Bool { if case .refused = self { true } else { false } }
         var isPending: Bool { if case .pending = self { true } else { false } }
 
-        /// A human-readable reason why the user is not done.
+        /// Human-readable: why there is no final result; `nil` if the user is done.
         var text: String? {
             switch self {
             case .done: nil
@@ -59,7 +59,9 @@ final class TransferResults: Sendable {
             throw Self.fault(
                 path, "it is not a regular file, so an interrupted run could not continue; name a regular file")
         }
-        guard flock(file, LOCK_EX | LOCK_NB) == 0 else { throw Self.fault(path, "another run is writing it") }
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+            throw Self.fault(path, "another run is writing it; wait for it to end, or name another file")
+        }
         try readEarlier()
     }
 
@@ -90,7 +92,7 @@ final class TransferResults: Sendable {
         statuses.withLock { $0 = found }
     }
 
-    /// Reads a line; `nil` for one of another step, of another recipient, or of another program.
+    /// Reads a line; `nil` if it belongs to another step, another recipient or another program.
     private func result(_ line: [UInt8]) -> (user: String, Status)? {
         guard let object = try? JSONObject(line), let outcome = object["outcome"]?.string else { return nil }
         let recipient = object["recipient_team_id"]?.string

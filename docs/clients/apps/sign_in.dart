@@ -9,7 +9,7 @@ Future<Map<String, Object?>?> signInWithApple(String nonceSha256) async {
   try {
     final credential = await SignInWithApple.getAppleIDCredential(
       scopes: [AppleIDAuthorizationScopes.fullName, AppleIDAuthorizationScopes.email],
-      // The package hands it on as it gets it: Assay's preset `apple` expects the hash.
+      // The package passes it on unchanged: Assay's preset `apple` expects the hash.
       nonce: nonceSha256,
     );
     final hasName = credential.givenName != null || credential.familyName != null;

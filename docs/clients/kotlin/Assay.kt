@@ -218,7 +218,7 @@ class Assay(
     }
 
     /**
-     * `idToken` or `code` is required; `redirectUri` is the one that the app got the code with, if any; `user` is as in
+     * `idToken` or `code` is required; `redirectUri` is the one with which the app got the code, if any; `user` is as in
      * [SignIn]. Throws [AssayException]. The request is sent only once.
      */
     fun finish(

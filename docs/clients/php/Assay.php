@@ -189,7 +189,7 @@ final class Refused
     }
 }
 
-/** Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after so many seconds. */
+/** Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after this many seconds. */
 final class Unavailable
 {
     public function __construct(public readonly int $retryAfter)

@@ -155,7 +155,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Unavailable:
-    """Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after so many seconds."""
+    """Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after this many seconds."""
 
     retry_after: int
 

@@ -61,7 +61,7 @@ class Assay
   Verified = Struct.new(:identity)
   # Sign nobody in: this token will be refused every time. `claim` is the one missing or invalid.
   Refused = Struct.new(:code, :claim, :request_id)
-  # Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after so many seconds.
+  # Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after this many seconds.
   Unavailable = Struct.new(:retry_after)
 
   # A problem. Without a response, `status` is 0 and `code` is nil.

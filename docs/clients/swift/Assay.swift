@@ -105,7 +105,7 @@ public struct FinishRequest: Codable, Sendable, CustomStringConvertible {
     public var idToken: String?
     public var accessToken: String?
     public var code: String?
-    /// The one that the app got the code with, if any.
+    /// The redirect URI with which the app got the code, if any.
     public var redirectURI: String?
     public var user: AppleUser?
 
@@ -131,7 +131,7 @@ public struct FinishRequest: Codable, Sendable, CustomStringConvertible {
 public struct FinishBrowserRequest: Codable, Sendable, CustomStringConvertible {
     public var signIn: String
     public var response: [String: String]
-    /// The one that received them.
+    /// The redirect URI that received them.
     public var redirectURI: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -326,7 +326,7 @@ public enum Verdict: Sendable {
     /// Sign nobody in: this token will be refused every time. `claim` is the one missing or invalid.
     case refused(code: String, claim: String?, requestID: String)
 
-    /// Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after so many seconds.
+    /// Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after this many seconds.
     case unavailable(retryAfter: Int)
 }
 
@@ -382,9 +382,9 @@ public struct Assay: Sendable {
         self.apiKey = apiKey
         self.timeout = timeout
         self.finishTimeout = finishTimeout
-        // Assay sends nobody elsewhere, and the token is for it alone.
+        // Assay never redirects, and the token must not reach another host.
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        // Where nobody listens, that is to be known at once.
+        // If nothing listens there, the call fails at once.
         configuration.connectionPool.retryConnectionEstablishment = false
         http = HTTPClient(configuration: configuration)
         configuration.maximumUsesPerConnection = 1
@@ -529,7 +529,7 @@ public struct Assay: Sendable {
         case .url(let url): request = HTTPClientRequest(url: url + path)
         case .socket(let socket):
             request = HTTPClientRequest(url: URL(httpURLWithSocketPath: socket, uri: path)?.absoluteString ?? "")
-            // async-http-client gives requests over a socket none.
+            // async-http-client sends none over a socket.
             request.headers.add(name: "Host", value: "localhost")
         }
         request.method = .POST

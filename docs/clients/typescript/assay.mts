@@ -177,7 +177,7 @@ export type Verdict =
   | { kind: "verified"; identity: Identity }
   /** Sign nobody in: this token will be refused every time. `claim` is the one missing or invalid. */
   | { kind: "refused"; code: string; claim?: string; requestId: string }
-  /** Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after so many seconds. */
+  /** Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after this many seconds. */
   | { kind: "unavailable"; retryAfter: number };
 
 /**
@@ -363,7 +363,7 @@ export class Assay {
         method: "POST",
         headers: this.#headers,
         body: JSON.stringify(request),
-        redirect: "manual", // Assay sends nobody elsewhere, and the token is for it alone.
+        redirect: "manual", // Assay never redirects, and the token must not reach another host.
         signal: abort.signal,
       });
       const retryAfter = Number(response.headers.get("Retry-After")) || undefined;
