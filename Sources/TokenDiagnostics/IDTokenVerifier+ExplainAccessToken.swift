@@ -8,7 +8,7 @@ extension IDTokenVerifier {
     /// - Parameter rejection: the error with which it was refused.
     package func explain(malformedAccessToken text: ArraySlice<UInt8>, _ rejection: Rejection) -> Explanation {
         Explanation(
-            [MalformedToken(text).check(rejection)], of: CheckName.ofAccessTokens,
+            [MalformedToken(text, isAccessToken: true).check(rejection)], of: CheckName.ofAccessTokens,
             notReached: "the token can't be read",
             validSummary: "")
     }

@@ -7,9 +7,12 @@ private import JSON
 struct MalformedToken {
     private let octets: ArraySlice<UInt8>
     private let text: String
+    private let isAccessToken: Bool
 
-    init(_ octets: ArraySlice<UInt8>) {
+    /// - Parameter isAccessToken: whether an access token was expected, rather than an ID Token.
+    init(_ octets: ArraySlice<UInt8>, isAccessToken: Bool = false) {
         self.octets = octets
+        self.isAccessToken = isAccessToken
         text = String(decoding: octets.prefix(UnverifiedToken.maximumLength), as: UTF8.self)
     }
 
@@ -18,6 +21,9 @@ struct MalformedToken {
             .tokenForm, rejection, diagnosis(rejection),
             expected: "three parts of unpadded base64url, separated by dots", found: found)
     }
+
+    /// The member of a token endpoint's response that has the token.
+    private var member: String { isAccessToken ? "access_token" : "id_token" }
 
     private var found: String {
         let parts = parts.count
@@ -35,7 +41,7 @@ struct MalformedToken {
                 """
                 The token is \(octets.count) bytes long; the limit is \(UnverifiedToken.maximumLength).
                 """,
-                fix: "Send the id_token of the provider's response, and nothing else.")
+                fix: "Send the \(member) of the provider's response, and nothing else.")
         }
         return loadBalancer ?? wrapping ?? placeholder ?? diagnosis(part)
     }
@@ -46,8 +52,13 @@ struct MalformedToken {
             return nil
         }
         return Diagnosis(
-            "The token is the assertion of an AWS load balancer (its header has signer, and its parts are padded), not an ID Token.",
-            fix: "Send it to POST /v1/access-tokens/verify, with a provider that has the preset aws-alb.")
+            """
+            The token is the assertion of an AWS load balancer (its header has signer, and its parts are padded), \
+            \(isAccessToken ? "but no provider has its signer" : "not an ID Token").
+            """,
+            fix: isAccessToken
+                ? "Add a provider with the preset aws-alb and this signer."
+                : "Send it to POST /v1/access-tokens/verify, with a provider that has the preset aws-alb.")
     }
 
     // MARK: Damaged tokens
@@ -77,7 +88,7 @@ struct MalformedToken {
         if text.hasPrefix("{") {
             return Diagnosis(
                 "This is a JSON object, probably the whole response of the provider's token endpoint.",
-                fix: "Send the value of its member id_token.")
+                fix: "Send the value of its member \(member).")
         }
         guard ["null", "undefined", "nil", "None", "[object Object]"].contains(text) else { return nil }
         return Diagnosis("The string is the word \(Redaction.quoted(text)), not a token.", fix: fix)
@@ -90,7 +101,7 @@ struct MalformedToken {
         case .encrypted:
             Diagnosis(
                 "The token has five parts: it is encrypted (JWE), and only the holder of its key can read it.",
-                fix: "Configure the client at the provider so that its ID Tokens are signed and not encrypted.")
+                fix: "Configure the client at the provider so that its tokens are signed and not encrypted.")
         case .serialization, .tooLong: serializationDiagnosis
         case .header: partDiagnosis("header", parts.first)
         case .payload: partDiagnosis("payload", parts.dropFirst().first)
@@ -103,7 +114,7 @@ struct MalformedToken {
         case 1:
             return Diagnosis(
                 "The string contains no dot: it is an opaque access token, a code, or the beginning of a token.",
-                fix: "Send the whole id_token of the provider's response.")
+                fix: "Send the whole \(member) of the provider's response.")
         case 2 where isUnsigned:
             return Diagnosis(
                 "The token is not signed: it has no third part, and its header says so (alg none).",
@@ -113,7 +124,7 @@ struct MalformedToken {
         case 2 where header == nil:
             return Diagnosis(
                 "The string has two parts, and the first is not a token's header: it is an opaque access token or a code.",
-                fix: "Send the id_token of the provider's response.")
+                fix: "Send the \(member) of the provider's response.")
         case 2:
             return Diagnosis(
                 "The token has two parts, so its signature is missing: the token was truncated, or never signed.",
@@ -175,7 +186,8 @@ private struct Wrapping: Sendable {
         },
         Wrapping(
             name: "the word Bearer precedes it",
-            fix: "Send only the part after Bearer, and check that it is the ID Token, not the access token."
+            fix:
+                "Send only the part after Bearer, and check that it is the right kind of token: APIs get access tokens."
         ) {
             $0.lowercased().hasPrefix("bearer") ? String($0.dropFirst("bearer".count).drop { $0 == " " }) : nil
         },

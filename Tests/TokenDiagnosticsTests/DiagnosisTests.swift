@@ -480,7 +480,7 @@ import TokenDiagnostics
     }
 
     @Test func `a nonce that only request or token has is explained`() {
-        expect(nonce(Self.raw, nil, .plain), "nonce_required", "the request has none", "send the raw nonce")
+        expect(nonce(Self.raw, nil, .plain), "nonce_required", "the request has none", "the raw nonce")
         expect(nonce(nil, Self.raw, .plain), "nonce_missing", "but the request has one", "nonce: { check: off }")
         let unsupported = SignIn.apple.with("nonce_supported", "false").expecting { $0.nonce = "n" }
         expect(unsupported.explanation[.nonce], "nonce_missing", "this platform supports none")

@@ -316,7 +316,7 @@ extension KeyStore {
         ) -> KeySnapshot {
             KeySnapshot(
                 version: (snapshot?.version ?? 0) + 1, fetched, omitted: omitted.keys,
-                unprovenKeyIDs: sought.unproven, fetchedAt: fetchedAt, confirmedUntil: confirmedUntil,
+                unprovenKeyIDs: sought.unprovenRequests, fetchedAt: fetchedAt, confirmedUntil: confirmedUntil,
                 freshUntil: freshUntil, usableUntil: usableUntil)
         }
 

@@ -6,7 +6,7 @@ struct SoughtKeys {
     /// In the order in which they were proven.
     private(set) var proven: [String] = []
     /// Keys that the provider has, in the order in which they were found.
-    private(set) var unproven: [String] = []
+    private var unproven: [String] = []
     /// Keys that the fetch in progress asks for, and no earlier one.
     private var requested: [String] = []
     /// Keys that no fetch has asked for yet, in the order in which tokens named them. Further ones are ignored while
@@ -17,7 +17,10 @@ struct SoughtKeys {
     static let maximumUnproven = 4
 
     /// The keys that a fetch asks for.
-    var requests: [String] { proven + unproven + requested }
+    var requests: [String] { proven + unprovenRequests }
+
+    /// The keys among them that have not verified a token.
+    var unprovenRequests: [String] { unproven + requested }
 
     /// A token names a key that is not known. The next fetch asks for it.
     mutating func seek(_ keyID: String) {
