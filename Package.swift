@@ -181,7 +181,7 @@ let package = Package(
         .executableTarget(
             name: "micro",
             dependencies: [
-                "Host", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "Verification",
+                "Gateway", "Host", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "Verification",
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + nio,
             path: "Benchmarks/micro",

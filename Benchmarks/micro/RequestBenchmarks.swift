@@ -1,4 +1,4 @@
-import Verification
+import Gateway
 import Host
 import IDToken
 import JOSE
@@ -6,6 +6,7 @@ import JSON
 import KeySource
 import NIOEmbedded
 import NIOPosix
+import Verification
 
 /// From the body of `POST /v1/verify` to the body of its answer: everything but HTTP.
 let requestBenchmarks = [
@@ -22,7 +23,28 @@ let requestBenchmarks = [
     request("refuse-expired", token: "expired", code: "token_expired"),
     request("refuse-forged", token: "forged", code: "signature_invalid"),
     request("refuse-malformed", token: "malformed", code: "token_malformed"),
+    Benchmark("forward-auth") {
+        let fields = AuthorizationField(value: try Array("Bearer ".utf8) + Fixtures().token("RS256"))
+        let forwardAuth = ForwardAuth(
+            [ForwardAuthPolicy(id: "web", providers: ["apple"])], by: try requestVerifier())
+        guard let rule = forwardAuth.rule(named: Array("web".utf8)[...]) else { throw Mistake("no policy") }
+        return {
+            let now = VerificationTime.now()
+            let token = try rule.policy.token(in: fields)
+            guard case .decided(let verdict) = forwardAuth.verify(token, by: rule, at: now),
+                case .allowed(let fields, _) = forwardAuth.decision(on: verdict, by: rule, at: now)
+            else { return false }
+            return fields.count == IdentityHeader.usual.count
+        }
+    },
 ]
+
+/// A request's only header field.
+private struct AuthorizationField: RequestFields {
+    let value: [UInt8]
+
+    func values(named name: String) -> [ArraySlice<UInt8>] { [value[...]] }
+}
 
 /// A writer that is used again and again, as an event loop does.
 private final class Scratch {

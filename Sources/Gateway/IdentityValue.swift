@@ -56,6 +56,19 @@ package enum IdentityValue: String, Sendable, CaseIterable {
 
     private func encoded(_ text: String?) -> String {
         guard let text else { return "" }
-        return percentEncoded(text) { $0.isVisibleASCII && $0 != UInt8(ascii: "%") }
+        return text.utf8.span.isUnencoded ? text : percentEncoded(text, keeping: \.isKept)
     }
+}
+
+extension Span<UInt8> {
+    /// Whether no byte needs encoding. A loop of its own, because most values need none, on each request.
+    fileprivate var isUnencoded: Bool {
+        var index = 0
+        while index < count, self[index].isKept { index += 1 }
+        return index == count
+    }
+}
+
+extension UInt8 {
+    fileprivate var isKept: Bool { isVisibleASCII && self != UInt8(ascii: "%") }
 }

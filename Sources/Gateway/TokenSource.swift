@@ -35,7 +35,7 @@ extension ForwardAuthPolicy {
             case .cookie(let name): token = try Self.cookie(name, in: fields.values(named: "Cookie"))
             }
             guard let token else { continue }
-            guard !token.isEmpty, token.allSatisfy(\.isTokenOctet) else { throw .tokenUnreadable }
+            guard token.span.isToken else { throw .tokenUnreadable }
             return token
         }
         throw .tokenMissing
@@ -75,12 +75,20 @@ extension ForwardAuthPolicy {
     }
 }
 
+extension Span<UInt8> {
+    /// Whether this can be a token: not empty, and nothing but the characters of a `b64token`.
+    fileprivate var isToken: Bool {
+        var index = endOfAlphanumerics(from: 0)
+        while index < count, self[index].isTokenPunctuation { index = endOfAlphanumerics(from: index + 1) }
+        return index == count && count > 0
+    }
+}
+
 extension UInt8 {
-    /// The characters of a `b64token` (RFC 6750, section 2.1).
-    fileprivate var isTokenOctet: Bool {
-        isLetterOrDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: ".") || self == UInt8(ascii: "_")
-            || self == UInt8(ascii: "~") || self == UInt8(ascii: "+") || self == UInt8(ascii: "/")
-            || self == UInt8(ascii: "=")
+    /// The characters of a `b64token` other than letters and digits (RFC 6750, section 2.1).
+    fileprivate var isTokenPunctuation: Bool {
+        self == UInt8(ascii: "-") || self == UInt8(ascii: ".") || self == UInt8(ascii: "_") || self == UInt8(ascii: "~")
+            || self == UInt8(ascii: "+") || self == UInt8(ascii: "/") || self == UInt8(ascii: "=")
     }
 
     fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
