@@ -1,4 +1,5 @@
 import DevProvider
+import Gateway
 import Grants
 import HTTPServer
 import IDToken
@@ -17,7 +18,7 @@ struct DevelopmentSettings {
     let credentials: [String: [String: ClientCredential]]
 
     /// - Parameters:
-    ///   - team: the settings to develop with. Their providers, limits and rules are used; their listeners, API keys,
+    ///   - team: the settings to develop with. Their providers, policies of gateways, limits and rules are used; their listeners, API keys,
     ///     stores and files are not.
     ///   - server: the development providers.
     /// - Throws: ``ConfigurationError`` for a provider whose ID is a path of the development provider.
@@ -31,6 +32,9 @@ struct DevelopmentSettings {
         settings.keys = team.keys
         settings.clockSkewSeconds = team.clockSkewSeconds
         settings.verifiedTokenCacheEntries = team.verifiedTokenCacheEntries
+        settings.forwardAuth = team.forwardAuth
+        // There are no API keys.
+        for index in settings.forwardAuth.policies.indices { settings.forwardAuth.policies[index].requiresKey = false }
         var (providers, credentials): ([DevProviderSettings], [String: [String: ClientCredential]]) = ([], [:])
         for provider in team.providers {
             let id = provider.policy.id

@@ -177,3 +177,22 @@ def test_access_tokens_pass_the_rules_of_every_preset(tmp_path):
             assert answer.status == 200, (preset, answer)
             expired = dev.token(preset, claims={"exp": 1})
             assert_code(dev.api.post("/v1/access-tokens/verify", {"provider": preset} | expired), "token_expired")
+
+
+def test_gateways_are_answered_by_the_policies_of_the_settings(tmp_path):
+    providers = [
+        {"id": "api", "issuer": "https://id.example.com", "audiences": ["https://api.example/"], "tokens": "access"},
+        {"id": "google", "preset": "google", "audiences": ["mine"]},
+    ]
+    policies = [
+        {"id": "web", "providers": ["api"], "require": {"scopes": ["read"]}},
+        {"id": "users", "providers": ["google"], "headers": {"X-Who": "subject"}},
+    ]
+    file = tmp_path / "gateways.yaml"
+    key = {"name": "gateway", "sha256": "0" * 64}
+    file.write_text(yaml.dump({"providers": providers, "forward_auth": {"policies": policies}, "api_keys": [key]}))
+    with Dev("--config", str(file)) as dev:
+        token = dev.token("google")["id_token"]
+        answer = dev.api.get("/v1/forward-auth/users", {"Authorization": f"Bearer {token}"})
+        assert answer.status == 200 and answer.header("X-Who")
+        assert dev.api.get("/v1/forward-auth/web", {"Authorization": f"Bearer {token}"}).status == 401
