@@ -1,8 +1,8 @@
 internal import IDToken
 internal import JSON
 
-/// How one provider's tokens and endpoints differ from others', beyond what its policy says: facts about providers that
-/// only an issuer needs to know.
+/// How one provider's tokens and endpoints differ from others'. Only an issuer needs these facts, so the policy does
+/// not contain them.
 struct Dialect: Sendable {
     var subject = SubjectForm.uuid
     var tokenLifetimeSeconds: Int64 = 3600
@@ -34,7 +34,7 @@ struct Dialect: Sendable {
     /// The inputs for the claims of an ID Token.
     struct Facts {
         let person: Person
-        /// Hexadecimal digits that belong to the person at this provider.
+        /// See ``EmulatedProvider/digest(of:)``.
         let digest: String
         let clientID: String
         let now: Int64
@@ -144,7 +144,7 @@ extension Dialect {
         return dialect
     }()
 
-    /// The tenant of a person who has none, where the settings accept any.
+    /// The tenant of a person without one, if the settings accept any tenant.
     static let developmentTenant = "00000000-0000-4000-8000-000000000001"
 }
 

@@ -1,6 +1,6 @@
 internal import JSON
 
-/// Somebody who signs in.
+/// A test user.
 struct Person: Equatable {
     /// The name that scripts use: in `login_hint`, or as `person` of a request.
     let id: String
@@ -72,7 +72,7 @@ struct Person: Equatable {
 struct People {
     private(set) var all = Self.first
 
-    /// The people at every start.
+    /// The built-in people.
     private static let first: [Person] = {
         var kim = Person(id: "kim", name: "Kim Example", email: "kim@example.com")
         kim.hidesEmail = true
