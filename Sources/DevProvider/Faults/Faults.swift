@@ -11,7 +11,7 @@ enum Fault: String, CaseIterable {
     case spentCodes = "spent_codes"
     case refusedClients = "refused_clients"
 
-    /// What the provider does, in a few words.
+    /// A short description of the provider's behaviour.
     var title: String {
         switch self {
         case .down: "Answer 503"

@@ -8,10 +8,10 @@ struct Dialect: Sendable {
     var tokenLifetimeSeconds: Int64 = 3600
     /// `typ` of ID Tokens.
     var headerType: String? = "JWT"
-    /// Whether booleans about the address are strings.
+    /// Whether booleans about the email address are strings.
     var hasTextBooleans = false
-    /// Whether the provider sends the name and the address only once, in `user` along with the code. No token then has
-    /// the name.
+    /// Whether the provider sends the name and the email address only once, in `user` along with the code. No token
+    /// then has the name.
     var sendsUserOnce = false
     /// Whether `azp` names the client.
     var namesAuthorizedParty = false
@@ -53,7 +53,7 @@ struct Dialect: Sendable {
 
 /// Sources are those of the presets in `IDToken/Providers`.
 extension Dialect {
-    /// Tokens live a day; booleans about the address are strings; the name comes once.
+    /// Tokens are valid for a day; booleans about the email address are strings; the name is sent only once.
     private static let apple: Dialect = {
         var dialect = Dialect()
         dialect.subject = .apple

@@ -91,8 +91,8 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     private static let longOutput = 2048
     /// Unread bytes up to this are part of the normal cost of a connection, and are not counted.
     private static let usualUnread = 4096
-    /// Encrypted output is flushed in TLS records: swift-nio-ssl keeps a buffer for the longest write of the
-    /// connection.
+    /// Encrypted output is written in pieces of one TLS record, because swift-nio-ssl keeps a buffer as large as the
+    /// connection's longest write.
     private static let encryptedPiece = 16 * 1024
 
     init(

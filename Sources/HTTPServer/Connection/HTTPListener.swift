@@ -40,7 +40,7 @@ package final class HTTPListener: Sendable {
             .serverChannelOption(.backlog, value: backlog)
             .serverChannelOption(.maxMessagesPerRead, value: 64)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            // Without file descriptors, accepting would fail repeatedly in a tight loop.
+            // If file descriptors run out, accepting would otherwise fail in a tight loop.
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(

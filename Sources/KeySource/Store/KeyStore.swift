@@ -225,7 +225,7 @@ package final class KeyStore: Sendable {
         if state.value.isRetired, state.value.waiters.isEmpty { stopNow() }
     }
 
-    /// Cancels the fetch in progress, plans no other, and resumes all waiters.
+    /// Cancels the fetch in progress, schedules no other, and resumes all waiters.
     package func stop() {
         loop.execute { self.stopNow() }
     }

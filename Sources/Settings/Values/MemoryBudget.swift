@@ -7,7 +7,7 @@ package import HTTPServer
 /// up to an eighth, and requests that wait for keys another eighth. The remainder stays free, because allocators never
 /// return all freed memory.
 package struct MemoryBudget: Sendable, Equatable {
-    /// The usual limits, with these three lowered.
+    /// The default limits, with these three lowered.
     package private(set) var limits = Settings.Limits().listener
     private let rest: Int
 

@@ -12,7 +12,7 @@ enum TransferInput {
         let line: Int
     }
 
-    /// Reads all users, without blank lines and repetitions.
+    /// Reads all users, without blank lines and duplicates.
     ///
     /// - Parameter path: `nil` for standard input.
     /// - Throws: ``ConfigurationError`` that names the first line that has no user.
