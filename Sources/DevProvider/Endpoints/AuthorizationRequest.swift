@@ -69,7 +69,7 @@ struct AuthorizationRequest {
 }
 
 extension DevClient {
-    /// Whether this redirect URI is allowed: the settings list it, or it is on this machine.
+    /// Whether this redirect URI is allowed: the settings list it, or its host is loopback or reserved for tests.
     fileprivate func allows(_ uri: String) -> Bool {
         guard uri.utf8.count <= 2048, uri.utf8.allSatisfy(\.isVisibleASCII), !uri.contains("#") else {
             return false

@@ -11,7 +11,7 @@ enum Fault: String, CaseIterable {
     case spentCodes = "spent_codes"
     case refusedClients = "refused_clients"
 
-    /// A short description of the provider's behaviour.
+    /// The faulty behaviour, in a few words.
     var title: String {
         switch self {
         case .down: "Answer 503"

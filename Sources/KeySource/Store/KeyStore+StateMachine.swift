@@ -81,7 +81,7 @@ extension KeyStore {
             }
         }
 
-        /// How a request continues that could not be decided with its snapshot.
+        /// How to continue a request that could not be decided with its snapshot.
         package enum Outcome: Sendable, Equatable {
             /// A fetch that started after the request has succeeded: a key that is still missing does not exist.
             case refreshed
