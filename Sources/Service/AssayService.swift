@@ -202,7 +202,7 @@ package final class AssayService: Sendable {
         let firstKeys = added.map { $0.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: deadline) }
         // Failures are ignored: an unreachable provider must not hold up the others.
         try await EventLoopFuture.andAllComplete(firstKeys, on: loop).get()
-        // The registry must know the new providers before any loop counts for them.
+        // Register the new providers before any loop counts their requests: a scrape looks up their IDs here.
         served.registry = after
         try await EventLoopFuture.andAllSucceed(loops.onEach { $0.change(to: settings, after) }, on: loop).get()
         // Every loop has switched, so only requests that started before still wait for these stores.

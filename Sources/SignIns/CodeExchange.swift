@@ -43,7 +43,7 @@ package struct PendingExchange {
     }
 }
 
-/// A sign-in that only this request may finish. No code can be sent without one.
+/// A sign-in that only this request may finish. Sending a code requires one.
 package struct ClaimedExchange {
     let pending: PendingExchange
 
@@ -71,7 +71,8 @@ package struct ExchangedSignIn {
     let pending: PendingExchange
     let grant: Grant
 
-    /// The request to verify the grant's ID Token; `nil` if it has none: the request's was then verified.
+    /// The request to verify the grant's ID Token. `nil` if it has none; the ID Token in the finish request must then
+    /// have been verified.
     package var verification: VerifyRequest? {
         guard let idToken = grant.idToken else { return nil }
         let content = pending.signIn.content
@@ -80,7 +81,8 @@ package struct ExchangedSignIn {
         parameters.isAccessTokenHashOptional = true
         parameters.code = pending.code
         if let first = pending.first {
-            // The first token had the nonce. The subject prevents the injection of another user's code.
+            // The nonce was checked in the first token. Comparing the subject prevents the injection of another user's
+            // code.
             parameters.nonceUse = .compareIfPresent
             parameters.expectedSubject = ExpectedSubject(
                 subject: first.identity.subject, issuer: first.identity.issuer)

@@ -122,7 +122,7 @@ struct HandleKey: Sendable {
     /// Length of an ``id`` in octets.
     static let idLength = 8
 
-    /// Identifies the key that encrypted a handle. It is a MAC by the key, so it reveals nothing about the key.
+    /// Identifies the key that encrypted a handle. It is a MAC computed with the key, so it reveals nothing about it.
     let id: [UInt8]
     let secret: SecretBytes
 

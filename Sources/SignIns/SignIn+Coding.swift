@@ -1,8 +1,8 @@
 private import Grants
 private import IDToken
 
-/// Encodes a sign-in for its handle: numbers as eight octets, big-endian; texts, and the maximum age as text, after
-/// two octets with their length plus one, or 0 for `nil`.
+/// Encodes a sign-in for its handle. A number is eight octets, big-endian. A text has a prefix of two octets with its
+/// length plus one, or 0 for `nil`. The maximum age is encoded as text.
 ///
 /// A custom format, because handles are limited to 2 KiB and nothing else reads them. A change of the format needs a
 /// new ``HandleVersion``.

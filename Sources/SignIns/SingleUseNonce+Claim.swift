@@ -24,7 +24,7 @@ extension SingleUseNonce {
     }
 
     /// The digest that the nonce encodes, if the provider accepts both plain and hashed nonces. An attacker who has
-    /// only a token can send the hash in it as a plain nonce. It must then count as the nonce that was hashed.
+    /// only a token can send the hash in it as a plain nonce. Both forms must then make the same claim.
     private var writtenDigest: [UInt8]? {
         guard match == .plain else { return nil }
         var digest: [UInt8]?

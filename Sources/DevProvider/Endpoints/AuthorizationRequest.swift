@@ -23,8 +23,7 @@ struct AuthorizationRequest {
         case form = "form_post"
     }
 
-    /// - Throws: ``DevRequestError`` if a provider would show an error page, and would send nothing to the redirect
-    ///   URI.
+    /// - Throws: ``DevRequestError`` if a provider would show an error page instead of redirecting.
     init(_ query: FormParameters, to provider: EmulatedProvider) throws {
         guard let id = query["client_id"] else { throw DevRequestError("client_id is missing") }
         guard let client = provider.client(id) else {
@@ -70,7 +69,7 @@ struct AuthorizationRequest {
 }
 
 extension DevClient {
-    /// Whether the browser may be sent to this URI: one from the settings, or any on this machine.
+    /// Whether this redirect URI is allowed: the settings list it, or its host is loopback or reserved for tests.
     fileprivate func allows(_ uri: String) -> Bool {
         guard uri.utf8.count <= 2048, uri.utf8.allSatisfy(\.isVisibleASCII), !uri.contains("#") else {
             return false

@@ -2,7 +2,7 @@ private import Bytes
 private import JOSE
 private import JSON
 
-/// What a request to the token endpoint says about its client.
+/// The client ID and credentials in a request to the token endpoint.
 struct ClientAuthentication {
     let clientID: String
     private let proof: Proof

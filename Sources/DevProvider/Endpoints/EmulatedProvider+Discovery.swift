@@ -3,7 +3,7 @@ internal import JSON
 
 /// The documents that relying parties read.
 extension EmulatedProvider {
-    /// - Parameter tenant: the tenant whose document is requested; `nil` for the document of all tenants.
+    /// - Parameter tenant: the tenant whose document is requested; `nil` for the tenant-independent document.
     func discoveryDocument(ofTenant tenant: String?) -> JSONTree {
         let isApple = settings.quirks.contains(.formPostForScopes)
         var members: [String: JSONTree] = [
@@ -32,7 +32,7 @@ extension EmulatedProvider {
         return .object(members)
     }
 
-    /// The issuer in the discovery document. The document of all tenants has the issuer template.
+    /// The issuer in the discovery document. The tenant-independent document has the issuer template.
     func documentIssuer(ofTenant tenant: String?) -> String {
         guard let template = policy.issuerTemplates?.first, let tenant else { return policy.issuer }
         return template.issuer(ofTenant: tenant)

@@ -1,6 +1,6 @@
 internal import JSON
 
-/// What a provider sends to backends after the sign-in.
+/// The notifications that a provider sends to backends after sign-in.
 extension EmulatedProvider {
     /// A notification, with the body that the provider posts.
     struct Notification {

@@ -11,7 +11,7 @@ enum Fault: String, CaseIterable {
     case spentCodes = "spent_codes"
     case refusedClients = "refused_clients"
 
-    /// What the provider does, in a few words.
+    /// The faulty behaviour, in a few words.
     var title: String {
         switch self {
         case .down: "Answer 503"
@@ -44,7 +44,7 @@ enum Fault: String, CaseIterable {
         }
     }
 
-    /// The default number of seconds; `nil` if the fault takes none.
+    /// The default for `seconds`; `nil` if the fault has no such parameter.
     var usualSeconds: Int64? {
         switch self {
         case .slow: 7
@@ -54,7 +54,7 @@ enum Fault: String, CaseIterable {
         }
     }
 
-    /// A year: enough for any fault to show.
+    /// One year, longer than any fault needs to take effect.
     static let maximumSeconds: Int64 = 31_536_000
 }
 

@@ -1,17 +1,17 @@
 internal import IDToken
 internal import JSON
 
-/// How one provider's tokens and endpoints differ from others', beyond what its policy says: facts about providers that
-/// only an issuer needs to know.
+/// How one provider's tokens and endpoints differ from others'. Only an issuer needs these facts, so the policy does
+/// not contain them.
 struct Dialect: Sendable {
     var subject = SubjectForm.uuid
     var tokenLifetimeSeconds: Int64 = 3600
     /// `typ` of ID Tokens.
     var headerType: String? = "JWT"
-    /// Whether booleans about the address are strings.
+    /// Whether booleans about the email address are strings.
     var hasTextBooleans = false
-    /// Whether the provider sends the name and the address only once, in `user` along with the code. No token then has
-    /// the name.
+    /// Whether the provider sends the name and the email address only once, in `user` along with the code. No token
+    /// then has the name.
     var sendsUserOnce = false
     /// Whether `azp` names the client.
     var namesAuthorizedParty = false
@@ -34,7 +34,7 @@ struct Dialect: Sendable {
     /// The inputs for the claims of an ID Token.
     struct Facts {
         let person: Person
-        /// Hexadecimal digits that belong to the person at this provider.
+        /// See ``EmulatedProvider/digest(of:)``.
         let digest: String
         let clientID: String
         let now: Int64
@@ -53,7 +53,7 @@ struct Dialect: Sendable {
 
 /// Sources are those of the presets in `IDToken/Providers`.
 extension Dialect {
-    /// Tokens live a day; booleans about the address are strings; the name comes once.
+    /// Tokens are valid for a day; booleans about the email address are strings; the name is sent only once.
     private static let apple: Dialect = {
         var dialect = Dialect()
         dialect.subject = .apple
@@ -144,7 +144,7 @@ extension Dialect {
         return dialect
     }()
 
-    /// The tenant of a person who has none, where the settings accept any.
+    /// The tenant of a person without one, if the settings accept any tenant.
     static let developmentTenant = "00000000-0000-4000-8000-000000000001"
 }
 

@@ -88,7 +88,7 @@ extension EmulatedProvider {
         return claims
     }
 
-    /// Adds the other claims that the policy requires: the settings name claims that the team's tokens have.
+    /// Adds the claims that the settings require: the first allowed value, or a placeholder.
     func fulfil(_ rules: [ClaimRule], _ required: [ClaimName], in claims: inout [String: JSONTree]) {
         for rule in rules where rule.kind == .oneOf {
             if let value = rule.values.first { claims.set(.string(value), at: rule.claim) }
@@ -103,7 +103,7 @@ extension EmulatedProvider {
 }
 
 extension [String: JSONTree] {
-    /// Sets a claim, making the objects around it.
+    /// Sets a claim, and creates the objects on its path if necessary.
     mutating func set(_ value: JSONTree, at path: ClaimPath) { set(value, at: path.steps.map(\.string)[...]) }
 
     private mutating func set(_ value: JSONTree, at steps: ArraySlice<String>) {

@@ -2,11 +2,11 @@ internal import IDToken
 private import Bytes
 internal import OpenSSL
 
-/// A development provider: what it is, and everything it remembers.
+/// A development provider: its settings and its state.
 struct EmulatedProvider {
     let settings: DevProviderSettings
     let dialect: Dialect
-    /// The URL under which its endpoints are.
+    /// The base URL of its endpoints.
     let base: String
     var keys: ProviderKeys
     var grants = IssuedGrants()
@@ -32,7 +32,7 @@ struct EmulatedProvider {
         return audiences.contains(id) ? DevClient(id: id, redirectURIs: [], authentication: .any) : nil
     }
 
-    /// 64 hexadecimal digits that belong to a person at this provider.
+    /// A hash of the provider's and the person's IDs, as 64 hexadecimal digits.
     ///
     /// - Throws: ``OpenSSLError``.
     func digest(of person: Person) throws -> String {

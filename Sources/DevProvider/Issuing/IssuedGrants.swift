@@ -38,7 +38,7 @@ struct IssuedGrants {
         let authorization: Authorization
     }
 
-    /// Whether a person uses a client for the first time. Records the use.
+    /// Whether this is the person's first sign-in to the client. Records the sign-in.
     mutating func isFirst(_ person: Person, clientID: String) -> Bool {
         if known.count >= Self.capacity { known.removeAll() }
         return known.insert([person.id, clientID]).inserted
@@ -93,7 +93,7 @@ struct IssuedGrants {
         accessTokens[token] = nil
     }
 
-    /// Withdraws a person's authorizations, as if they had removed the app from their account.
+    /// Revokes a person's authorizations, as if they had removed the app from their account.
     ///
     /// - Parameter clientID: only for this client; `nil`: for all.
     mutating func withdraw(_ person: String, _ clientID: String? = nil) {

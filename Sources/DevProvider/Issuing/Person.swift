@@ -1,13 +1,13 @@
 internal import JSON
 
-/// Somebody who signs in.
+/// A test user.
 struct Person: Equatable {
     /// The name that scripts use: in `login_hint`, or as `person` of a request.
     let id: String
     var name: String?
     var email: String?
     var hasVerifiedEmail = true
-    /// Whether the provider replaces the address with a relay address, if it has relay addresses.
+    /// Whether the provider replaces the email address with a relay address, if it has relay addresses.
     var hidesEmail = false
     /// Apple's `real_user_status`.
     var realUserStatus: Int64 = 2
@@ -72,7 +72,7 @@ struct Person: Equatable {
 struct People {
     private(set) var all = Self.first
 
-    /// The people at every start.
+    /// The built-in people.
     private static let first: [Person] = {
         var kim = Person(id: "kim", name: "Kim Example", email: "kim@example.com")
         kim.hidesEmail = true
@@ -90,7 +90,7 @@ struct People {
     /// The person whom a script signs in if it does not name one.
     var usual: Person { all.first ?? Person(id: "kim", name: "Kim Example", email: "kim@example.com") }
 
-    /// - Parameter hint: an ID or an address.
+    /// - Parameter hint: an ID or an email address.
     func named(_ hint: String) -> Person? { all.first { $0.id == hint } ?? all.first { $0.email == hint } }
 
     /// Adds a person, or replaces the one with the same ID.

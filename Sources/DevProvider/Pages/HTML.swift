@@ -1,4 +1,4 @@
-/// Text of a page. Whatever is interpolated is escaped, unless it is a part of a page itself.
+/// HTML text. Interpolated strings are escaped; interpolated ``HTML`` is not.
 struct HTML: ExpressibleByStringInterpolation {
     let text: String
 

@@ -1,7 +1,7 @@
 internal import IDToken
 internal import HTTPServer
 
-/// The first page: every provider, and the panel with their faults.
+/// The home page: every provider, and the panel that controls their faults.
 enum HomePage {
     /// - Parameter providers: those whose keys have been generated.
     static func page(

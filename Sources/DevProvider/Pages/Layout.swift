@@ -1,4 +1,4 @@
-/// What all pages have in common.
+/// The layout that all pages share.
 enum Layout {
     /// - Parameters:
     ///   - wide: whether the page has columns.

@@ -1,6 +1,6 @@
 internal import IDToken
 
-/// The form for a token as an app's SDK gets it.
+/// The form that requests a token as a native app's SDK gets it.
 enum NativePage {
     static func form(_ provider: EmulatedProvider, _ people: People) -> HTML {
         let audiences: [HTML] = provider.audiences.map { "<option>\($0)</option>" }

@@ -27,7 +27,7 @@ enum SignInPage {
             """)
     }
 
-    /// Apple asks at each first sign-in whether the app may know the address.
+    /// The choice that Apple offers at the first sign-in to an app: to hide or share the email address.
     private static func address(_ provider: EmulatedProvider, _ person: Person) -> HTML {
         guard let relay = provider.policy.email.privateDomains.first else { return "" }
         let (hidden, shown): (HTML, HTML) = person.hidesEmail ? (" checked", "") : ("", " checked")

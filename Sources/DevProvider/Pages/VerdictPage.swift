@@ -1,12 +1,12 @@
 private import JOSE
 internal import JSON
 
-/// A token, decoded, beside what the service says of it.
+/// The page with a decoded token and the service's verdict on it.
 enum VerdictPage {
-    /// An answer of the service.
+    /// A response of the service.
     struct Answer {
         let path: String
-        /// `nil`: there was none.
+        /// `nil` if the service did not respond.
         let status: Int?
         let members: [String: JSONTree]
 

@@ -12,7 +12,7 @@ package final class DevProviderServer: Sendable {
     private let loop: any EventLoop
     /// The address on which it listens, such as `127.0.0.1:9400`.
     package let address: String
-    /// What the URLs of its providers begin with.
+    /// The origin of its providers' URLs.
     package let origin: String
 
     /// Starts to listen.
@@ -43,14 +43,15 @@ package final class DevProviderServer: Sendable {
         self.origin = origin ?? "http://" + (isEverywhere ? "127.0.0.1:\(port)" : listener.address)
     }
 
-    /// The issuer of a provider here. If the provider has one for each tenant, so has the one that stands in for it.
+    /// The issuer that stands in for a provider's issuer. If that has a tenant placeholder, this one has it too.
     package func issuer(of policy: ProviderPolicy) -> String {
         let base = "\(origin)/\(policy.id)"
         guard let template = policy.issuerTemplates?.first else { return base }
         return "\(base)/{\(template.claim.string)}/v2.0"
     }
 
-    /// The redirect URI of the sign-ins that begin on its own pages. The clients in the settings must have it.
+    /// The redirect URI of sign-ins that start on a development provider's own pages. Clients in the settings must list
+    /// it.
     package func callback(of provider: String) -> String { Self.callback(of: provider, at: origin) }
 
     static func callback(of provider: String, at origin: String) -> String { "\(origin)/\(provider)/callback" }
@@ -82,6 +83,6 @@ package final class DevProviderServer: Sendable {
 
     package func stop() async { await listener.close() }
 
-    /// Names that a provider can't have here, because they are paths of their own.
+    /// IDs that a provider can't have, because the server uses them as paths.
     package static let reservedNames = ["assets", "faults", "people", "reset", "rotate"]
 }

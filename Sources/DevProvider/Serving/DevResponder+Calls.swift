@@ -113,7 +113,7 @@ extension DevResponder {
         }
     }
 
-    /// Finishes it with the provider's response.
+    /// Finishes the sign-in with the provider's response.
     private func finish(_ request: HTTPRequest, _ id: String) -> HTTPReply? {
         let parameters =
             request.head.method == .post ? FormParameters(request.body) : FormParameters(request.head.query.bytes)

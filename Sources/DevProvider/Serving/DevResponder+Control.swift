@@ -28,7 +28,7 @@ extension DevResponder {
         }
     }
 
-    /// Forgets what tests have done: faults, grants and people. Keys stay, so that nothing has to fetch them again.
+    /// Resets what tests change: faults, grants and people. Keys are kept, so that no client has to fetch them again.
     private func reset() {
         people.reset()
         for id in providers.keys {
@@ -39,7 +39,7 @@ extension DevResponder {
 
     // MARK: Faults
 
-    /// Each fault, what it causes, and where it is switched on.
+    /// Each fault, its consequence, and the providers for which it is switched on.
     func faultList() -> JSONTree {
         .array(
             Fault.allCases.map { fault in
@@ -53,7 +53,7 @@ extension DevResponder {
 
     private func setFault(_ members: [String: JSONTree]) throws -> JSONTree {
         var members = members
-        // A button of the page has one name and one value.
+        // The page's button submits only one name and value: `off` means this fault, with `on` set to `false`.
         if let fault = members.removeValue(forKey: "off") { (members["fault"], members["on"]) = (fault, .bool(false)) }
         try members.checkNames(["provider", "fault", "on", "seconds"])
         let known = Fault.allCases.map(\.rawValue).joined(separator: ", ")
@@ -87,7 +87,7 @@ extension DevResponder {
 
     // MARK: Keys
 
-    /// Makes new keys, and responds once they sign.
+    /// Generates new keys, and responds once they are in use.
     private func rotate(
         _ members: [String: JSONTree], _ done: @escaping (JSONTree) -> HTTPResponse
     ) throws -> HTTPReply {
@@ -108,7 +108,7 @@ extension DevResponder {
 
     // MARK: People
 
-    /// Adds a person, or ends what one has allowed, as if they had removed the app in their account.
+    /// Adds a person, or revokes a person's authorizations, as if they had removed the app from their account.
     private func changePerson(_ members: [String: JSONTree]) throws -> JSONTree {
         guard members["revoke"] != nil else {
             people.add(try Person(members))

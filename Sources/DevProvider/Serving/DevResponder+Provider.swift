@@ -87,7 +87,7 @@ extension DevResponder {
 
     // MARK: Authorization
 
-    /// Shows the page, or goes on with what was done on it.
+    /// Shows the sign-in page, or responds to the form submitted from it.
     private func authorize(
         _ request: HTTPRequest, _ provider: inout EmulatedProvider, now: Int64
     ) throws -> HTTPResponse {

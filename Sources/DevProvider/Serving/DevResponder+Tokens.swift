@@ -5,13 +5,13 @@ private import JOSE
 internal import JSON
 private import OpenSSL
 
-/// Tokens by one call, for scripts and for native apps.
+/// Issues tokens in one call, for scripts and native apps.
 extension DevResponder {
-    /// What a script asks for: whose token, for which client, with which claims.
+    /// A script's request for a token: whose, for which client, and with which claims.
     struct Minting {
         let person: Person
         let clientID: String
-        /// The raw nonce; the app gave the provider this, or its hash.
+        /// The raw nonce. The provider received this, or its hash, from the app.
         let nonce: String
         var claims: [String: JSONTree] = [:]
         var wantsCode = false
@@ -27,7 +27,7 @@ extension DevResponder {
         return .json(.object(try mint(minting, &provider, now: now)))
     }
 
-    /// The answer: members of a request to verify the token.
+    /// Issues a token. Returns the members of a request to verify it.
     ///
     /// - Throws: ``OpenSSLError``.
     func mint(_ minting: Minting, _ provider: inout EmulatedProvider, now: Int64) throws -> [String: JSONTree] {
@@ -55,7 +55,7 @@ extension DevResponder {
         return answer
     }
 
-    /// The `nonce` claim of a raw nonce: apps hand some providers its hash.
+    /// The `nonce` claim for a raw nonce: some providers receive its hash from the app.
     private static func claim(for nonce: String, _ rule: NonceRule) throws -> String {
         let hash = try DigestContext().digest(Array(nonce.utf8).span, with: .sha256)
         return switch rule.accepted.first {
@@ -65,7 +65,7 @@ extension DevResponder {
         }
     }
 
-    /// Somebody by name, or described; the usual person if there is none.
+    /// The person that a request names or describes; the default person if it does neither.
     ///
     /// - Throws: ``DevRequestError``.
     func person(_ value: JSONTree?) throws -> Person {

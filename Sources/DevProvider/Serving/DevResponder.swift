@@ -10,7 +10,7 @@ internal import OpenSSL
 final class DevResponder: HTTPResponder {
     let loop: any EventLoop
     let calls: DevCalls
-    /// What URLs here begin with.
+    /// The origin of the providers' URLs.
     private(set) var origin = ""
     private(set) var settings: [DevProviderSettings] = []
     /// By ID.
@@ -24,7 +24,7 @@ final class DevResponder: HTTPResponder {
 
     var isStopping: Bool { false }
 
-    /// - Parameter providers: those of these settings.
+    /// - Parameter providers: the providers created from `settings`.
     func serve(_ settings: [DevProviderSettings], _ providers: [EmulatedProvider], origin: String) {
         (self.settings, self.origin) = (settings, origin)
         self.providers = Dictionary(providers.map { ($0.id, $0) }) { first, _ in first }
@@ -56,7 +56,7 @@ final class DevResponder: HTTPResponder {
         return reply(to: request, rest, id)
     }
 
-    /// The reply as a future, for one that is part of another.
+    /// The reply as a future, so that another reply can be built from it.
     func future(_ reply: HTTPReply) -> EventLoopFuture<HTTPResponse> {
         switch reply {
         case .now(let response): loop.makeSucceededFuture(response)

@@ -25,7 +25,7 @@ struct HostName {
         self.init(url.dropFirst(scheme.count).prefix { !"/?#\\".contains($0) })
     }
 
-    /// Whether it can only be this machine, or a name that is reserved for tests (RFC 6761, sections 6.2 and 6.3).
+    /// Whether this is a loopback host, or a name that is reserved for tests (RFC 6761, sections 6.2 and 6.3).
     var isOfDevelopment: Bool {
         name == "localhost" || name == "[::1]" || name.hasSuffix(".test") || name.hasSuffix(".localhost")
             || isLoopbackAddress

@@ -30,7 +30,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     private var isUnderWay = true
     /// Whether the current request is answered without its body, so that the connection can't be used again.
     private var leavesBodyUnread = false
-    /// A fault of the bytes after the current request. It is reported once that request has been answered.
+    /// A fault in the bytes after the current request. It is reported once that request has been answered.
     private var faultBehind: HTTPFault?
     /// Responses that will be written together.
     private var output: ByteBuffer?
@@ -91,8 +91,8 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     private static let longOutput = 2048
     /// Unread bytes up to this are part of the normal cost of a connection, and are not counted.
     private static let usualUnread = 4096
-    /// Encrypted output is flushed in TLS records: swift-nio-ssl keeps a buffer for the longest write of the
-    /// connection.
+    /// Encrypted output is written in pieces of one TLS record, because swift-nio-ssl keeps a buffer as large as the
+    /// connection's longest write.
     private static let encryptedPiece = 16 * 1024
 
     init(
@@ -239,7 +239,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         {
         case .now(let response): finish(response)
         case .later(var cost, let begin):
-            // The bytes that were counted while the request arrived are counted again for the waiting request.
+            // From here on, the request's own bytes count towards `cost`; the quota keeps only the unparsed input.
             _ = quota.hold(input.readableBytes)
             cost.bytes += head.size + bodyBytes
             guard let waiting = quota.beginWaiting(cost) else { return refuse(.overloaded(.inFlight)) }
@@ -399,7 +399,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
             readingSinceMicroseconds = SystemClocks.monotonicMicroseconds()
         }
         if phase == .reading, let head {
-            // A request counts as in progress only once it was not complete in one read.
+            // A request counts as in progress only if it did not arrive in one read.
             quota.beginReading()
             held += head.size + reader.heldBytes
         }

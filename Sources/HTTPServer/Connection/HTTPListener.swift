@@ -16,8 +16,8 @@ package final class HTTPListener: Sendable {
     /// Binds and starts to accept connections.
     ///
     /// - Parameters:
-    ///   - acceptor: the loop that accepts connections for those of the group. If it does nothing else, it accepts them
-    ///     at once, however long the turns of the other loops are.
+    ///   - acceptor: the loop that accepts connections for the group's loops. If it has no other work, it accepts them
+    ///     at once, even if the group's loops are busy.
     ///   - tls: the TLS configuration; `nil` for plain HTTP.
     ///   - makeResponder: called once on each event loop of the group.
     ///   - unixSeconds: the wall clock, for the header field `Date`.
@@ -35,12 +35,12 @@ package final class HTTPListener: Sendable {
                 batcher: ResponseBatcher(on: loop, microseconds: SystemClocks.monotonicMicroseconds))
         }
         let bootstrap = ServerBootstrap(group: acceptor, childGroup: group)
-            // If many clients connect at once after a restart, they must not overflow the queue, nor wait for one turn
-            // of the loop for every four of them.
+            // Many clients may connect at once after a restart. They must not overflow the queue, and NIO's default
+            // would accept only four of them per turn of the loop.
             .serverChannelOption(.backlog, value: backlog)
             .serverChannelOption(.maxMessagesPerRead, value: 64)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            // Without file descriptors, accepting would fail repeatedly in a tight loop.
+            // If file descriptors run out, accepting would otherwise fail in a tight loop.
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(
@@ -72,9 +72,9 @@ package final class HTTPListener: Sendable {
         do {
             switch address {
             case .network(let host, let port):
-                // Connections inherit the sizes. If a receive buffer shrank after the handshake, the client would
-                // already know a larger window. On loopback, whose segments are as long as that window, each would then
-                // wait for 200 ms.
+                // Set on the listening socket, because connections inherit the sizes. A receive buffer that shrinks
+                // after the handshake is smaller than the window that the client was told. On loopback, segments are as
+                // long as that window, and each would stall for 200 ms.
                 let sized = bootstrap.serverChannelOption(.socketOption(.so_sndbuf), value: buffer)
                     .serverChannelOption(.socketOption(.so_rcvbuf), value: buffer)
                 channel = try await sized.bind(host: host, port: port).get()

@@ -3,8 +3,8 @@ internal import NIOCore
 /// Chooses the sizes of receive buffers. The connection keeps a small one. Long requests get large ones, which it does
 /// not keep.
 ///
-/// NIO's default grows the kept buffer to 64 KB for as long as the connection lives, and reads into up to four. A
-/// thousand idle connections that had each once sent a long request held up to 256 MB.
+/// NIO's default keeps up to four buffers per connection, which can grow to 64 KB, for as long as the connection lives.
+/// A thousand idle connections that had each once sent a long request held up to 256 MB.
 ///
 /// This type relies on two properties of `NIOPooledRecvBufferAllocator`, which calls it: a buffer is reused only if
 /// ``nextBufferSize()`` is not `nil`, and with one message per read, only the first buffer of a connection is kept.

@@ -1,4 +1,4 @@
-/// Everything that is counted for one connection, so that all of it is returned at the end.
+/// One connection's share of the listener's counts, so that all of it is released when the connection closes.
 struct ConnectionQuota {
     private let counts: ListenerCounts
     private var admission = Admission.none

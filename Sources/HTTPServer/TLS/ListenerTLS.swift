@@ -36,7 +36,7 @@ package final class ListenerTLS: Sendable {
     /// When the listener's certificate expires.
     package var expiresAtUnixSeconds: Int64 { credentials.withLock { $0.expiresAtUnixSeconds } }
 
-    /// The number of failed handshakes, except those that the client broke off.
+    /// The number of failed handshakes, except those that the client aborted.
     package var handshakeFailures: Int { failedHandshakes.load(ordering: .relaxed) }
 
     /// The handlers between the network and HTTP on one connection.

@@ -6,7 +6,7 @@ package enum HTTPFault: Error, Equatable {
     case repeatedField(String)
     /// The head exceeds the limits on header fields.
     case headersTooLarge
-    /// The body exceeds the responder's limit, or announces that it will.
+    /// The body, or its declared length, exceeds the responder's limit.
     case bodyTooLarge
     /// Head or body did not arrive in time.
     case timeout

@@ -11,13 +11,13 @@ package struct HTTPFields: Sendable {
         self.lines = lines
     }
 
-    /// The value of the first field of a name, without regard to case.
+    /// The value of the first field with this name, ignoring case.
     package subscript(name: StaticString) -> HeadSlice? {
         for line in lines where isName(line, name) { return HeadSlice(line.value, of: head) }
         return nil
     }
 
-    /// The value of the field of a name, if there is exactly one.
+    /// The value of the field with this name, if there is exactly one.
     package func only(_ name: StaticString) -> HeadSlice? {
         var found: HeadRange?
         for line in lines where isName(line, name) {
@@ -27,12 +27,12 @@ package struct HTTPFields: Sendable {
         return found.map { HeadSlice($0, of: head) }
     }
 
-    /// The values of all fields of a name.
+    /// The values of all fields with this name.
     package func all(_ name: StaticString) -> [HeadSlice] {
         lines.filter { isName($0, name) }.map { HeadSlice($0.value, of: head) }
     }
 
-    /// The values of all fields of a name that settings choose.
+    /// The values of all fields with this name, which comes from the settings.
     package func values(named name: String) -> [ArraySlice<UInt8>] {
         let name = name.utf8
         return lines.compactMap { line in

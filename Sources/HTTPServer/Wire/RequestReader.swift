@@ -1,4 +1,4 @@
-/// Reads the requests of a connection one by one from its bytes, each as far as it has arrived.
+/// Parses the requests of a connection one by one, incrementally as their bytes arrive.
 ///
 /// Pure: bytes in, requests out. The result does not depend on how the bytes are split.
 struct RequestReader {

@@ -20,7 +20,7 @@ struct CachingFields: Sendable {
         expires = headers.first(name: "Expires")
         date = headers.first(name: "Date")
         entityTag = Self.validator("ETag", headers)
-        // A value that is not a date could not be sent back as one.
+        // Only a valid date can be sent back, in `If-Modified-Since`.
         lastModified = Self.validator("Last-Modified", headers).flatMap { HTTPDate.seconds(from: $0) == nil ? nil : $0 }
     }
 

@@ -3,7 +3,7 @@ internal import JSON
 /// The endpoints for sign-ins that a provider's discovery document names.
 ///
 /// Each is read on its own: one that is missing or can't be used is `nil`, and never makes a key fetch fail.
-// A class, so that it is one word in a `KeySnapshot`.
+// A class, so that a `KeySnapshot` holds only a reference to it.
 package final class DiscoveredEndpoints: Sendable, Equatable {
     package let authorization: FetchURL?
     package let token: FetchURL?

@@ -15,7 +15,7 @@ enum FetchEvent: Sendable, Equatable {
 /// Time-related information in the header of a response.
 struct FetchedHeader: Sendable, Equatable {
     let cacheControl: String?
-    /// The least number of seconds by which the server's clock is ahead of ours; 0 if the clocks may agree, `nil` if
+    /// The minimum number of seconds by which the server's clock is ahead of ours; 0 if the clocks may agree, `nil` if
     /// the response has no time.
     let clockOffsetSeconds: Int64?
 

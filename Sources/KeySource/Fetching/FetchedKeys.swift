@@ -13,8 +13,8 @@ package struct FetchedKeys: Sendable {
     package let fetchedAtUnixSeconds: Int64
     /// Whether the provider confirmed the previous set (304 Not Modified) instead of sending it.
     package let isNotModified: Bool
-    /// The least number of seconds by which the provider's clock is ahead of ours; 0 if the clocks may agree, `nil` if
-    /// the response has no time.
+    /// The minimum number of seconds by which the provider's clock is ahead of ours; 0 if the clocks may agree, `nil`
+    /// if the response has no time.
     package let clockOffsetSeconds: Int64?
     /// Those of the discovery document; `nil` if none was read.
     package let endpoints: DiscoveredEndpoints?

@@ -47,7 +47,7 @@ package struct ProviderInspection: Sendable {
     private func inspect(
         _ location: KeyLocation.Network, _ report: inout InspectionReport
     ) async throws(FetchFailure) -> DiscoveredEndpoints? {
-        // No key has this ID. If the server says so, it answers requests for single keys.
+        // No key has this ID. A "not found" response shows that the server handles requests for single keys.
         let found = try await location.resolve(keyIDs: [Self.noKeyID]) { (address, step) async throws(FetchFailure) in
             try await fetch(
                 address, step == .discovery ? .discovery : .keys, mayBeAbsent: location.findsKeysByID, &report)

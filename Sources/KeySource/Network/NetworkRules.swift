@@ -18,7 +18,7 @@ package struct NetworkRules: Sendable, Equatable {
     package var idleTimeout = Interval.seconds(5)
     /// For one document: name, connection, redirects, body.
     package var totalTimeout = Interval.seconds(10)
-    /// A body that arrives more slowly than this, in bytes per second, is given up.
+    /// The minimum transfer rate of a body, in bytes per second. A slower fetch is aborted.
     package var minimumRate: Int64 = 1024
     /// When the rate is first checked.
     package var minimumRateAfter = Interval.seconds(3)

@@ -32,7 +32,7 @@ package struct ProviderDialer: Sendable {
         self.unixSeconds = unixSeconds
     }
 
-    /// Opens a connection to the first address that works. Whatever fails here, nothing of a request was sent.
+    /// Opens a connection to the first address that works. If this fails, no part of a request was sent.
     ///
     /// - Throws: ``FetchFailure``.
     package func dial(_ target: FetchURL) async throws(FetchFailure) -> ClientConnection {

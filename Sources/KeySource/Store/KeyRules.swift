@@ -2,7 +2,8 @@ package import Host
 
 /// The parameters of a key store.
 package struct KeyRules: Sendable {
-    /// Keys are cached this long whatever the provider says: Apple's headers have said not to cache them at all.
+    /// The shortest time for which keys are cached, even if the provider allows less: Apple has sent headers that
+    /// forbid caching.
     package var minimumLifetime = Interval.seconds(5 * 60)
     /// The longest time for which keys are cached.
     package var maximumLifetime = Interval.seconds(24 * 3600)
@@ -15,14 +16,15 @@ package struct KeyRules: Sendable {
     package var staleIfError = Interval.seconds(24 * 3600)
     /// The longest time for which a key that the provider's last response omitted is kept.
     var graceForOmittedKeys = Interval.seconds(3600)
-    /// The most fetches within ``unknownKeyWindow`` that unknown `kid`s, and bad signatures by known ones, may cause.
+    /// The maximum number of fetches within ``unknownKeyWindow`` that unknown `kid`s, and bad signatures by known ones,
+    /// may cause.
     package var unknownKeyFetches = 2
     package var unknownKeyWindow = Interval.seconds(30)
-    /// How long no further fetch is made for a `kid` that a fetch did not find, or for a bad signature by a key that a
-    /// complete response confirmed.
+    /// How long a negative result is remembered. Until then, no further fetch is made for a `kid` that a fetch did not
+    /// find, or for a bad signature by a key that a complete response confirmed.
     package var missingKeyMemory = Interval.seconds(30)
     package var rememberedMissingKeys = 1024
-    /// The least time between fetches that operators request; earlier requests share the next one.
+    /// The minimum time between fetches that operators request; requests in between share the next fetch.
     var refreshInterval = Interval.seconds(1)
     package var minimumBackoff = Interval(milliseconds: 500)
     package var firstBackoff = Interval.seconds(1)

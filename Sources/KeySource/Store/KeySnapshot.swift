@@ -18,8 +18,8 @@ package struct KeySnapshot: Sendable {
     package let fetchedAt: MonotonicTime
     /// The same time on the wall clock, in Unix seconds, for display.
     package let fetchedAtUnixSeconds: Int64
-    /// The least number of seconds by which the provider's clock was ahead of ours at the fetch; `nil` if the response
-    /// had no time.
+    /// The minimum number of seconds by which the provider's clock was ahead of ours at the fetch; `nil` if the
+    /// response had no time.
     package let clockOffsetSeconds: Int64?
     /// Those of the discovery document, if one was read for these keys. They are not archived.
     package let endpoints: DiscoveredEndpoints?

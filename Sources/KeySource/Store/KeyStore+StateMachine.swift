@@ -72,7 +72,7 @@ extension KeyStore {
 
             package var isRefresh: Bool { if case .refresh = self { true } else { false } }
 
-            /// The `kid` of the need, if it is about one.
+            /// The `kid` that the request needs, if the reason is a single key.
             package var keyID: String? {
                 switch self {
                 case .key(let keyID), .replacedKey(let keyID): keyID
@@ -81,16 +81,16 @@ extension KeyStore {
             }
         }
 
-        /// The outcome of a request's need.
+        /// How to continue a request that could not be decided with its snapshot.
         package enum Outcome: Sendable, Equatable {
             /// A fetch that started after the request has succeeded: a key that is still missing does not exist.
             case refreshed
             /// There are newer keys than those of the request, or a fetch that started before the request has ended:
             /// verify again, and wait again if necessary.
             case retry
-            /// No fetch is allowed now, and the last one succeeded recently: the result with its keys stands.
+            /// No fetch is allowed now, and the last one succeeded: the result with the current keys is final.
             case unchanged
-            /// The last fetch failed, or the one that the request waited for, so newer keys are not available. Wait at
+            /// The last fetch, or the one that the request waited for, failed, so newer keys are not available. Wait at
             /// least this long before trying again.
             case unavailable(retryAfter: Interval)
         }
@@ -159,14 +159,14 @@ extension KeyStore {
                 }
                 if fetch == nil { effects = beginFetch(plannedMode) }
             case .key, .replacedKey, .newerKeys:
-                // Where a key has an address of its own, its kid never stands for another key.
+                // If each key has its own URL, a `kid` is never reused for another key.
                 if case .replacedKey = need, rules.findsKeysByID || snapshot?.isConfirmed(at: now) == true {
                     return [.resume(id, .unchanged)]
                 }
                 if let keyID = need.keyID, unknownKeys.isMissing(keyID, now: now) {
                     return [.resume(id, outcomeWithoutFetch)]
                 }
-                // Also if this token causes no fetch: the next one asks for all keys that wait.
+                // Record the key even if this token causes no fetch: the next fetch asks for all recorded keys.
                 if rules.findsKeysByID, let keyID = need.keyID { sought.seek(keyID) }
                 guard fetch == nil else { break }
                 guard unknownKeys.spend(now: now) else {
@@ -177,7 +177,7 @@ extension KeyStore {
                 waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, missedFetchStart: true))
                 return finish(fetch == nil ? fetchForLateWaiters() : [])
             }
-            // Without effects, this request starts no fetch, so it missed the start of the one in progress.
+            // Without effects, this request started no fetch: it joined one in progress, and missed its start.
             let missedFetchStart = effects.isEmpty
             waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, missedFetchStart: missedFetchStart))
             return finish(effects)
@@ -335,8 +335,8 @@ extension KeyStore {
         }
 
         private mutating func recordOmissions(by fetched: FetchedKeys, isStrict: Bool) {
-            // Omissions are final if an operator asked for it or wrote the file. Omitted keys are not kept if they
-            // could not be used anyway.
+            // Omissions are final if an operator requested that, or if the keys come from a file. Omitted keys are not
+            // kept if they could not be used anyway.
             guard !isStrict, fetched.source == .network, let snapshot, snapshot.source != .file,
                 snapshot.isUsable(at: now)
             else { return omitted.dropAll() }

@@ -109,7 +109,7 @@ package final class KeyStore: Sendable {
         }
     }
 
-    /// Waits until a need is met, or can't be. Subscribers receive the snapshot that meets it before this returns.
+    /// Waits until the needed keys arrive, or can't. Subscribers receive the new snapshot before this returns.
     ///
     /// - Parameter version: the version of the snapshot that was not enough; 0 if there was none.
     package func wait(
@@ -225,7 +225,7 @@ package final class KeyStore: Sendable {
         if state.value.isRetired, state.value.waiters.isEmpty { stopNow() }
     }
 
-    /// Cancels the fetch in progress, plans no other, and resumes all waiters.
+    /// Cancels the fetch in progress, schedules no other, and resumes all waiters.
     package func stop() {
         loop.execute { self.stopNow() }
     }

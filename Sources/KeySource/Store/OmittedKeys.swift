@@ -16,7 +16,7 @@ struct OmittedKeys {
 
     init() {}
 
-    /// The keys that an earlier process kept, unless their time is over.
+    /// The keys that an earlier process kept, unless their grace period is over.
     init(_ keys: [JWK], until: MonotonicTime, now: MonotonicTime) {
         if until > now { entries = keys.map { Entry(key: $0, until: until) } }
     }

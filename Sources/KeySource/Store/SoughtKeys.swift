@@ -1,16 +1,17 @@
 /// The keys that a store asks for one by one, for a provider that publishes no list of them.
 ///
 /// Tokens name these keys. The provider publishes keys of several owners at one address, so a token can name a key of
-/// another owner. A key is therefore proven only once it has verified a token, and no other key can push it out then.
+/// another owner. A key therefore counts as proven only once it has verified a token. From then on, only proven keys
+/// can evict it.
 struct SoughtKeys {
     /// In the order in which they were proven.
     private(set) var proven: [String] = []
     /// Keys that the provider has, in the order in which they were found.
     private var unproven: [String] = []
-    /// Keys that the fetch in progress asks for, and no earlier one.
+    /// Keys that the fetch in progress is the first to ask for.
     private var requested: [String] = []
     /// Keys that no fetch has asked for yet, in the order in which tokens named them. Further ones are ignored while
-    /// the list is full: each token can name another key, and the first must not be pushed out by the next.
+    /// the list is full: each token can name another key, and a later one must not evict an earlier one.
     private var waiting: [String] = []
 
     static let maximumProven = 8
@@ -28,7 +29,7 @@ struct SoughtKeys {
         waiting.append(keyID)
     }
 
-    /// A fetch begins, with all keys that wait.
+    /// A fetch begins. It asks for all waiting keys too.
     mutating func beginFetch() { (requested, waiting) = (waiting, []) }
 
     /// A key has verified a token.

@@ -23,7 +23,7 @@ struct UnknownKeyBudget {
         return true
     }
 
-    /// The time until a fetch is left.
+    /// The time until the budget allows another fetch.
     func untilNext(now: MonotonicTime) -> Interval {
         guard spent.count >= rules.unknownKeyFetches, let oldest = spent.first else { return .seconds(0) }
         return oldest + rules.unknownKeyWindow - now

@@ -4,8 +4,8 @@ private import Synchronization
 
 /// The claims of one process, shared by its event loops.
 ///
-/// Divided into shards, each with a lock that only claims take. If it is full, new claims are rejected: nothing is
-/// evicted before its time.
+/// Divided into shards, each with its own lock. If the memory is full, new claims are rejected: no claim is evicted
+/// before it expires.
 package final class ClaimMemory: Sendable {
     private let shards: [Shard]
     private let capacity: Int

@@ -212,7 +212,7 @@ final class AdminResponder: HTTPResponder {
 
 @available(*, unavailable) extension AdminResponder: Sendable {}
 
-/// What operators see about the process.
+/// Information about the process for operators.
 struct ServiceProcess: Sendable {
     let version: String
     let startedAtUnixSeconds: Int64

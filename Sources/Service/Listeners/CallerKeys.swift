@@ -44,7 +44,7 @@ package struct CallerKeys: Sendable {
     /// Authenticates a gateway by `X-Assay-Key`, because `Authorization` carries the user's token.
     ///
     /// - Returns: the name of its key; `nil` if no key is required.
-    /// - Throws: ``Denial/gatewayUnauthenticated``, also if there are two.
+    /// - Throws: ``Denial/gatewayUnauthenticated``, also if the field occurs twice.
     func admitGateway(_ fields: HTTPFields) throws(Denial) -> String? {
         guard isRequired else { return nil }
         guard let key = fields.only("X-Assay-Key"), let name = name(of: key.bytes) else {

@@ -6,7 +6,7 @@ private import Synchronization
 
 /// Keeps one listener's TLS certificate and key current: certificates are renewed while the service runs.
 ///
-/// Files that can't be used change nothing, and are reported once.
+/// If the files can't be used, the previous ones stay in use, and the failure is logged once.
 final class CertificateWatch: Sendable {
     let tls: ListenerTLS
     /// The listener's name in the log and in metrics.

@@ -4,7 +4,7 @@ internal import Telemetry
 
 /// Keeps files with secrets current: they are rotated while the service runs.
 ///
-/// Files that can't be used change nothing, and are reported once.
+/// If the files can't be used, the previous values stay in use, and the failure is logged once.
 final class SecretFileWatch<Value: Sendable>: Sendable {
     private let readAgain: @Sendable () throws -> Value?
     private let log: Log

@@ -4,7 +4,7 @@ internal import ProviderClient
 internal import Telemetry
 internal import Verification
 
-/// What is recorded about every request, whatever its outcome.
+/// The data recorded about every request, whatever its outcome.
 struct RequestRecord {
     let id: String
     let route: Route

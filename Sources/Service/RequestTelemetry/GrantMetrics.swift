@@ -4,7 +4,7 @@ private import Verification
 /// One event loop's counters of codes that were exchanged, and of tokens that were refreshed or revoked.
 struct GrantMetrics: Sendable {
     private(set) var all = Counter<Label>()
-    /// Grants whose request was then refused.
+    /// Grants that were dropped because their request was refused afterwards.
     private(set) var dropped = Counter<LoopMetrics.VerdictLabel>()
 
     enum Operation: String, Sendable {

@@ -8,8 +8,8 @@ private import ProviderClient
 internal import Telemetry
 private import Tracing
 
-/// Creates spans of traced requests after they have been answered. Nothing runs inside a request's span, so until then
-/// it costs no more than its IDs.
+/// Creates the spans of traced requests after the response. No code runs inside a request's span, so until then a span
+/// costs only its IDs.
 ///
 /// Attributes follow OpenTelemetry's semantic conventions for HTTP servers. They contain routes, codes and IDs from the
 /// settings, but no path, address, token or claim.
@@ -104,7 +104,8 @@ extension CallEndpoint {
 }
 
 extension Route {
-    /// Probes, scrapes and the console poll all day, and their traces help nobody. Unknown paths are not traced either.
+    /// Probes, scrapes and the console poll constantly, and their traces are of no use. Unknown paths are not traced
+    /// either.
     fileprivate var isTraced: Bool {
         switch self {
         case .live, .ready, .metrics, .events, .verdicts, .root, .console, .consoleStyle, .consoleScript, .unknown:

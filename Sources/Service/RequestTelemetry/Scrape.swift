@@ -28,7 +28,7 @@ struct Scrape: Sendable {
         let counted = EventLoopFuture.whenAllSucceed(
             loops.onEach { (metrics: $0.metrics, store: $0.store?.status) }, on: loop)
         return counted.flatMap { parts in
-            // Must come after the loops: a provider is in the registry before any loop counts for it.
+            // Must be read after the loops' counters: a provider is registered before any loop counts its requests.
             let registry = served.registry
             let statuses = EventLoopFuture.whenAllSucceed(registry.providers.map { $0.keys.status() }, on: loop)
             return statuses.map { page(parts, registry, $0) }

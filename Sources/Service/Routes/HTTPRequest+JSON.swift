@@ -29,7 +29,7 @@ extension HTTPRequest {
 }
 
 extension JSONErrorLocation {
-    /// What is wrong with a body, and where. Quotes nothing, because any byte may be part of a token.
+    /// Describes what is wrong with a body, and where. Quotes nothing, because any byte may be part of a token.
     var sentence: String {
         let place = "byte offset \(offset) (line \(line), column \(column))"
         return switch error {

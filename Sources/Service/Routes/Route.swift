@@ -54,7 +54,7 @@ enum Route: Int, CaseIterable {
         }
     }
 
-    /// Whether a problem must say if the request used something up (`spent`).
+    /// Whether a problem must have `spent`: whether the request used up a sign-in, code or token.
     var usesSomethingUp: Bool { self == .finishSignIn || self == .refreshGrant || self == .revokeGrant }
 
     /// Whether the path exists only if the console is enabled.
@@ -87,13 +87,13 @@ enum Route: Int, CaseIterable {
 
     /// The route of a path on the service listener.
     static func service(_ path: HeadSlice) -> Route {
-        // Most requests, so no list is read for them.
+        // Most requests have this path, so it is checked before the list is searched.
         if path == Route.verify.pattern { return .verify }
         return service.first { path == $0.pattern } ?? (forwardAuthPolicy(path) == nil ? .unknown : .forwardAuth)
     }
 
-    /// The ID of the policy in `/v1/forward-auth/{policy}` and any path below it, as sent. What comes after it may be
-    /// the path of the request that a gateway asks about, so it is neither read nor normalized: `/../` leads nowhere.
+    /// The ID of the policy in `/v1/forward-auth/{policy}` and any path below it, as sent. The rest may be the path of
+    /// the request that a gateway asks about, so it is neither read nor normalized: `/../` has no effect.
     static func forwardAuthPolicy(_ path: HeadSlice) -> ArraySlice<UInt8>? {
         let prefix: StaticString = "/v1/forward-auth/"
         guard path.hasPrefix(prefix) else { return nil }

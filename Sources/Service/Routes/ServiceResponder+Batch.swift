@@ -23,8 +23,8 @@ extension ServiceResponder {
         // The position of each item's answer in the text; empty for items that still wait.
         var ranges: [Range<Int>] = []
         var waiting: [() -> EventLoopFuture<UnclaimedItem>] = []
-        // Each answer is written, and its memory released, as soon as it is decided: as few as 64 would not fit into
-        // the CPU's caches.
+        // Each item's answer is written and released as soon as it is decided: even 64 of them would not fit into the
+        // CPU's caches.
         let text = batchAnswer { json in
             items.forEachObject { item in
                 let (index, start) = (ranges.count, json.count)

@@ -12,7 +12,7 @@ internal import ReplayStore
 internal import SignIns
 internal import Verification
 
-/// Finishes a sign-in whose code is exchanged: first the claim, then the code is sent, once.
+/// Finishes a sign-in by exchanging its code: claims the sign-in first, then sends the code once.
 extension ServiceResponder {
     /// What an exchange needs, known before its sign-in is claimed.
     struct ExchangeTarget {
@@ -98,7 +98,7 @@ extension ServiceResponder {
         }
     }
 
-    /// Completes the identity by user info, if the settings say so.
+    /// Completes the identity with user info, if the settings say so.
     private func complete(
         _ exchange: VerifiedExchange, by clientID: String, _ target: ExchangeTarget, _ call: GrantCall
     ) -> EventLoopFuture<HTTPResponse> {

@@ -91,7 +91,8 @@ extension ServiceResponder {
             let started: EventLoopFuture<Called<Grant>>
             let slot: CallSlot
             do throws(Problem) {
-                // One slot for both calls: without one for the second, the code would be lost.
+                // One slot covers both calls: if the second had to reserve its own and got none, the code would be
+                // lost.
                 slot = try call.slot()
                 if let problem { throw problem }
                 started = self.exchange(code.request, by: code.clientID, at: try call.tokenEndpoint(), in: slot, call)

@@ -37,7 +37,7 @@ extension ServiceResponder {
     func finishSignIn(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let signIns = try signIns()
         let now = VerificationTime.now()
-        // A finish keeps its settings from check to verification; new ones apply to the next finish.
+        // Keep one verifier from the check to the verification, even if settings are reloaded in between.
         let verifier = service.verifier
         let deadline = now.monotonic + Self.totalTimeout
         var found: (number: Int, provider: Provider)?

@@ -78,8 +78,8 @@ enum ProviderReader {
         return meanings.map { "Preset \($0.presets.joined(separator: ", ")): \($0.meaning)." }.joined(separator: " ")
     }
 
-    /// - Returns: `nil` if an error, which is reported, leaves no name for the provider or no preset to read the rest
-    ///   with.
+    /// - Returns: `nil` if an error was reported that leaves the provider without an ID, a preset, or a location of its
+    ///   keys.
     private static func read(
         _ node: YAMLNode, defaultClockSkew: Int64, _ reading: SettingsReading
     ) -> ProviderSettings? {
@@ -176,9 +176,9 @@ enum ProviderReader {
     ) {
         let policy = provider.policy
         for (other, dialect) in others.map({ ($0.policy, $0.accessTokens) }) {
-            // If the provider has only one kind of token, each token would be accepted as both kinds.
+            // If the provider's access tokens are also ID Tokens, each token would be accepted as both kinds.
             let isOtherKind = (dialect == nil) != (provider.accessTokens == nil)
-            // The issuer of a load balancer's assertions is an identity provider. Another may have the same.
+            // The issuer of a load balancer's assertions is an identity provider, which may have an entry of its own.
             let mayShareIssuer =
                 isOtherKind
                 ? (dialect ?? provider.accessTokens)?.isAlsoIDToken == false

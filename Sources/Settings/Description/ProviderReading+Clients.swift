@@ -110,7 +110,7 @@ extension ProviderReading {
 }
 
 extension Section {
-    /// The given value, or else another, which is recorded.
+    /// The given value; otherwise `other`, which is recorded as the effective value.
     fileprivate func given<Value>(
         _ value: Value?, _ setting: Setting<Value>, else other: Value, _ origin: EffectiveSettings.Origin = .default
     ) -> Value {

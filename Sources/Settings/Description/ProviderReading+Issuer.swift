@@ -53,7 +53,7 @@ extension ProviderReading {
         readTenants(section, &provider.policy.tenants, isTemplate: template != nil)
         section.read(keyIssuers, &provider.policy.keyIssuers)
         if template == nil, !provider.policy.keyIssuers.isEmpty {
-            // Otherwise, nothing would tie the tenant in their braces to the token's issuer.
+            // Otherwise, nothing would tie the tenant in a key's issuer to the token's issuer.
             section.refuse(
                 "issuer",
                 "key_issuers needs a tenant claim in issuer, such as {tid}; for one tenant, list it in tenants")
@@ -81,7 +81,7 @@ extension ProviderReading {
             }
         case (let allowed?, nil): rule = .only(allowed)
         case (nil, let excluded?):
-            // Adds to the preset's exclusions, and never lifts one of them.
+            // Adds to the preset's exclusions; a setting can't remove them.
             guard case .any(let own) = rule else {
                 section.refuse(
                     "excluded_tenants",

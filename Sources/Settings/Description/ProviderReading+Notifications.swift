@@ -1,7 +1,7 @@
 private import IDToken
 internal import Notifications
 
-/// What a provider sends after the sign-in.
+/// The notifications that a provider sends after sign-in.
 extension ProviderReading {
     static let notificationKinds = Setting(
         "notifications", listOf: ValueType<NotificationKind>.word,

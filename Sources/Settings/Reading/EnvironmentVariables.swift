@@ -56,7 +56,7 @@ final class EnvironmentVariables {
                 let example = members.first.map { ", such as \($0)" } ?? ""
                 return Self.refusal(ofMapping: name, "set its members\(example), or use the file")
             }
-            // Without the prefix that all have in common, which would make any two look alike.
+            // Compare without the common prefix, which would make any two names look alike.
             let prefix = "ASSAY_"
             let nearest = Suggestion.nearest(
                 to: String(name.dropFirst(prefix.count)),

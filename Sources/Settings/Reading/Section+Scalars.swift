@@ -27,7 +27,7 @@ extension Section {
         return nil
     }
 
-    /// Whether a member that may be a list has this word as its value instead.
+    /// Whether this word is set in place of a list.
     func isWord(_ word: String, _ name: String) -> Bool {
         guard let source = source(name), scalarText(name) == word else { return false }
         record(name, .scalar(word), source.origin)

@@ -52,7 +52,7 @@ final class SettingsReading {
         effective.record(EffectiveSettings.Setting(path: path, value: value, origin: origin, file: file))
     }
 
-    /// Removes members of a section that have no effect, and may not be set.
+    /// Removes a section's members from the effective settings, because they don't apply and can't be set.
     func forget(_ names: [String], of path: [String]) {
         effective.remove { setting in
             setting.path.starts(with: path) && setting.path.dropFirst(path.count).first.map(names.contains) == true

@@ -3,7 +3,7 @@ private import YAML
 
 extension ProviderPreset {
     /// The preset written out as a settings file with one provider and no preset. Only a gateway keeps its preset,
-    /// since no settings say how its assertions are read.
+    /// because no setting describes how its assertions are read.
     ///
     /// - Parameter arguments: values of the preset's parameters. For missing ones, an explained placeholder is written.
     package func yaml(_ arguments: PresetArguments = PresetArguments()) -> String {

@@ -1,13 +1,13 @@
 package import HTTPServer
 
-/// Divides the process's memory limit among what clients can make it hold: the defaults of `limits.max_connections`,
-/// `max_in_flight` and `max_buffered` under a memory limit.
+/// Derives the defaults of `limits.max_connections`, `max_in_flight` and `max_buffered` from the process's memory
+/// limit.
 ///
 /// The process's own needs come first. Of the rest, connections get half, buffered requests a fifth, unread responses
-/// up to an eighth, and requests that wait for keys another eighth. The remainder stays free, since no allocator
-/// returns everything.
+/// up to an eighth, and requests that wait for keys another eighth. The remainder stays free, because allocators never
+/// return all freed memory.
 package struct MemoryBudget: Sendable, Equatable {
-    /// The usual limits, with these three lowered.
+    /// The default limits, with these three lowered.
     package private(set) var limits = Settings.Limits().listener
     private let rest: Int
 
@@ -19,7 +19,7 @@ package struct MemoryBudget: Sendable, Equatable {
         let rest = max(0, bytes - own)
         let connection = isEncrypted ? Self.encryptedConnection : Self.connection
         limits.maximumConnections = (rest / 2 / connection).clamped(to: Self.least...limits.maximumConnections)
-        // Unread responses may hold half as much, and briefly a quarter more.
+        // Unread responses may hold half of this, and briefly a quarter more than that.
         limits.maximumBuffered = (rest / 5).clamped(to: Self.leastBuffered...limits.maximumBuffered)
         limits.maximumInFlight = (rest / 8 / Self.waitingRequest).clamped(to: Self.least...limits.maximumInFlight)
         self.rest = rest
@@ -27,8 +27,9 @@ package struct MemoryBudget: Sendable, Equatable {
 
     /// The size of a connection's receive buffer, and of its send buffer.
     ///
-    /// The contents of receive buffers are known only after the fact, so all of them together may take no more than the
-    /// process does not need for itself. They are unlikely to be full all at once while everything else is in use too.
+    /// The kernel fills receive buffers before the process can count them. So all of them together must fit into the
+    /// memory that the process does not need for itself. They are unlikely to be full while everything else is in use
+    /// too.
     ///
     /// - Parameter connections: the maximum number of connections.
     package func socketBuffer(connections: Int) -> Int {

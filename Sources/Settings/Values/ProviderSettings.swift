@@ -28,10 +28,10 @@ package struct ProviderSettings: Sendable, Equatable {
     package var usesPKCE = true
     package var allowsUnboundCodes = false
     package var readsUserInfo = false
-    /// Whether the preset says that there are no sign-ins in a browser.
+    /// Whether the preset rules out sign-ins in a browser.
     package var refusesBrowserSignIns = false
-    /// Whether the provider may sign access tokens for the relying party's own audience. `false` only for providers
-    /// known not to.
+    /// Whether the provider may sign access tokens with the relying party's own audience. `false` only for providers
+    /// that are known not to.
     var mayMeetAccessTokens = false
 
     static let defaultMaximumCalls = 64
@@ -48,13 +48,13 @@ package struct ProviderSettings: Sendable, Equatable {
             || policy.claimRules.contains { $0.kind == .oneOf && kinds.contains($0.claim) }
     }
 
-    /// Whether an access token could pass where nonces are compared.
+    /// Whether an access token could pass as an ID Token in a verification that compares nonces.
     private var couldMistakeAccessTokens: Bool {
         mayMeetAccessTokens && !policy.nonce.isRequired && !requiresClaimsOfIDTokens
             && !policy.requiredClaims.contains(ClaimName("nonce"))
     }
 
-    /// Whether an access token could pass where a gateway asks, and nonces are not compared.
+    /// Whether an access token could pass as an ID Token in a gateway's request, which has no nonce to compare.
     var couldMistakeAccessTokensForGateways: Bool {
         accessTokens == nil && mayMeetAccessTokens && !requiresClaimsOfIDTokens
     }

@@ -1,6 +1,6 @@
 /// Counts by a label with few values, such as a response's status or a verdict's code.
 ///
-/// A list that is searched, usually only up to its first entry: a dictionary hashed each request's label twice, which
+/// Uses a linear search, which usually ends at the first entry. A dictionary hashed each request's label twice, which
 /// cost as much as parsing a JOSE header.
 package struct Counter<Label: Equatable & Sendable>: Sendable {
     private var entries: [(label: Label, count: Int)] = []

@@ -31,8 +31,8 @@ package struct KeyHistory: Sendable {
         /// A fetch succeeded.
         case fetched
         case fetchFailed(FetchFailure.Phase, message: String)
-        /// The keys in use have changed: others were fetched or read from disk or a file, or an omitted key's time
-        /// was up.
+        /// The keys in use have changed: others were fetched or read from disk or a file, or an omitted key's grace
+        /// period ended.
         case keysChanged(added: NamedKeys, removed: NamedKeys)
         case stateChanged(KeyState)
         /// Keys that an earlier process archived are not used.

@@ -62,7 +62,8 @@ struct Application: Sendable {
         }
     }
 
-    /// Creates what a single command needs. It is not traced, and writes no log lines among the command's output.
+    /// Creates the parts that a single command needs. Nothing is traced, and no log lines mix with the command's
+    /// output.
     init(forOneCall settings: Settings) throws {
         var settings = settings
         settings.tracing = nil
@@ -87,7 +88,7 @@ struct Application: Sendable {
     func run(
         file: SettingsFile? = nil, started: @escaping @Sendable (AssayService) async throws -> Void = { _ in }
     ) async throws {
-        // Before anyone can learn that the service listens, so that no signal is missed.
+        // Created before anyone can learn that the service listens, so that no signal is missed.
         let signals = await StopSignals()
         let reloadSignals = if file != nil { await ReloadSignals() } else { nil as ReloadSignals? }
         let service: AssayService

@@ -15,7 +15,7 @@ struct CredentialFile {
     /// - Throws: ``ConfigurationError``, which contains no part of it.
     func secret() throws(ConfigurationError) -> SecretBytes {
         let secret = try read { text -> SecretBytes? in
-            // A secret of several lines, or with a character that no client secret has, is another file.
+            // Several lines, or a character that no client secret contains, mean that this is the wrong file.
             var count = text.count
             while count > 0, text[count - 1] == 0x0a || text[count - 1] == 0x0d { count -= 1 }
             for index in 0..<count where text[index] < 0x20 || text[index] == 0x7f { return nil }

@@ -8,7 +8,7 @@ import Notifications
 import OpenSSL
 import Settings
 
-/// What `assay dev` runs: a team's settings, with development providers in place of the real ones.
+/// The settings of `assay dev`: a team's settings, with development providers in place of the real ones.
 struct DevelopmentSettings {
     let settings: Settings
     /// The providers to stand in for.
@@ -59,7 +59,7 @@ struct DevelopmentSettings {
 }
 
 extension ProviderSettings {
-    /// The same provider, played by a development provider.
+    /// The same provider, with a development provider's issuer, keys and endpoints.
     fileprivate func developed(at server: DevProviderServer) -> ProviderSettings {
         var provider = self
         let base = "\(server.origin)/\(policy.id)"
@@ -82,7 +82,7 @@ extension ProviderSettings {
             userInfo: endpoints.userInfo.map { _ in base + "/userinfo" })
         provider.notifications?.issuers = []
         for index in provider.clients.indices {
-            // The credential is made here, so that no file is watched either.
+            // The credential is generated, so there is no file to watch.
             provider.clients[index].authentication = .none
             provider.clients[index].client.redirectURIs.append(server.callback(of: policy.id))
         }

@@ -6,8 +6,8 @@ enum Processors {
     /// The number of processors, by the control group's quota and set, and by the process's own affinity (`taskset`,
     /// systemd's `CPUAffinity`).
     ///
-    /// Event loops that share a processor take turns of milliseconds, so requests of one wait for the other: with two
-    /// loops on one processor, the 99th percentile was 6 ms instead of 2.
+    /// Event loops that share a processor get time slices of milliseconds, so one loop's requests wait for the other's:
+    /// with two loops on one processor, the 99th percentile was 6 ms instead of 2.
     static let count: Int = min(System.coreCount, allowedByAffinity ?? .max)
 
     /// `nil` if there is no `/proc`.

@@ -66,8 +66,8 @@ extension LoggedRequests {
 }
 
 extension Settings.Listener {
-    /// Whether a browser could reach it by any host name that points to it: not if TLS requires a certificate for the
-    /// name, and not on a Unix socket.
+    /// Whether a browser could reach it by any host name that resolves to it. TLS requires a certificate for the name,
+    /// and a browser can't open a Unix socket.
     fileprivate var isReachedByAnyName: Bool { if case .network = listen { tls == nil } else { false } }
 }
 

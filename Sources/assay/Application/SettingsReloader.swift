@@ -38,7 +38,7 @@ actor SettingsReloader {
 
     private enum Occasion { case signal, poll }
 
-    /// Reads the file on each occasion, one after the other, until the task is cancelled.
+    /// Reads the file at each poll and each signal, one at a time, until the task is cancelled.
     func run(_ signals: ReloadSignals) async {
         let (occasions, source) = AsyncStream.makeStream(of: Occasion.self)
         let polling = Task {

@@ -1,7 +1,7 @@
 import Grants
 import Host
 
-/// Why Apple may refuse a client. Apple says only `invalid_client`, whatever is wrong.
+/// Likely reasons why Apple refuses a client. Apple says only `invalid_client`, whatever is wrong.
 struct AppleClientDiagnosis {
     let client: AppleClient
 

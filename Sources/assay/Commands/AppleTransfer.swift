@@ -149,7 +149,7 @@ struct TransferOptions: ParsableArguments {
         if statuses.contains(where: \.status.isRefused) { throw ExitCode(2) }
     }
 
-    /// The users who are not done, with their lines in the input.
+    /// The users without a final result, with their lines in the input.
     private func list(_ statuses: [(user: TransferInput.User, status: TransferResults.Status)]) -> [String] {
         let maximum = 100
         let open = statuses.compactMap { user, status in
@@ -215,7 +215,7 @@ enum TransferStep: Sendable, Equatable {
         }
     }
 
-    /// What to check if nobody is accepted.
+    /// A hint for the case that Apple refuses every user.
     fileprivate var check: String {
         switch self {
         case .generate: "do the subjects belong to this client's team, and is --recipient-team-id right?"

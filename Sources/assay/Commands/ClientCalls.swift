@@ -77,8 +77,8 @@ struct ClientCalls: Sendable {
         case unreachable(String)
     }
 
-    /// Finds out whether a provider accepts a client's credentials, without using anything up: it tries to redeem a
-    /// refresh token that does not exist.
+    /// Finds out whether a provider accepts a client's credentials, by sending a refresh token that does not exist.
+    /// Uses nothing up.
     func verdict(on clientID: String, at address: FetchURL) async -> Verdict {
         guard let token = RefreshToken("assay-made-this-up") else { return .unreachable("no request can be made") }
         let called = await called { calls, slot, deadline in

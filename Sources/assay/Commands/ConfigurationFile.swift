@@ -22,14 +22,14 @@ struct ConfigurationFile: ParsableArguments {
             path: path ?? environment["ASSAY_CONFIG"] ?? Self.usualPath, environment: environment)
     }
 
-    /// Whether there are no settings at all: no file was named, none is in the usual place, and no variable sets
-    /// anything.
+    /// Whether there are no settings at all: no file was named, none is at the default path, and no environment
+    /// variable sets anything.
     var isAbsent: Bool {
         path == nil && !FileManager.default.fileExists(atPath: Self.usualPath)
             && !ProcessInfo.processInfo.environment.keys.contains { $0.hasPrefix("ASSAY_") }
     }
 
-    /// The settings; the defaults, as for `assay dev`, if no file was named and none is in the usual place.
+    /// The settings; the defaults, as for `assay dev`, if no file was named and none is at the default path.
     ///
     /// - Throws: ``ConfigurationError``, like ``settings()``.
     func settingsOrDefaults() throws(ConfigurationError) -> Settings {

@@ -3,7 +3,7 @@ import IDToken
 import JSON
 import Settings
 
-/// What `assay dev` prints when it has started.
+/// The output of `assay dev` once it has started.
 struct DevAnnouncement {
     /// The addresses of the listeners.
     let service: String

@@ -1,7 +1,7 @@
 import ArgumentParser
 import JSON
 
-/// Options that say what a token is explained as, if not as an ID Token.
+/// Options that select the kind of token to explain, if it is not an ID Token.
 struct ExplainedKindOptions: ParsableArguments {
     enum Kind: String, ExpressibleByArgument {
         case id, access

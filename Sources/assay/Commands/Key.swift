@@ -18,7 +18,7 @@ struct Key: ParsableCommand {
                 """)
 
         func run() throws {
-            // Not by way of a String, which could not be overwritten.
+            // Bytes instead of a String, so that the key can be overwritten in memory.
             var text = try HandleKeys.newKeyFile()
             defer { wipe(&text) }
             guard unsafe write(STDOUT_FILENO, text, text.count) == text.count else {

@@ -5,14 +5,14 @@ import Glibc
 enum TransferInput {
     private static let maximumLength = 255
 
-    /// A user, and where the input has it.
+    /// A user, and its line in the input.
     struct User {
         /// A subject or a transfer identifier.
         let id: String
         let line: Int
     }
 
-    /// Reads all users, without blank lines and repetitions.
+    /// Reads all users, without blank lines and duplicates.
     ///
     /// - Parameter path: `nil` for standard input.
     /// - Throws: ``ConfigurationError`` that names the first line that has no user.
@@ -59,7 +59,8 @@ enum TransferInput {
         return String(decoding: contents, as: UTF8.self)
     }
 
-    /// Why a record has no subject or transfer identifier of Apple's; `nil` if it may have one. Nothing else is sent.
+    /// Why a record does not contain a subject or transfer identifier of Apple's; `nil` if it may. Invalid ones are
+    /// never sent.
     private static func fault(_ record: CSVRecord, _ id: String, hasHeader: Bool, _ step: TransferStep) -> String? {
         if record.fields[0].hasPrefix("{") {
             return

@@ -20,7 +20,7 @@ final class TransferProgress: Sendable {
 
     private static let barWidth = 30
 
-    /// - Parameter before: the users with a result of an earlier run.
+    /// - Parameter before: the number of users that already have a result from an earlier run.
     init(total: Int, before: Int) {
         self.total = total
         isTerminal = isatty(STDERR_FILENO) == 1

@@ -39,7 +39,7 @@ struct Verify: AsyncParsableCommand {
         defer { verification.stop() }
         let answer = try await verification.verify(request)
         print(String(decoding: answer.text, as: UTF8.self))
-        // What the service would write to its log.
+        // The service would write these failures to its log.
         if case .keysUnavailable = answer.problem {
             for failure in try await verification.keyFailures() { printToStandardError(failure) }
         }
