@@ -1,5 +1,5 @@
 private import Bytes
-internal import IDToken
+package import IDToken
 private import JSON
 
 /// The permissions that an access token grants, and the client that it was issued to.
@@ -18,11 +18,18 @@ package struct Authorization: Sendable, Equatable {
     /// - Source: RFC 9068, sections 2.2.3 and 2.2.3.1; some providers use `scp` instead of `scope`.
     init(_ claims: Claims, client: String?, _ names: AuthorizationClaims) throws(Rejection) {
         clientID = client
-        let scopes = try claims.scopes(.scope)
-        self.scopes = if let scopes { scopes } else { try claims.scopes(.shortScope) ?? [] }
+        scopes = try Self.scopes(in: claims)
         roles = claims.names(at: names.roles)
         groups = claims.names(at: names.groups)
         entitlements = claims.names(at: names.entitlements)
+    }
+
+    /// The scopes that an access token grants.
+    ///
+    /// - Throws: ``Rejection/claimInvalid(_:)`` unless they are a string or a list of strings.
+    package static func scopes(in claims: Claims) throws(Rejection) -> [String] {
+        if let scopes = try claims.scopes(.scope) { return scopes }
+        return try claims.scopes(.shortScope) ?? []
     }
 }
 

@@ -27,8 +27,26 @@ package struct Requirements: Sendable, Equatable {
         func isMet(_ requirement: Requirement) -> Bool {
             self.isMet(requirement, by: token, now: now, clockSkewSeconds: clockSkewSeconds)
         }
-        guard isMet(.scopes) else { throw .scopeMissing(needed: scopes) }
-        guard isMet(.claims), isMet(.email), isMet(.age) else { throw .requirementNotMet }
+        guard isMet(.scopes) else { throw denial(for: .scopes) }
+        guard isMet(.claims), isMet(.email), isMet(.age) else { throw denial(for: .claims) }
+    }
+
+    /// Why a request is denied whose token does not meet a requirement.
+    package func denial(for requirement: Requirement) -> Denial {
+        switch requirement {
+        case .scopes: .scopeMissing(needed: scopes)
+        case .claims, .email, .age: .requirementNotMet
+        }
+    }
+
+    /// Whether the policy has a requirement.
+    package func isRequired(_ requirement: Requirement) -> Bool {
+        switch requirement {
+        case .scopes: !scopes.isEmpty
+        case .claims: !claimRules.isEmpty
+        case .email: neededEmailTrust != nil
+        case .age: maximumAgeSeconds != nil
+        }
     }
 
     /// Whether a token meets one requirement; `true` if the policy does not have it.

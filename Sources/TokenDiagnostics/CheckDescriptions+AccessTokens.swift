@@ -136,11 +136,8 @@ extension CheckDescriptions {
     }
 
     private func scopes(_ rejection: Rejection?, needed: [String]) -> Check {
-        let names: [ClaimName] = [.scope, .shortScope]
-        let granted = names.first(where: claims.hasValue).map { claim in
-            claims.texts(claim).flatMap { $0.split(separator: " ").map(String.init) }
-        }
-        let missing = needed.filter { granted?.containsExactly($0) != true }
+        let granted = (try? Authorization.scopes(in: claims)) ?? []
+        let missing = needed.filter { !granted.containsExactly($0) }
         return made(
             .scopes, rejection,
             passed: needed.isEmpty
@@ -151,7 +148,7 @@ extension CheckDescriptions {
                     Have the client request the scope, and check that the provider may grant it to this user and client.
                     """),
             expected: needed.isEmpty ? nil : Redaction.list(needed),
-            found: granted.map { Redaction.list($0) } ?? "no scope")
+            found: granted.isEmpty ? "no scope" : Redaction.list(granted))
     }
 }
 

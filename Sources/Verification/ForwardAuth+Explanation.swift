@@ -1,4 +1,5 @@
 internal import AccessTokens
+private import Bytes
 internal import Gateway
 internal import Host
 internal import IDToken
@@ -54,11 +55,11 @@ extension ForwardAuth {
             return tokenVerifier.explain(malformed: text, error)
         }
         let accepted = verifier.slots.compactMap { slot in
-            slot.flatMap { rule.policy.providers.contains($0.policy.id) ? $0.policy : nil }
+            slot.flatMap { rule.policy.providers.containsExactly($0.policy.id) ? $0.policy : nil }
         }
         guard let slot else { return tokenVerifier.explain(token, ofNoneOf: accepted, now: time) }
         let keys = ExplainedKeys(status, onceDecided: verdict.problem, now: now)
-        let others = accepted.filter { $0.id != slot.policy.id }
+        let others = accepted.filter { !$0.id.isExactly(slot.policy.id) }
         guard let dialect = slot.provider.accessTokens else {
             return tokenVerifier.explain(
                 token, with: keys, under: slot.policy, isNamed: false, others: others,

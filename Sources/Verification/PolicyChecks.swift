@@ -15,7 +15,7 @@ struct PolicyChecks {
     func checks(of token: GatewayToken?, clockSkewSeconds: Int64) -> [Check] {
         let checks = Requirements.Requirement.allCases.map { requirement in
             let name = requirement.checkName
-            guard isRequired(requirement) else {
+            guard requirements.isRequired(requirement) else {
                 return Check.notAsked(name, "The policy requires no \(requirement.words) (\(requirement.setting)).")
             }
             guard let token else { return .notReached(name, "Not reached: the token is not verified.") }
@@ -24,7 +24,7 @@ struct PolicyChecks {
             guard
                 requirements.isMet(requirement, by: token, now: now, clockSkewSeconds: clockSkewSeconds)
             else {
-                let code = requirement == .scopes ? Denial.scopeMissing(needed: []).code : Denial.requirementNotMet.code
+                let code = requirements.denial(for: requirement).code
                 return .failed(
                     name, .denied(code: code), failure(requirement), expected: expected, found: found)
             }
@@ -33,15 +33,6 @@ struct PolicyChecks {
                 found: found)
         }
         return checks + [headers(token)]
-    }
-
-    private func isRequired(_ requirement: Requirements.Requirement) -> Bool {
-        switch requirement {
-        case .scopes: !requirements.scopes.isEmpty
-        case .claims: !requirements.claimRules.isEmpty
-        case .email: requirements.neededEmailTrust != nil
-        case .age: requirements.maximumAgeSeconds != nil
-        }
     }
 
     private func expected(_ requirement: Requirements.Requirement) -> String {

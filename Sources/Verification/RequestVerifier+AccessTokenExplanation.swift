@@ -1,4 +1,5 @@
 internal import AccessTokens
+private import Bytes
 internal import Host
 internal import IDToken
 internal import KeySource
@@ -54,7 +55,7 @@ extension RequestVerifier {
         try request.check(against: slot.policy)
         let explanation = verifier.explain(
             accessToken: token, with: ExplainedKeys(status, onceDecided: verdict, now: now), under: slot.policy,
-            dialect, isNamed: named != nil, others: others.filter { $0.id != slot.policy.id },
+            dialect, isNamed: named != nil, others: others.filter { !$0.id.isExactly(slot.policy.id) },
             expecting: request.parameters, now: UnixTime(seconds: now))
         return ExplainAnswer(explanation: explanation, provider: slot.policy.id, keys: status, time: now)
     }
