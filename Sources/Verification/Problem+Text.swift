@@ -1,4 +1,4 @@
-/// What problems say to people.
+/// The human-readable texts of problems.
 extension Problem {
     /// A few words, the same for every occurrence.
     package var title: String {

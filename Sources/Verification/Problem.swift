@@ -57,7 +57,7 @@ package enum Problem: Error, Equatable, Sendable {
     case overloaded(limit: String)
     case shuttingDown
 
-    /// What a rejected token was to be. The details differ.
+    /// The kind of token that was expected. The details of a rejection differ by kind.
     package enum TokenKind: Sendable {
         case idToken
         case accessToken

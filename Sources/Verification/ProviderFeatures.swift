@@ -1,4 +1,4 @@
-/// What any of the configured providers does.
+/// The features that at least one configured provider uses.
 package struct ProviderFeatures: Sendable {
     /// Whether any provider's nonces are single-use.
     package let usesNoncesOnce: Bool

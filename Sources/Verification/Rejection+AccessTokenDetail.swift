@@ -20,7 +20,7 @@ extension Rejection {
         case .tokenExpired: "The token's exp has passed; have the client refresh it."
         case .tokenTooOld: "The token was issued longer ago than max_token_age allows; have the client refresh it."
         case .claimMissing(.subject):
-            "The token has no sub, so it identifies nobody; to accept service tokens of Cloudflare Access, set service_tokens: true."
+            "The token has no sub, so it identifies no user; to accept service tokens of Cloudflare Access, set service_tokens: true."
         case .claimMissing(.issuedAt):
             "The token has no iat, so its age is unknown; send one that has iat, or, for a load balancer's assertion, omit authenticated_after."
         case .claimMissing(.signer), .claimInvalid(.signer):

@@ -15,7 +15,7 @@ struct IssuedGrants {
     /// The maximum number of entries of each kind.
     private static let capacity = 10_000
 
-    /// What a person has authorized a client to do.
+    /// The authorization that a person gave a client.
     struct Authorization {
         let person: Person
         let clientID: String

@@ -4,7 +4,7 @@ internal import ProviderClient
 internal import Telemetry
 internal import Verification
 
-/// The data recorded about every request, whatever its outcome.
+/// The data recorded about every request, regardless of its outcome.
 struct RequestRecord {
     let id: String
     let route: Route

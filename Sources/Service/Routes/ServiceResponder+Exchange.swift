@@ -14,7 +14,7 @@ internal import Verification
 
 /// Finishes a sign-in by exchanging its code: claims the sign-in first, then sends the code once.
 extension ServiceResponder {
-    /// What an exchange needs, known before its sign-in is claimed.
+    /// The endpoints and the slot of an exchange, obtained before its sign-in is claimed.
     struct ExchangeTarget {
         let token: FetchURL
         /// `nil` if user info is not read.
