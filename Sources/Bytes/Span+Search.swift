@@ -29,6 +29,14 @@ extension Span<UInt8> {
         }
     }
 
+    /// Whether two texts are equal except for the case of ASCII letters.
+    package func isEqualIgnoringCase(to other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        // Most texts have the expected case.
+        if isExactly(other) { return true }
+        return indices.allSatisfy { self[$0].asciiLowercased == other[$0].asciiLowercased }
+    }
+
     /// Whether all bytes are printable ASCII characters, including spaces.
     package var isPrintableASCII: Bool {
         guard count >= 8 else { return indices.allSatisfy { (0x20..<0x7f).contains(self[$0]) } }

@@ -50,8 +50,9 @@ package struct ForwardAuthPolicy: Sendable, Equatable {
         var fields: [(name: String, value: String)] = []
         fields.reserveCapacity(headers.count + 1)
         var length = 0
+        let identity = token.identity
         for header in headers {
-            let value = header.value.text(of: token)
+            let value = header.value.text(of: token, identity)
             length += value.utf8.count
             fields.append((header.name, value))
         }

@@ -1,6 +1,6 @@
 private import AccessTokens
 private import Bytes
-private import IDToken
+internal import IDToken
 
 /// A property of a verified token that a header field can carry. The raw values are the words of the settings.
 package enum IdentityValue: String, Sendable, CaseIterable {
@@ -21,9 +21,10 @@ package enum IdentityValue: String, Sendable, CaseIterable {
 
     /// The field's value: visible ASCII except `%` unchanged, every other UTF-8 byte percent-encoded. The elements of a
     /// list are joined by a space. Empty if the token has no such value.
-    func text(of token: GatewayToken) -> String {
-        let identity = token.identity
-        return switch self {
+    ///
+    /// - Parameter identity: the token's, which is copied once for all fields.
+    func text(of token: GatewayToken, _ identity: Identity) -> String {
+        switch self {
         case .provider: encoded(identity.provider)
         case .issuer: encoded(identity.issuer)
         case .subject: encoded(identity.subject)
@@ -50,8 +51,9 @@ package enum IdentityValue: String, Sendable, CaseIterable {
     private func boolean(_ value: Bool?) -> String { value.map { $0 ? "true" : "false" } ?? "" }
 
     private func list(_ elements: [String]?) -> String {
+        guard let elements else { return "" }
         // An empty element would look like a second space.
-        (elements ?? []).lazy.filter { !$0.isEmpty }.map(encoded).joined(separator: " ")
+        return elements.filter { !$0.isEmpty }.map(encoded).joined(separator: " ")
     }
 
     private func encoded(_ text: String?) -> String {

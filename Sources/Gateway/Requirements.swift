@@ -56,7 +56,7 @@ package struct Requirements: Sendable, Equatable {
         switch requirement {
         case .scopes: scopes.isEmpty || scopes.allSatisfy((token.authorization?.scopes ?? []).containsExactly)
         case .claims: hasClaims(token)
-        case .email: hasEmail(token.identity)
+        case .email: neededEmailTrust.map { hasEmail(token.identity, trustedAtLeast: $0) } ?? true
         case .age: isFresh(token.authenticatedAt, now: now, clockSkewSeconds: clockSkewSeconds)
         }
     }
@@ -79,8 +79,7 @@ package struct Requirements: Sendable, Equatable {
         }
     }
 
-    private func hasEmail(_ identity: Identity) -> Bool {
-        guard let needed = neededEmailTrust else { return true }
+    private func hasEmail(_ identity: Identity, trustedAtLeast needed: Identity.EmailTrust) -> Bool {
         guard let address = identity.email.flatMap(EmailAddress.init), let trust = identity.emailTrust,
             trust.rank >= needed.rank
         else { return false }

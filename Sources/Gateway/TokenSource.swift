@@ -51,8 +51,7 @@ extension ForwardAuthPolicy {
         // A tab ends the scheme as well: some servers accept a token after a tab, so such a field must not count as
         // absent.
         let word = value.prefix { !$0.isBlank }
-        guard word.count == scheme.count, zip(word, scheme).allSatisfy({ $0.asciiLowercased == $1.asciiLowercased })
-        else { return nil }
+        guard word.span.isEqualIgnoringCase(to: scheme.span) else { return nil }
         return value.dropFirst(word.count).drop { $0 == UInt8(ascii: " ") }
     }
 

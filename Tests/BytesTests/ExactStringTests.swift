@@ -23,4 +23,13 @@ import Testing
         #expect(!["a", "b"].containsExactly("c"))
         #expect(!([] as [String]).containsExactly(""))
     }
+
+    @Test(arguments: [
+        ("", "", true), ("a.example", "A.Example", true), ("bearer", "Bearer", true), ("a", "b", false),
+        ("a", "ab", false), ("@", "`", false), ("[", "{", false), ("É", "é", false), ("K", "\u{212a}", false),
+    ])
+    func `only the case of ASCII letters can be ignored`(left: String, right: String, isSame: Bool) {
+        #expect(left.utf8.span.isEqualIgnoringCase(to: right.utf8.span) == isSame)
+        #expect(right.utf8.span.isEqualIgnoringCase(to: left.utf8.span) == isSame)
+    }
 }

@@ -1,5 +1,3 @@
-import Telemetry
-
 @testable import HTTPServer
 
 extension RequestHead {
@@ -26,9 +24,4 @@ extension HTTPFields: ExpressibleByDictionaryLiteral {
     }
 
     public init(dictionaryLiteral fields: (String, String)...) { self.init(fields) }
-}
-
-extension Counter {
-    /// The count for a label.
-    subscript(label: Label) -> Int { first { $0.label == label }?.count ?? 0 }
 }

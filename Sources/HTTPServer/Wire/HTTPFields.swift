@@ -34,14 +34,12 @@ package struct HTTPFields: Sendable {
 
     /// The values of all fields with this name, which comes from the settings.
     package func values(named name: String) -> [ArraySlice<UInt8>] {
-        let name = name.utf8
-        return lines.compactMap { line in
-            let range = line.name.indices
-            guard range.count == name.count,
-                zip(head[range], name).allSatisfy({ $0.asciiLowercased == $1.asciiLowercased })
-            else { return nil }
-            return head[line.value.indices]
+        let (head, name) = (self.head, name.utf8.span)
+        var values: [ArraySlice<UInt8>] = []
+        for line in lines where head.span.extracting(line.name.indices).isEqualIgnoringCase(to: name) {
+            values.append(head[line.value.indices])
         }
+        return values
     }
 
     package func contains(_ name: StaticString) -> Bool { lines.contains { isName($0, name) } }

@@ -35,8 +35,5 @@ private func isAddress(_ email: Span<UInt8>, in domain: String) -> Bool {
     let domain = domain.utf8.span
     let start = email.count - domain.count
     guard start > 0, [UInt8(ascii: "@"), UInt8(ascii: ".")].contains(email[start - 1]) else { return false }
-    for index in domain.indices where email[start + index].asciiLowercased != domain[index].asciiLowercased {
-        return false
-    }
-    return true
+    return email.extracting(start...).isEqualIgnoringCase(to: domain)
 }

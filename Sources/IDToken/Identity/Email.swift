@@ -42,12 +42,7 @@ package struct EmailAddress {
     /// Whether the address is in a domain. ASCII letters are compared without regard to case, everything else byte for
     /// byte.
     func isIn(_ domain: String) -> Bool {
-        guard text.utf8.count - domainStart == domain.utf8.count else { return false }
-        let (bytes, domain) = (text.utf8.span, domain.utf8.span)
-        if bytes.extracting(domainStart...).isExactly(domain) { return true }
-        for index in domain.indices
-        where bytes[domainStart + index].asciiLowercased != domain[index].asciiLowercased { return false }
-        return true
+        text.utf8.span.extracting(domainStart...).isEqualIgnoringCase(to: domain.utf8.span)
     }
 
     package func isIn(oneOf domains: [String]) -> Bool { domains.contains { isIn($0) } }

@@ -2,14 +2,18 @@
 ///
 /// Uses a linear search, which usually ends at the first entry. A dictionary hashed each request's label twice, which
 /// cost as much as parsing a JOSE header.
-package struct Counter<Label: Equatable & Sendable>: Sendable {
-    private var entries: [(label: Label, count: Int)] = []
+struct Counter<Label: Equatable & Sendable>: Sendable {
+    private var entries: [Entry] = []
 
-    package init() {}
+    // Not a tuple: Swift looks up the metadata of a generic tuple at run time.
+    private struct Entry {
+        let label: Label
+        var count: Int
+    }
 
-    package mutating func count(_ label: Label) { add(1, to: label) }
+    mutating func count(_ label: Label) { add(1, to: label) }
 
-    package mutating func add(_ other: Counter) {
+    mutating func add(_ other: Counter) {
         for (label, count) in other { add(count, to: label) }
     }
 
@@ -18,10 +22,12 @@ package struct Counter<Label: Equatable & Sendable>: Sendable {
             entries[index].count += count
             return
         }
-        entries.append((label, count))
+        entries.append(Entry(label: label, count: count))
     }
 }
 
 extension Counter: Sequence {
-    package func makeIterator() -> some IteratorProtocol<(label: Label, count: Int)> { entries.makeIterator() }
+    func makeIterator() -> some IteratorProtocol<(label: Label, count: Int)> {
+        entries.lazy.map { ($0.label, $0.count) }.makeIterator()
+    }
 }
