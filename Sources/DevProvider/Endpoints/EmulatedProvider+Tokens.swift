@@ -1,7 +1,7 @@
 internal import IDToken
 internal import JSON
 
-/// The token, revocation and user info endpoints.
+/// The token, revocation and UserInfo endpoints.
 extension EmulatedProvider {
     /// The answer of the token endpoint.
     ///

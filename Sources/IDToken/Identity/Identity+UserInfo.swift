@@ -1,11 +1,11 @@
 package import JSON
 
 extension Identity {
-    /// The same identity, completed by claims from the user info endpoint.
+    /// The same identity, completed by claims from the UserInfo endpoint.
     ///
     /// The ID Token, which is signed, wins. Members that belong together, such as an address and whether it is
     /// verified, are all from one source. Tenant and hosted domain, which backends authorize by, are the ID Token's
-    /// alone, and an address from user info is at most ``EmailTrust/verified``.
+    /// alone, and an address from UserInfo is at most ``EmailTrust/verified``.
     ///
     /// - Parameter userInfo: claims whose `sub` is this identity's, fetched from the provider over TLS.
     /// - Throws: ``Rejection/claimInvalid(_:)`` for a claim of another type.
@@ -14,7 +14,7 @@ extension Identity {
         var policy = policy
         // Required claims must be in the ID Token.
         policy.requiredClaims = []
-        // User info is unsigned, so accounts must not be linked by its address.
+        // UserInfo is unsigned, so accounts must not be linked by its address.
         policy.email.authoritativeDomains = []
         policy.email.trustsHostedDomain = false
         let other = try Identity(Claims(userInfo), issuer: issuer, subject: subject, policy, clientName: nil)

@@ -11,7 +11,7 @@ extension ProviderReading {
     private static let authorizationEndpoint = endpoint("authorization", "The authorization endpoint.")
     private static let tokenEndpoint = endpoint("token", "The token endpoint.")
     private static let revocationEndpoint = endpoint("revocation", "The revocation endpoint.")
-    private static let userInfoEndpoint = endpoint("user_info", "The user info endpoint.")
+    private static let userInfoEndpoint = endpoint("user_info", "The UserInfo endpoint.")
 
     static let endpoints = SettingDescription(
         section: "endpoints",
@@ -53,7 +53,7 @@ extension ProviderReading {
 
     static let userInfo = Setting(
         "user_info", .boolean, defaultDescription: "`false`",
-        "Completes the identity from the user info endpoint when a finish exchanges a code. For providers whose ID Tokens lack names or addresses."
+        "Completes the identity from the UserInfo endpoint when a finish exchanges a code. For providers whose ID Tokens lack names or addresses."
     )
 
     /// Settings that have an effect only with clients.
