@@ -2,7 +2,7 @@
 client (docs/clients/python/assay.py) on PYTHONPATH.
 
     POST /sign-in {"provider": …}         begins: returns a nonce for the provider, and a cookie for the finish
-    POST /sign-in/finish {"id_token": …}  returns the identity, or the reason of the refusal
+    POST /sign-in/finish {"id_token": …}  returns the identity, or the reason for the refusal
 
 As an example, it keeps its users in memory. Three rules apply: a sign-in stays in the cookie of the browser or app that
 began it, a user is identified by issuer and subject, and neither a token nor a sign-in is ever logged.

@@ -5,7 +5,7 @@
     python3 sample.py                then open http://localhost:8000
 
 It begins and finishes sign-ins, refreshes, deletes accounts, and receives the providers' notifications. Copy it, replace the
-dictionaries by your tables, and run it behind TLS: browsers accept these cookies without TLS only from localhost.
+dictionaries with your tables, and run it behind TLS: browsers accept these cookies without TLS only from localhost.
 """
 
 import html
