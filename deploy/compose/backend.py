@@ -2,7 +2,7 @@
 client (docs/clients/python/assay.py) on PYTHONPATH.
 
     POST /sign-in {"provider": …}         begins: returns a nonce for the provider, and a cookie for the finish
-    POST /sign-in/finish {"id_token": …}  returns the identity, or the reason of the refusal
+    POST /sign-in/finish {"id_token": …}  returns the identity, or the reason for the refusal
 
 As an example, it keeps its users in memory. Three rules apply: a sign-in stays in the cookie of the browser or app that
 began it, a user is identified by issuer and subject, and neither a token nor a sign-in is ever logged.
@@ -43,7 +43,7 @@ class Users:
 
 
 def refusal(error: assay.AssayError) -> Refused:
-    """What the app is told of a problem."""
+    """The response to the app for a problem."""
     if error.status == 422:
         return Refused(401, error.code)
     if error.code == "provider_unknown":
@@ -85,7 +85,7 @@ class Backend(http.server.BaseHTTPRequestHandler):
 
     def begin(self, provider: str) -> None:
         begun = ASSAY.begin(provider)
-        # `Secure` as well, and the name `__Host-sign_in`, once the app comes by https.
+        # `Secure` as well, and the name `__Host-sign_in`, once the app uses https.
         cookie = f"sign_in={begun.sign_in}; Max-Age=600; Path=/; HttpOnly; SameSite=Lax"
         self.answer(200, {"nonce": begun.nonce, "nonce_sha256": begun.nonce_sha256}, {"Set-Cookie": cookie})
 

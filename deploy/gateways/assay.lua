@@ -6,7 +6,7 @@ local SENT = { "authorization", "cookie" }
 local COPIED = "^x%-auth%-"
 local KEY = os.getenv("ASSAY_KEY")
 
--- HAProxy's lists of values begin at 0; those that its client sends begin at 1.
+-- HAProxy's lists of received values begin at 0; its HTTP client takes lists that begin at 1.
 local function values(list)
     local found = {}
     for index = 0, #list do

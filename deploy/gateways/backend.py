@@ -1,4 +1,4 @@
-"""A backend behind a gateway: it tells each caller who they are. It needs Python's standard library alone."""
+"""A backend behind a gateway: it tells each caller who they are. It needs only Python's standard library."""
 
 import http.server
 import os
@@ -8,7 +8,7 @@ class Backend(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
-        # A missing or an empty header is nobody. Subjects are unique for one issuer only.
+        # A missing or empty header means that nobody is signed in. A subject is unique only within its issuer.
         issuer, subject = (self.headers.get(name, "") for name in ("X-Auth-Issuer", "X-Auth-Subject"))
         if issuer and subject:
             self.answer(200, f"You are {subject} of {issuer}.\n")
@@ -25,7 +25,7 @@ class Backend(http.server.BaseHTTPRequestHandler):
 
 
 def main():
-    # Loopback: everybody who reaches the backend directly can be anybody.
+    # Loopback only: anyone who reaches the backend directly can impersonate any user.
     host, port = os.environ.get("LISTEN", "127.0.0.1:8001").rsplit(":", 1)
     with http.server.ThreadingHTTPServer((host, int(port)), Backend) as server:
         print(f"listening on {host}:{server.server_port}", flush=True)
