@@ -11,7 +11,7 @@ extension MetricsPage {
         guard let counts = calls, !called.isEmpty || !counts.calls.isEmpty else { return }
         page.metric(
             "assay_provider_calls_total", .counter,
-            "Requests to providers' token, revocation and user info endpoints, by outcome.",
+            "Requests to providers' token, revocation and UserInfo endpoints, by outcome.",
             counts.calls.map { call, count in
                 PrometheusText.Sample(
                     [

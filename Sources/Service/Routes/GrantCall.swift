@@ -58,7 +58,7 @@ struct GrantCall {
         try known(grants.revocationEndpoint(discovered), else: .revocationNotSupported)
     }
 
-    /// - Returns: `nil` if user info is not read.
+    /// - Returns: `nil` if UserInfo is not read.
     /// - Throws: ``Problem/endpointUnknown``, ``Problem/providerAnswerInvalid`` if the discovery document names none.
     func userInfoEndpoint() throws(Problem) -> FetchURL? {
         guard grants.rules.readsUserInfo else { return nil }

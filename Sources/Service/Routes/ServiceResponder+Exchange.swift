@@ -17,7 +17,7 @@ extension ServiceResponder {
     /// The endpoints and the slot of an exchange, obtained before its sign-in is claimed.
     struct ExchangeTarget {
         let token: FetchURL
-        /// `nil` if user info is not read.
+        /// `nil` if UserInfo is not read.
         let userInfo: FetchURL?
         /// Reserved before the claim, so that a hanging provider uses up no sign-ins.
         let slot: CallSlot
@@ -98,7 +98,7 @@ extension ServiceResponder {
         }
     }
 
-    /// Completes the identity with user info, if the settings say so.
+    /// Completes the identity from the UserInfo endpoint, if the settings say so.
     private func complete(
         _ exchange: VerifiedExchange, by clientID: String, _ target: ExchangeTarget, _ call: GrantCall
     ) -> EventLoopFuture<HTTPResponse> {
