@@ -5,7 +5,7 @@
     python3 sample.py                then open http://localhost:8000
 
 It begins and finishes sign-ins, refreshes, deletes accounts, and receives the providers' notifications. Copy it, replace the
-dictionaries by your tables, and run it behind TLS: browsers accept these cookies without TLS from localhost alone.
+dictionaries with your tables, and run it behind TLS: without TLS, browsers accept these cookies only from localhost.
 """
 
 import html
@@ -27,7 +27,7 @@ sessions: dict[str, tuple[str, str]] = {}  # who is signed in
 
 
 def ask(path: str, **members) -> tuple[int, dict]:
-    """Asks Assay. Never send a finish again on your own: a sign-in is finished once."""
+    """Calls Assay. Never retry a finish automatically: a sign-in can be finished only once."""
     connection = http.client.HTTPConnection(ASSAY, timeout=15)
     connection.request("POST", path, json.dumps(members), {"Content-Type": "application/json"})
     response = connection.getresponse()
@@ -59,7 +59,7 @@ class App(BaseHTTPRequestHandler):
             return self.problem(finished)
         identity, grant = finished["identity"], finished["grant"]
         user = identity["issuer"], identity["subject"]
-        # Apple tells the name only once, so keep what is there.
+        # Apple sends the name only once, so keep the known values.
         known = users.get(user, {}).get("identity", {})
         identity = {each: known.get(each) if value is None else value for each, value in identity.items()}
         users[user] = {"identity": identity, "refresh_token": grant["refresh_token"]}
@@ -71,7 +71,7 @@ class App(BaseHTTPRequestHandler):
     # MARK: Afterwards
 
     def refresh(self, user: tuple[str, str]):
-        """Whether the person still uses the app, says the provider."""
+        """Asks the provider whether the user still uses the app."""
         status, answer = ask("/v1/grants/refresh", **self.grant(user), refresh_token=users[user]["refresh_token"],
                              issuer=user[0], subject=user[1])  # fmt: skip
         if status != 200:
@@ -81,7 +81,7 @@ class App(BaseHTTPRequestHandler):
         self.redirect("/?refreshed")
 
     def delete(self, user: tuple[str, str]):
-        """Deletes the account, and withdraws the app's access."""
+        """Deletes the account, and revokes the app's access."""
         ask("/v1/grants/revoke", **self.grant(user), token=users[user]["refresh_token"])
         end(user)
         del users[user]
@@ -91,7 +91,7 @@ class App(BaseHTTPRequestHandler):
         return {"provider": users[user]["identity"]["provider"]}
 
     def notification(self, provider: str, body: bytes):
-        """What a provider says later. It may come twice."""
+        """Handles a notification from a provider. It may be delivered twice."""
         kind = self.headers.get_content_type()
         if kind == "application/json":
             sent = {"payload": json.loads(body)["payload"]}
@@ -122,7 +122,7 @@ class App(BaseHTTPRequestHandler):
         self.page(f"Hello {name}", f'{note}<dl>{"".join(rows)}</dl><form method="post">{"".join(buttons)}</form>')
 
     def problem(self, problem: dict):
-        if problem["code"] == "grant_invalid":  # The person has removed the app at the provider.
+        if problem["code"] == "grant_invalid":  # The user has removed the app at the provider.
             sessions.pop(self.cookies.get(SESSION, ""), None)
         text = {"sign_in_denied": "You did not sign in."}.get(problem["code"], f"That did not work: {problem['code']}.")
         self.page(text, '<p><a href="/">Go on</a></p>', 503 if problem["status"] >= 500 else 403)
@@ -166,7 +166,7 @@ class App(BaseHTTPRequestHandler):
                 self.finish_sign_in(provider, parameters(body.decode()))
             case ["notifications", provider] if provider in PROVIDERS:
                 self.notification(provider, body)
-            # The pages of other sites must not press these buttons.
+            # Prevents CSRF: other sites' pages must not submit these forms.
             case [("refresh" | "delete" | "sign-out") as action] if user and self.headers["Origin"] == ORIGIN:
                 {"refresh": self.refresh, "delete": self.delete, "sign-out": self.sign_out}[action](user)
             case _:
@@ -181,7 +181,7 @@ class App(BaseHTTPRequestHandler):
         return {name: cookie.value for name, cookie in SimpleCookie(self.headers.get("Cookie", "")).items()}
 
     def log_request(self, *_):
-        """URLs have codes, so they are not logged."""
+        """Logs nothing, because URLs contain codes."""
 
 
 def end(user: tuple[str, str]):
@@ -190,7 +190,7 @@ def end(user: tuple[str, str]):
 
 
 def parameters(text: str) -> dict[str, str]:
-    """A parameter that comes twice is one of an attacker."""
+    """Parses parameters. A repeated parameter may come from an attacker, so all are then dropped."""
     pairs = urllib.parse.parse_qsl(text, keep_blank_values=True)
     return dict(pairs) if len(dict(pairs)) == len(pairs) else {}
 
