@@ -199,7 +199,7 @@ let package = Package(
             ],
             path: "docs/clients/swift",
             exclude: ["README.md"],
-            // It is to build in packages of others, so it goes by the language's own rules.
+            // It must also build in other packages, so it uses the compiler's default settings.
             swiftSettings: [.swiftLanguageMode(.v6)] + (strict ? [.treatAllWarnings(as: .error)] : [])
         ),
         .target(

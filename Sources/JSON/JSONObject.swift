@@ -163,7 +163,7 @@ package struct JSONName: Sendable, ExpressibleByStringLiteral {
 /// processes, which makes deliberate collisions harder but not impossible.
 ///
 /// It processes eight bytes at a time; the last eight may overlap the ones before. With one multiplication per byte
-/// (FNV-1a), each step waited for the one before, which cost 2 % of a token in a batch, apart from its signature.
+/// (FNV-1a), each step waited for the one before, which cost 2 % of the work for a batched token, signature excluded.
 ///
 /// - Parameter basis: ``nameHashBasis``, passed in because reading the global costs as much as a step.
 func nameHash(_ name: Span<UInt8>, from basis: UInt32) -> UInt32 {

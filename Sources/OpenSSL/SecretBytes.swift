@@ -18,7 +18,7 @@ private import COpenSSL
         for index in octets.indices { unsafe pointer[index] = octets[index] }
     }
 
-    /// Copies one line of text, without its line end.
+    /// Copies one line of text, without its line break.
     ///
     /// - Returns: `nil` if nothing is left.
     package convenience init?(line: Span<UInt8>) {

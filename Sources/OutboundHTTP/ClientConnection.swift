@@ -48,7 +48,7 @@ package struct ClientRequest: Sendable {
     package var maximumBody: Int
     /// In bytes on the wire beyond ``maximumBody``.
     package var maximumOverhead: Int
-    /// Once `after` has passed, a body that arrives more slowly than this, in bytes per second, is given up.
+    /// The minimum rate of the body in bytes per second. Once `after` has passed, a slower exchange is aborted.
     var minimumRate: (octetsPerSecond: Int64, after: Interval)?
     /// Called with the head of the response; `false` ends the exchange without reading the body.
     var readsBody: @Sendable (HTTPResponseHead) -> Bool = { _ in true }

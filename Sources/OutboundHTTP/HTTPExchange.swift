@@ -76,7 +76,7 @@ package struct HTTPExchange: Sendable {
         let maximumBody: Int
         /// In bytes on the wire beyond ``maximumBody``, for heads, chunk sizes and TLS.
         let maximumOverhead: Int
-        /// Once `after` has passed, a body that arrives more slowly than this, in bytes per second, is given up.
+        /// The minimum rate of the body in bytes per second. Once `after` has passed, a slower exchange is aborted.
         let minimumRate: (octetsPerSecond: Int64, after: Interval)?
 
         package init(

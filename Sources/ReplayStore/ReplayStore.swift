@@ -48,7 +48,7 @@ package enum ClaimOutcome: Equatable, Sendable {
 package struct ClaimEnd: Equatable, Sendable {
     package let unixSeconds: Int64
 
-    /// In seconds. The clocks of replicas differ, and a claim must outlive the claimed item on all of them.
+    /// In seconds. The clocks of instances differ, and a claim must outlive the claimed item on all of them.
     package static let clockTolerance: Int64 = 300
 
     /// - Parameter expiry: when the claimed item expires, in Unix seconds.

@@ -212,8 +212,8 @@ package final class AssayService: Sendable {
     /// How long to wait for the last spans to be exported.
     private static let lastExport = Interval.seconds(2)
 
-    /// Stops gracefully: not ready at once, new requests served until the delay is over, requests in flight finished
-    /// within the grace period, then everything closed.
+    /// Stops gracefully: readiness ends at once, new requests are served until the delay is over, requests in flight are
+    /// finished within the grace period, and then everything is closed.
     ///
     /// - Parameter isHurried: returns when the rest of the delay should be skipped, or when its task is cancelled.
     package func stop(

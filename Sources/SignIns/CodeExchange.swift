@@ -112,7 +112,7 @@ package struct ExchangedSignIn {
     }
 }
 
-/// A sign-in whose exchanged ID Token is verified. UserInfo may complete the identity.
+/// A sign-in whose exchanged ID Token is verified. The UserInfo endpoint may complete the identity.
 package struct VerifiedExchange {
     private let answer: VerifyAnswer
     private let context: String?

@@ -126,7 +126,7 @@ extension CheckDescriptions {
         return Diagnosis("There is no key \(Redaction.quoted(keyID)) in \(known).", fix: fix)
     }
 
-    /// The words for the time since which the provider may have replaced a key.
+    /// Text that says since when the provider may have replaced a key.
     private var keysFetched: String {
         guard let fetchedAt = keys?.fetchedAt else { return "" }
         return " since the fetch at \(Redaction.time(fetchedAt, now: now))"

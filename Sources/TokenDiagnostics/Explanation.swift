@@ -42,7 +42,7 @@ public struct Explanation: Sendable, Equatable {
 
     /// - Parameters:
     ///   - outcomes: the outcomes of the verifier's checks.
-    ///   - isNamed: whether the request named the provider, rather than the token's issuer.
+    ///   - isNamed: whether the request named the provider; otherwise, the token's issuer did.
     init(
         _ outcomes: [(name: CheckName, outcome: CheckRecorder.Outcome)], _ descriptions: CheckDescriptions,
         isNamed: Bool, contents: TokenContents

@@ -41,7 +41,7 @@ extension IDTokenVerifier {
     ///
     /// - Parameters:
     ///   - keys: the provider's keys; `nil` if there are none.
-    ///   - isNamed: whether the request named the provider, rather than the token's issuer.
+    ///   - isNamed: whether the request named the provider; otherwise, the token's issuer did.
     ///   - usesNoncesOnce: whether the caller refuses a nonce that was used before. This is not checked here.
     ///   - others: the policies of all other configured providers.
     ///   - accessTokens: the provider that verifies access tokens from the token's issuer; `nil` if there is none.

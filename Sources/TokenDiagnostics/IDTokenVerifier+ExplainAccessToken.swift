@@ -36,7 +36,7 @@ extension IDTokenVerifier {
     ///
     /// - Parameters:
     ///   - keys: the provider's keys; `nil` if there are none.
-    ///   - isNamed: whether the request named the provider, rather than the token's issuer.
+    ///   - isNamed: whether the request named the provider; otherwise, the token's issuer did.
     ///   - others: the policies of all other providers with `tokens: access`.
     ///   - parameters: the parameters of this request.
     ///   - now: the current time.

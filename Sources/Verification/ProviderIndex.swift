@@ -39,8 +39,8 @@ struct ProviderIndex {
     /// Whether any provider is a load balancer, whose assertions are padded.
     var hasLoadBalancers: Bool { !loadBalancers.isEmpty }
 
-    /// The number of the load balancer with the assertion's issuer: the one that it names as its signer, or else the
-    /// first.
+    /// The number of the load balancer with the assertion's issuer: the one that the assertion names as its signer, or
+    /// else the first.
     func withLoadBalancer(of token: UnverifiedToken, _ slots: [RequestVerifier.ProviderSlot?]) -> Int? {
         guard let issuer = token.unverifiedIssuer else { return nil }
         let ofIssuer = loadBalancers.filter { slots[$0]?.policy.isIssuer(issuer) == true }

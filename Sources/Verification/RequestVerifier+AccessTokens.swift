@@ -25,7 +25,7 @@ extension RequestVerifier {
         }
     }
 
-    // Not inlined: the policy of a slot that is not a parameter would be copied.
+    // Not inlined: inside the caller, where the slot is not a parameter, its policy would be copied.
     @inline(never)
     private func verify(
         _ token: UnverifiedToken, _ request: AccessTokenRequest, _ dialect: AccessTokenDialect, _ index: Int,

@@ -42,7 +42,7 @@ extension RequestVerifier {
     /// pass.
     ///
     /// - Parameters:
-    ///   - kind: what the token is to be.
+    ///   - kind: the expected kind of token.
     ///   - couldPass: whether the token's unverified claims would pass.
     ///   - checkHeader: the checks that need no keys.
     /// - Throws: the problem for a rejection that no newer keys could change.

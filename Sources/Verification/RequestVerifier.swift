@@ -83,7 +83,7 @@ package final class RequestVerifier {
         }
     }
 
-    // Not inlined: the policy of a slot that is not a parameter would be copied.
+    // Not inlined: inside the caller, where the slot is not a parameter, its policy would be copied.
     @inline(never)
     private func verify(
         _ token: UnverifiedToken, _ request: VerifyRequest, _ index: Int, _ slot: ProviderSlot, _ now: VerificationTime

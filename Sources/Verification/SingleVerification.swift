@@ -39,7 +39,7 @@ package struct SingleVerification: Sendable {
 
     /// Starts to fetch the providers' keys.
     ///
-    /// - Parameter policies: the policies of gateways that requests may name.
+    /// - Parameter policies: the forward-auth policies that requests may name.
     /// - Parameter keysTimeout: how long to wait for keys.
     /// - Throws: an event loop error, or ``Rejection/cryptographyUnavailable`` when out of memory.
     package init(

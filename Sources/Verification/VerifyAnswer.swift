@@ -44,7 +44,7 @@ package struct VerifyAnswer: TokenAnswer {
     /// Writes the answer's members into an object that has other members too.
     package func writeMembers(to json: inout JSONWriter) { writeMembers(token.identity, to: &json) }
 
-    /// The same with the identity completed by UserInfo.
+    /// The same, with the identity completed from the UserInfo endpoint.
     package func writeMembers(_ identity: borrowing Identity, to json: inout JSONWriter) {
         json.name("identity")
         identity.write(to: &json)

@@ -5,7 +5,7 @@
     python3 sample.py                then open http://localhost:8000
 
 It begins and finishes sign-ins, refreshes, deletes accounts, and receives the providers' notifications. Copy it, replace the
-dictionaries with your tables, and run it behind TLS: browsers accept these cookies without TLS only from localhost.
+dictionaries with your tables, and run it behind TLS: without TLS, browsers accept these cookies only from localhost.
 """
 
 import html
@@ -22,12 +22,12 @@ ASSAY = os.environ.get("ASSAY", "127.0.0.1:8080")
 PROVIDERS = os.environ.get("PROVIDERS", "apple google microsoft oidc").split()
 SESSION = "__Host-session"
 
-users: dict[tuple[str, str], dict] = {}  # by issuer and subject, never by email address
+users: dict[tuple[str, str], dict] = {}  # by issuer and subject, never by address
 sessions: dict[str, tuple[str, str]] = {}  # who is signed in
 
 
 def ask(path: str, **members) -> tuple[int, dict]:
-    """Calls Assay. Never retry a finish automatically: a sign-in is finished once."""
+    """Calls Assay. Never retry a finish automatically: a sign-in can be finished only once."""
     connection = http.client.HTTPConnection(ASSAY, timeout=15)
     connection.request("POST", path, json.dumps(members), {"Content-Type": "application/json"})
     response = connection.getresponse()
@@ -76,12 +76,12 @@ class App(BaseHTTPRequestHandler):
                              issuer=user[0], subject=user[1])  # fmt: skip
         if status != 200:
             return self.problem(answer)
-        # Some providers issue a new refresh token each time.
+        # Some providers give another refresh token each time.
         users[user]["refresh_token"] = answer["grant"]["refresh_token"] or users[user]["refresh_token"]
         self.redirect("/?refreshed")
 
     def delete(self, user: tuple[str, str]):
-        """Deletes the account, and withdraws the app's access."""
+        """Deletes the account, and revokes the app's access."""
         ask("/v1/grants/revoke", **self.grant(user), token=users[user]["refresh_token"])
         end(user)
         del users[user]
@@ -91,7 +91,7 @@ class App(BaseHTTPRequestHandler):
         return {"provider": users[user]["identity"]["provider"]}
 
     def notification(self, provider: str, body: bytes):
-        """Receives a notification from a provider. It may be delivered twice."""
+        """Handles a notification from a provider. It may be delivered twice."""
         kind = self.headers.get_content_type()
         if kind == "application/json":
             sent = {"payload": json.loads(body)["payload"]}
@@ -166,7 +166,7 @@ class App(BaseHTTPRequestHandler):
                 self.finish_sign_in(provider, parameters(body.decode()))
             case ["notifications", provider] if provider in PROVIDERS:
                 self.notification(provider, body)
-            # Other sites must not be able to send these requests.
+            # Prevents CSRF: other sites' pages must not submit these forms.
             case [("refresh" | "delete" | "sign-out") as action] if user and self.headers["Origin"] == ORIGIN:
                 {"refresh": self.refresh, "delete": self.delete, "sign-out": self.sign_out}[action](user)
             case _:
@@ -181,7 +181,7 @@ class App(BaseHTTPRequestHandler):
         return {name: cookie.value for name, cookie in SimpleCookie(self.headers.get("Cookie", "")).items()}
 
     def log_request(self, *_):
-        """URLs contain codes, so they are not logged."""
+        """Logs nothing, because URLs contain codes."""
 
 
 def end(user: tuple[str, str]):
@@ -190,7 +190,7 @@ def end(user: tuple[str, str]):
 
 
 def parameters(text: str) -> dict[str, str]:
-    """Returns no parameters if one is repeated: only an attacker would do that."""
+    """Parses parameters. A repeated parameter may come from an attacker, so all are then dropped."""
     pairs = urllib.parse.parse_qsl(text, keep_blank_values=True)
     return dict(pairs) if len(dict(pairs)) == len(pairs) else {}
 

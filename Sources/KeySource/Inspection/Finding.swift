@@ -17,7 +17,7 @@ package struct Finding: Sendable, Equatable {
 
     package enum Level: String, Sendable, CaseIterable {
         case ok
-        /// The provider can be used, but someone should know.
+        /// The provider can be used, but the operator should know.
         case warning
         /// The provider can't be used.
         case failure

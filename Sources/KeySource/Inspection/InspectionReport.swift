@@ -21,7 +21,7 @@ struct InspectionReport {
         if !findings.contains(finding) { findings.append(finding) }
     }
 
-    // MARK: On the way
+    // MARK: Fetches
 
     mutating func add(_ events: [FetchEvent], fetchedFrom address: String) {
         for event in events {

@@ -14,7 +14,7 @@ package struct NetworkRules: Sendable, Equatable {
     /// The system waits five seconds before it asks the next name server.
     package var nameTimeout = Interval.seconds(6)
     package var connectTimeout = Interval.seconds(3)
-    /// Until the first byte of a response, and between any two.
+    /// Until the first byte of a response, and between any two bytes.
     package var idleTimeout = Interval.seconds(5)
     /// For one document: name, connection, redirects, body.
     package var totalTimeout = Interval.seconds(10)

@@ -114,7 +114,7 @@ package struct ProviderDialer: Sendable {
         }
     }
 
-    /// Whether a certificate is not known to have a weak signature, which the TLS library does not check.
+    /// Whether to accept a certificate. Rejects weak signatures, which the TLS library does not check.
     private static func accepts(_ peer: NIOSSLCertificate?, _ trace: FetchTrace?) -> Bool {
         if let end = peer?.notValidAfter { trace?.record(.secured(expiresAtUnixSeconds: Int64(end))) }
         guard let peer, let octets = try? peer.toDERBytes() else { return false }

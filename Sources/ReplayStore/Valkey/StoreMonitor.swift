@@ -29,7 +29,7 @@ package final class StoreMonitor: Sendable {
         if forget(node) { report(node.address, nil) }
     }
 
-    /// - Returns: whether no other node fails to reach its server.
+    /// - Returns: whether it was the last node that could not reach the server.
     @discardableResult
     func forget(_ node: ValkeyNode) -> Bool {
         failing.withLock { failing in

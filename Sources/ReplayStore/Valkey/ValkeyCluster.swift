@@ -56,7 +56,7 @@ final class ValkeyCluster {
         }
         let node = makeNode(address) { [weak self] change in
             switch change {
-            // It may have failed over. Another node will redirect to the new one.
+            // It may have failed over. Another node will redirect to the new primary.
             case .failed: self?.forgetSlots(of: address)
             case .unused: self?.drop(address)
             }

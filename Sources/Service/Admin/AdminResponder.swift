@@ -219,7 +219,7 @@ struct ServiceProcess: Sendable {
 }
 
 extension KeyStatus {
-    /// Writes the parts of a provider's settings that operators may see. None is secret.
+    /// Writes a provider's settings and the state of its keys, as far as operators may see them. None of it is secret.
     fileprivate func write(to json: inout JSONWriter, _ provider: Provider) {
         json.beginObject()
         json.member("id", provider.policy.id)

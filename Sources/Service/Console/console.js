@@ -1,19 +1,19 @@
-// The console: asks the admin listener for what it answers every caller, and draws it. Whatever comes from there is text:
-// nothing is ever parsed as markup.
+// The console: requests the admin listener's public endpoints, and renders the responses. They are only inserted as text,
+// never parsed as markup.
 
 const PAUSE_MILLISECONDS = 5000;
 const KEY_ITEM = "assay-api-key";
 
 const byId = (id) => document.getElementById(id);
 
-/** An element with properties, and with children that are elements or text; what is null is left out. */
+/** Creates an element with properties, and with children that are elements or text. Null children are skipped. */
 function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);
   made.append(...children.flat().filter((child) => child !== null));
   return made;
 }
 
-// MARK: Asking
+// MARK: Requests
 
 class Refusal extends Error {
   constructor(status, problem) {
@@ -23,7 +23,7 @@ class Refusal extends Error {
   }
 }
 
-/** The JSON that the listener answers; a `Refusal` where it answers a problem. Paths are relative, for whoever puts a proxy before it. */
+/** Returns the JSON response; throws a `Refusal` for a problem. Paths are relative, because a proxy may add a prefix. */
 async function ask(path, method = "GET", body = undefined) {
   const headers = { Accept: "application/json" };
   const key = sessionStorage.getItem(KEY_ITEM);
@@ -36,10 +36,10 @@ async function ask(path, method = "GET", body = undefined) {
   try {
     answer = await response.json();
   } catch {
-    // Whatever stands between us and the listener may answer anything.
+    // A proxy between this page and the listener may respond with anything.
   }
-  // An answer to another key says nothing of this one, and is not for whoever has none any more.
-  if (sessionStorage.getItem(KEY_ITEM) !== key) throw new Refusal(401, { detail: "The API key has changed meanwhile." });
+  // Ignore the response if the key has changed since: it was for the previous key's owner.
+  if (sessionStorage.getItem(KEY_ITEM) !== key) throw new Refusal(401, { detail: "The API key has changed in the meantime." });
   if (response.status === 401) askForKey(key !== null);
   if (!response.ok || answer === null) throw new Refusal(response.status, answer);
   return answer;
@@ -56,7 +56,7 @@ function askForKey(isWrong) {
   if (wasHidden) byId("key-field").focus();
 }
 
-/** Says beside the field what is wrong with the key; an alert, so that it is read out too. */
+/** Shows beside the field what is wrong with the key. The element is an alert, so screen readers announce it. */
 function showKeyError(text) {
   byId("key-error").textContent = text ?? "";
   byId("key-error").hidden = text === null;
@@ -94,7 +94,7 @@ function sinceOrUntil(unixSeconds) {
   return relative.format(Math.trunc(seconds), "second");
 }
 
-/** A time as people say it, with the clock's beside it. */
+/** A time element: relative to now, with the exact time as its title; or the exact time. */
 function time(unixSeconds, isRelative = true) {
   const date = new Date(unixSeconds * 1000);
   const text = moment.format(date);
@@ -106,7 +106,7 @@ function time(unixSeconds, isRelative = true) {
   return made;
 }
 
-/** A length of time in its two largest units. */
+/** A duration in its two largest units. */
 function duration(seconds) {
   const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
   let rest = Math.max(0, Math.floor(seconds));
@@ -119,7 +119,7 @@ function duration(seconds) {
   return first < 0 ? "0 s" : parts.slice(first, first + 2).filter(([count]) => count > 0).map((part) => part.join(" ")).join(" ");
 }
 
-/** The browser's time zone, which the page's times are in, with how far it is from UTC now. */
+/** The browser's time zone, which the page uses, with its current offset from UTC. */
 function timeZone() {
   const name = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "local time";
   const parts = new Intl.DateTimeFormat("en", { timeZoneName: "longOffset" }).formatToParts(new Date());
@@ -145,9 +145,9 @@ function drawInstance({ version, started_at: startedAt }) {
   return [`Assay ${version} · up for `, up, ` · times are in ${timeZone()}`];
 }
 
-// MARK: Drawing
+// MARK: Rendering
 
-/** Replaces what is drawn only if the answer is another, so that a selection or the focus in it lasts. */
+/** Renders again only if the response has changed, so that a selection is kept. The focus is restored. */
 const drawn = new Map();
 function redraw(place, answer, draw) {
   const text = JSON.stringify(answer);
@@ -168,7 +168,7 @@ function clear() {
   outcomes.clear();
 }
 
-/** A symbol that only repeats what the text beside it says. */
+/** A decorative symbol, hidden from screen readers: the text beside it has the same meaning. */
 function symbol(text, kind) {
   const made = element("span", { className: `symbol ${kind}` }, text);
   made.setAttribute("aria-hidden", "true");
@@ -191,10 +191,10 @@ function badge(state) {
   return element("span", { className: `badge ${kind}` }, symbol(sign, kind), ` ${state}`);
 }
 
-/** What became of the fetches that were asked for here, by provider; `null` while one is under way. */
+/** The outcomes of fetches that this page requested, by provider; `null` while one is in progress. */
 const outcomes = new Map();
 
-/** The outcome for a provider's card; it goes once something newer has happened to the keys, which the card says itself. */
+/** The outcome to show on a provider's card. It is removed after the next fetch, whose result the card shows anyway. */
 function currentOutcome(provider) {
   const outcome = outcomes.get(provider.id);
   if (!outcome) return outcome;
@@ -212,7 +212,7 @@ function drawProvider({ provider, outcome }) {
   const refresh = element("button", { type: "button", className: "quiet" }, isFetching ? "Fetching keys …" : "Fetch keys now");
   refresh.dataset.focus = provider.id;
   refresh.setAttribute("aria-label", `Fetch the keys of ${provider.id} now`);
-  // Not `disabled`: that would take the focus away from whoever is at the keyboard.
+  // Not `disabled`, which would take away the keyboard focus.
   if (isFetching) refresh.setAttribute("aria-disabled", "true");
   refresh.addEventListener("click", () => fetchKeys(provider.id));
   const error = provider.last_error;
@@ -233,14 +233,14 @@ function drawProvider({ provider, outcome }) {
 }
 
 function drawAudiences(audiences) {
-  if (audiences.length === 0) return "none: the claim azp decides";
+  if (audiences.length === 0) return "none: azp is checked instead";
   return audiences.flatMap((each, index) => [index === 0 ? "" : ", ", element("span", { className: "mono" }, each)]);
 }
 
 function drawKeys(keys) {
   const head = ["kid", "type", "algorithm", "state"].map((text) => element("th", { scope: "col" }, text));
   const rows = keys.map((key) => {
-    const state = !key.usable ? ["✕ not usable", "bad"] : key.omitted ? ["▲ left out by the last answer", "warn"] : ["● in use", "good"];
+    const state = !key.usable ? ["✕ not usable", "bad"] : key.omitted ? ["▲ omitted by the last response", "warn"] : ["● in use", "good"];
     return element("tr", {},
       element("td", {}, key.kid === null ? element("em", {}, "none") : kid(key.kid)),
       element("td", {}, [key.kty, key.crv].filter((part) => part !== null).join(" ")),
@@ -258,13 +258,13 @@ async function fetchKeys(id) {
   byId("news").textContent = `Fetching the keys of ${id} …`;
   showProviders();
   const outcome = await fetchOutcome(id);
-  // The key may have been forgotten meanwhile, and all that was shown with it.
+  // The user may have removed the API key in the meantime, which clears the page.
   if (outcomes.has(id)) outcomes.set(id, outcome);
   byId("news").textContent = outcome.text;
   await update();
 }
 
-/** Has a provider's keys fetched. Where none can serve, the answer is a problem, and the reason is the provider's last error. */
+/** Fetches a provider's keys. If none are usable, the response is a problem, and the reason is the provider's last error. */
 async function fetchOutcome(id) {
   try {
     const { last_error: error } = await ask(`v1/providers/${encodeURIComponent(id)}/refresh`, "POST");
@@ -286,7 +286,7 @@ async function lastError(id) {
   }
 }
 
-/** Keeps a list of choices in step with the providers; the first choice stands for none of them. */
+/** Updates the options of a select element to the providers. The first option means no provider. */
 function offerProviders(select, providers) {
   const chosen = select.value;
   const ids = providers.map((provider) => provider.id);
@@ -297,7 +297,7 @@ function offerProviders(select, providers) {
 
 // MARK: Verdicts
 
-/** Counts by provider, those without one last. Within each, the leading ones come first, then the highest. */
+/** Groups counts by provider; the group without a provider is last. In each, leading counts come first, then the highest. */
 function byProvider(counts, isLeading) {
   const providers = [...new Set(counts.map((each) => each.provider))]
     .sort((one, other) => (one === null) - (other === null) || one.localeCompare(other));
@@ -319,7 +319,7 @@ const tokens = (count) => (count === 1 ? "1 token" : `${count.toLocaleString("en
 
 function drawBar({ code, count }, total, sign = code === "ok" ? "✓" : "✗", kind = code === "ok" ? "good" : "bad") {
   const filled = element("span");
-  // By the object model, which the policy allows; it refuses the attribute.
+  // Set through the DOM: the Content-Security-Policy forbids style attributes.
   filled.style.setProperty("--share", `${(100 * count) / total}%`);
   const bar = element("div", { className: `bar ${kind}` }, filled);
   bar.setAttribute("aria-hidden", "true");
@@ -346,16 +346,16 @@ function drawSignIns(signIns) {
 }
 
 const STORE_STATES = {
-  ok: ["●", "good", "serves"], full: ["✕", "bad", "is full"], unreachable: ["✕", "bad", "can’t be reached"],
+  ok: ["●", "good", "is available"], full: ["✕", "bad", "is full"], unreachable: ["✕", "bad", "can’t be reached"],
 };
 
 function drawStore({ state, entries }) {
   const [sign, kind, words] = STORE_STATES[state] ?? ["?", "none", state];
-  const count = entries === null ? "" : `, and remembers ${entries.toLocaleString("en")} in this process`;
+  const count = entries === null ? "" : `, and holds ${entries.toLocaleString("en")} in this process`;
   return ["The sign-in store ", element("span", { className: kind }, symbol(sign, kind), ` ${words}`), `${count}.`];
 }
 
-/** Hidden where nothing is used once. */
+/** The section is hidden if nothing is single-use. */
 function showSignIns(signIns, store) {
   byId("sign-ins").hidden = byId("sign-ins-link").hidden = store === undefined;
   if (store === undefined) return;
@@ -365,14 +365,14 @@ function showSignIns(signIns, store) {
 
 // MARK: Access tokens and gateways
 
-/** Hidden where none are verified. */
+/** The section is hidden if access tokens are not verified. */
 function showAccessTokens(accessTokens) {
   byId("access-tokens").hidden = byId("access-tokens-link").hidden = accessTokens === undefined;
   if (accessTokens !== undefined) redraw(byId("access-token-list"), accessTokens, drawVerdicts);
 }
 
 function drawDecisions(decisions) {
-  if (decisions.length === 0) return [element("p", { className: "empty" }, "No gateway has asked yet.")];
+  if (decisions.length === 0) return [element("p", { className: "empty" }, "No gateway has sent a request yet.")];
   const named = decisions.map(({ policy, code, count }) => ({ provider: policy, code, count }));
   return byProvider(named, ({ code }) => code === "ok").map(([policy, mine]) => {
     const total = mine.reduce((sum, each) => sum + each.count, 0);
@@ -384,7 +384,7 @@ function drawDecisions(decisions) {
   });
 }
 
-/** Hidden where there are no policies. */
+/** The section is hidden if there are no policies. */
 function showDecisions(decisions) {
   byId("gateways").hidden = byId("gateways-link").hidden = decisions === undefined;
   if (decisions !== undefined) redraw(byId("gateway-list"), decisions, drawDecisions);
@@ -403,7 +403,7 @@ function drawNotifications(notifications) {
   });
 }
 
-/** Hidden where none are accepted. */
+/** The section is hidden if notifications are not accepted. */
 function showNotifications(notifications) {
   byId("notifications").hidden = byId("notifications-link").hidden = notifications === undefined;
   if (notifications !== undefined) redraw(byId("notification-list"), notifications, drawNotifications);
@@ -445,7 +445,7 @@ function drawEvents(events) {
   return events.length === 0 ? [element("li", {}, symbol("○", "none"), "Nothing has happened yet.")] : events.map(drawEvent);
 }
 
-// MARK: Explaining
+// MARK: Explanations
 
 const CHECK_STATES = {
   passed: ["✓", "good", "passed"], failed: ["✗", "bad", "failed"],
@@ -464,16 +464,16 @@ function drawExplanation(answer) {
     answer.token ? drawToken(answer.token) : null);
 }
 
-/** What the token holds, folded: most questions are answered before. Personal values come masked from the listener. */
+/** The token's contents, collapsed, because they are rarely needed. The listener has already masked personal values. */
 function drawToken({ header, claims }) {
   const list = (members) => definitions(...members.map(({ name, value, masked }) =>
     [name, element("span", { className: masked ? "masked" : "mono" }, value)]));
   return element("details", { className: "contents" },
-    element("summary", {}, "What is in the token"),
+    element("summary", {}, "Contents of the token"),
     element("h4", {}, "Header"), list(header), element("h4", {}, "Claims"), list(claims));
 }
 
-/** How it stands with the keys, where that may be the reason. */
+/** The state of the keys, if it may be the cause. */
 function drawKeysOf({ provider, keys }) {
   if (keys === null || (keys.state === "ready" && keys.last_error === null)) return null;
   const error = keys.last_error;
@@ -481,7 +481,7 @@ function drawKeysOf({ provider, keys }) {
     ["Last fetch", error && element("span", { className: "bad" }, `${reason(error)}, `, time(error.at))]);
 }
 
-/** The checks, drawn; those in a row that were not reached are folded to one line. */
+/** Renders the checks. Consecutive ones that were not reached are collapsed into one line. */
 function foldUnreached(checks) {
   const rows = [];
   for (let index = 0; index < checks.length; index += 1) {
@@ -517,7 +517,7 @@ function drawCheck(check) {
 
 const drawFix = (fix) => element("p", { className: "fix" }, element("strong", {}, "What to do: "), fix);
 
-/** The body of the request for what the form says. */
+/** The request body for the form's values. */
 function explainRequest() {
   const token = byId("token-field").value.trim();
   const [provider, nonce] = [byId("provider-field").value, byId("nonce-field").value];
@@ -545,7 +545,7 @@ byId("explain-form").addEventListener("submit", async (event) => {
   event.preventDefault();
   const request = explainRequest();
   const place = byId("explanation");
-  place.replaceChildren(element("p", { className: "empty" }, "Asking …"));
+  place.replaceChildren(element("p", { className: "empty" }, "Explaining …"));
   try {
     const answer = await ask("v1/explain", "POST", request);
     place.replaceChildren(drawExplanation(answer));
@@ -558,11 +558,11 @@ byId("explain-form").addEventListener("submit", async (event) => {
 
 byId("explain-form").addEventListener("reset", () => {
   byId("explanation").replaceChildren();
-  // The event comes before the fields are reset.
+  // The event fires before the fields are reset.
   setTimeout(showFieldsOfKind);
 });
 
-// MARK: Keeping up
+// MARK: Polling
 
 let events = [];
 let providers = [];
@@ -598,14 +598,14 @@ async function update() {
     tell(null);
   } catch (error) {
     byId("updated").textContent = "Not up to date";
-    // That a key is needed, its form says.
+    // The API key's form already says that a key is needed.
     tell(error.status === 401 ? null : describe(error));
   }
 }
 
 const describe = (error) => (error instanceof Refusal ? error.message : "The listener can’t be reached.");
 
-/** Says what keeps the page from being up to date; once, not at each turn. */
+/** Shows why the page is not up to date. Unchanged text is not set again, so that it is announced once. */
 function tell(trouble) {
   const place = byId("trouble");
   if (place.textContent !== (trouble ?? "")) place.textContent = trouble ?? "";
@@ -613,7 +613,7 @@ function tell(trouble) {
 }
 
 async function keepUp() {
-  // Nobody looks at a page that is hidden, and a key that was refused is not tried again and again.
+  // Don't poll while the page is hidden, or while the form asks for an API key.
   if (!document.hidden && byId("key").hidden) await update();
   setTimeout(keepUp, PAUSE_MILLISECONDS);
 }
@@ -622,5 +622,5 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden && byId("key").hidden) update();
 });
 
-byId("updated").textContent = "Asking …";
+byId("updated").textContent = "Loading …";
 keepUp();

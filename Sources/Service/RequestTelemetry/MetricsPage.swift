@@ -9,7 +9,7 @@ internal import ReplayStore
 internal import Telemetry
 
 /// Declares every metric of the service. Label values come from closed sets (routes, codes, IDs of configured
-/// providers), so callers can't create time series.
+/// providers) or are limited in number (names in client certificates), so callers can't create unlimited time series.
 struct MetricsPage {
     let providers: [Provider]
     /// The IDs of current and former providers, indexed by number.
@@ -202,11 +202,11 @@ struct MetricsPage {
         page.metric(
             "assay_connections", .gauge, "Open connections on the service listener.", service.openConnections)
         page.metric(
-            "assay_requests_in_flight", .gauge, "Requests that are being read or wait for keys.",
+            "assay_requests_in_flight", .gauge, "Requests that are being read, or wait for keys, the store or a provider.",
             service.requestsInFlight)
         page.metric(
             "assay_buffered_bytes", .gauge,
-            "Bytes held for requests that are incomplete, queued or waiting for keys, and for responses that clients do not read.",
+            "Bytes held for requests that are incomplete, queued or waiting, and for responses that clients do not read.",
             service.bufferedBytes)
         page.metric(
             "assay_limit", .gauge, "The configured limit.",

@@ -98,7 +98,7 @@ extension ServiceResponder {
         }
     }
 
-    /// Completes the identity with UserInfo, if the settings say so.
+    /// Completes the identity from the UserInfo endpoint, if the settings say so.
     private func complete(
         _ exchange: VerifiedExchange, by clientID: String, _ target: ExchangeTarget, _ call: GrantCall
     ) -> EventLoopFuture<HTTPResponse> {

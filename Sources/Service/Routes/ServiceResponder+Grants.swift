@@ -82,7 +82,7 @@ extension ServiceResponder {
         }
     }
 
-    /// Exchanges a code, verifies the ID Token that it gave, and revokes the tokens.
+    /// Exchanges a code, verifies the returned ID Token, and revokes the tokens.
     private func revoke(
         _ code: CodeToRevoke, at address: FetchURL, _ call: GrantCall
     ) -> EventLoopFuture<HTTPResponse> {

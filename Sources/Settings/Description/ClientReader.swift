@@ -62,7 +62,7 @@ enum ClientReader {
     )
 
     private static let redirectURI = ValueType<String>.text(
-        "an absolute URI without a fragment, at most 1024 visible ASCII characters, and without a scheme such as javascript or file"
+        "an absolute URI without a fragment, at most 1024 visible ASCII characters, with a scheme other than javascript, file and the like"
     ) { text in
         guard text.utf8.count <= 1024, text.utf8.allSatisfy(\.isVisibleASCII), !text.contains("#"),
             let colon = text.firstIndex(of: ":"), text.first?.isLetter == true

@@ -59,7 +59,7 @@ enum ListenerReader {
     static let key = Setting("key_file", .file(.privateKey), "The certificate's private key, unencrypted.")
     static let authorities = Setting(
         "client_ca_file", .file(.authorities),
-        "CA certificates. Clients must present a certificate of one of these CAs.")
+        "CA certificates. Clients must present a certificate issued by one of these CAs.")
     static let names = Setting(
         "client_names",
         listOf: .text(

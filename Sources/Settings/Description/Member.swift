@@ -5,7 +5,7 @@
 struct Member<Root>: Sendable {
     /// Empty for a check of earlier members; several if one reader reads several settings together.
     let descriptions: [SettingDescription]
-    /// Reads it into `Root`. The last argument has the values that don't come from a preset; `nil`: there is no preset.
+    /// Reads it into `Root`. The last argument has the values that apply without the preset; `nil`: there is no preset.
     let read: @Sendable (Section, inout Root, Root?) -> Void
     /// The settings that differ between two values of `Root`, named relative to this section.
     private(set) var changes: @Sendable (Root, Root) -> [SettingChange] = { _, _ in [] }

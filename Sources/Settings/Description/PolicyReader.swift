@@ -103,7 +103,7 @@ enum PolicyReader {
         return read
     }
 
-    /// Subjects are an issuer's own, so a backend must know both.
+    /// Subjects are unique only within their issuer, so a backend must know both.
     private static func checkIssuers(
         _ members: [ProviderSettings], _ policy: ForwardAuthPolicy, _ element: Section
     ) {

@@ -78,8 +78,7 @@ enum ProviderReader {
         return meanings.map { "Preset \($0.presets.joined(separator: ", ")): \($0.meaning)." }.joined(separator: " ")
     }
 
-    /// - Returns: `nil` if an error was reported that leaves the provider without an ID, a preset, or a location of its
-    ///   keys.
+    /// - Returns: `nil` if an error was reported that leaves the provider without an ID, a preset, or a key location.
     private static func read(
         _ node: YAMLNode, defaultClockSkew: Int64, _ reading: SettingsReading
     ) -> ProviderSettings? {

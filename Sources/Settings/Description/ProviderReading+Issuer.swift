@@ -111,7 +111,7 @@ extension ProviderReading {
         if provider.accessTokens?.loadBalancer != nil {
             section.refuse(
                 "audiences",
-                "a load balancer's assertions have no aud; their header's client says whom they are for; remove audiences"
+                "a load balancer's assertions have no aud, and name their client in the header; remove audiences"
             )
         }
         if provider.policy.audiences.isEmpty {

@@ -142,7 +142,7 @@ struct ProviderReading {
 
     private static let singleUse = Setting(
         "single_use", .boolean,
-        "Accepts each nonce once: a second use is `nonce_replayed`. Implies `required: true`, and limits `max_token_age` to 24 h (then the default). Used nonces are recorded in `sign_ins.store`; without `sign_ins`, each instance remembers them in its own memory, until a restart."
+        "Accepts each nonce once: a second use is `nonce_replayed`. Implies `required: true`, and limits `max_token_age` to 24 h, which is then its default. Used nonces are recorded in `sign_ins.store`; without `sign_ins`, each instance remembers them in its own memory, until a restart."
     )
 
     private static func readSingleUse(_ section: Section, _ provider: inout ProviderReading) {

@@ -14,7 +14,7 @@ enum RequirementReader {
         "scopes",
         listOf: .scope,
         refusesEmpty: "must name at least one scope; remove it to require none",
-        "Scopes that the access token must all grant.")
+        "Scopes, all of which the access token must grant.")
     private static let claimValues = SettingDescription(
         name: "claim_values", expected: "a mapping of claims to a value or a list of values",
         form: .mapping(of: .either(.either(.text(), .boolean), .list(of: .either(.text(), .boolean)))),

@@ -100,7 +100,7 @@ extension Settings {
         Member(
             Setting(
                 "max_buffered", .bytes(65_536...(16 * 1024 * mebibyte)), change: .restart,
-                "Maximum memory for requests that are incomplete, queued or waiting for keys; beyond it: `503 overloaded`. An additional half of this is allowed for unread responses (including socket buffers); beyond it, the slowest readers are disconnected. Lower by default under a memory limit."
+                "Maximum memory for requests that are incomplete, queued or waiting; beyond it: `503 overloaded`. An additional half of this is allowed for unread responses (including socket buffers); beyond it, the slowest readers are disconnected. Lower by default under a memory limit."
             ), at: \.limits.listener.maximumBuffered),
         Member(
             Setting(
@@ -111,7 +111,7 @@ extension Settings {
         Member(
             Setting(
                 "max_in_flight", .integer(1...1_000_000), change: .restart,
-                "Maximum number of requests waiting for keys or for `sign_ins.store`; each waiting batch item counts. Beyond it: `503 overloaded`. Lower by default under a memory limit."
+                "Maximum number of requests waiting for keys, for `sign_ins.store` or for a provider's endpoint; each waiting batch item counts. Beyond it: `503 overloaded`. Lower by default under a memory limit."
             ), at: \.limits.listener.maximumInFlight),
         Member(
             Setting(
@@ -142,7 +142,7 @@ extension Settings {
         Member(
             Setting(
                 "requests", .word("true, false or refused"),
-                "`true`: log every request; `refused`: only status 400 and above; `false`: none. Errors that unauthenticated clients can cause (400, 401, 404, 405, 408, 413, 415, 431, `overloaded`) are rate-limited to ten per minute for each kind and event loop; with `refused`, all errors are. A later line has `suppressed`, the number of lines left out. There is no rate limit at level `debug`."
+                "`true`: log every request; `refused`: only status 400 and above; `false`: none. Errors that unauthenticated clients can cause (400, 401, 404, 405, 408, 413, 415, 431, `overloaded`, and all of `/v1/forward-auth`) are rate-limited to ten per minute for each kind and event loop; with `refused`, all errors are. A later line has `suppressed`, the number of lines left out. There is no rate limit at level `debug`."
             ), at: \.log.requests),
         Member(
             Setting("probes", .boolean, "Also logs requests to `/livez`, `/readyz` and `/metrics`."),

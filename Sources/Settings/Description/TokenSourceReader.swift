@@ -13,7 +13,7 @@ enum TokenSourceReader {
         form: .list(
             of: .section([header.description, scheme.description, cookie.description]), isNeverEmpty: true),
         help:
-            "Where the token is searched for. The first source that the request has is used, even if its token is refused. With a cookie, the backend must defend itself against CSRF.",
+            "Where to look for the token. The first source that the request has is used, even if its token is refused. With a cookie, the backend must defend itself against CSRF.",
         defaultDescription: "`[{ header: Authorization, scheme: Bearer }]`")
 
     /// - Returns: `nil` if there is no list, or an error was reported.

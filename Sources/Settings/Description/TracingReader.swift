@@ -7,7 +7,7 @@ enum TracingReader {
         [
             SettingDescription(
                 section: "tracing", change: .restart, members.flatMap(\.descriptions),
-                "Exports [spans](../deploy/observability/README.md#traces) by OTLP over HTTP in JSON. If a setting is missing, OpenTelemetry's own `OTEL_EXPORTER_OTLP_ENDPOINT` and `OTEL_SERVICE_NAME` apply; `OTEL_RESOURCE_ATTRIBUTES` is added; `OTEL_SDK_DISABLED=true` turns tracing off."
+                "Exports [spans](../deploy/observability/README.md#traces) over OTLP/HTTP, encoded as JSON. If a setting is missing, OpenTelemetry's own `OTEL_EXPORTER_OTLP_ENDPOINT` and `OTEL_SERVICE_NAME` apply; `OTEL_RESOURCE_ATTRIBUTES` is added; `OTEL_SDK_DISABLED=true` turns tracing off."
             )
         ]
     ) { top, settings in

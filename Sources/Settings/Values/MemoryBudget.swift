@@ -4,8 +4,8 @@ package import HTTPServer
 /// limit.
 ///
 /// The process's own needs come first. Of the rest, connections get half, buffered requests a fifth, unread responses
-/// up to an eighth, and requests that wait for keys another eighth. The remainder stays free, because allocators never
-/// return all freed memory.
+/// up to an eighth, and waiting requests another eighth. The remainder stays free, because allocators never return all
+/// freed memory.
 package struct MemoryBudget: Sendable, Equatable {
     /// The default limits, with these three lowered.
     package private(set) var limits = Settings.Limits().listener

@@ -7,7 +7,7 @@ extension Settings {
         /// The collector's `http` or `https` URL, to which `/v1/traces` is appended.
         package var endpoint: String
         package var serviceName = "assay"
-        /// The share of the traces that start here to record, from 0 to 1.
+        /// The fraction of the traces starting here that is recorded, from 0 to 1.
         package var sampleRatio = 1.0
         /// Extra headers for the collector, one `name: value` per line.
         package var headersFile: String?

@@ -11,9 +11,9 @@ package final class KeyTelemetry: Sendable {
     package struct Counts {
         /// Fetches by provider and phase of failure; `nil` for successful ones.
         package var fetches: [Fetch: Int] = [:]
-        /// Fetches caused by an unknown `kid`, by provider.
+        /// Fetches caused by an unknown `kid` or a bad signature, by provider.
         package var unknownKeyFetches: [String: Int] = [:]
-        /// Fetches for an unknown `kid` that the budget did not allow, by provider.
+        /// Fetches for these reasons that the budget did not allow, by provider.
         package var refusals: [String: Int] = [:]
     }
 

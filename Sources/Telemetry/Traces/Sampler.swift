@@ -1,4 +1,4 @@
-/// Decides which traces are recorded: those that the caller records, and a share of those that start here.
+/// Decides which traces are recorded: those that the caller records, and a fraction of those that start here.
 package struct Sampler: Sendable {
     /// A trace is recorded if the last 56 bits of its ID are at least this value (OpenTelemetry, TraceState:
     /// Probability Sampling). All services that use this rule record the same traces.
@@ -6,7 +6,7 @@ package struct Sampler: Sendable {
 
     private static let end: UInt64 = 1 << 56
 
-    /// - Parameter ratio: the share of the traces that start here to record, from 0 to 1.
+    /// - Parameter ratio: the fraction of the traces starting here that is recorded, from 0 to 1.
     package init(ratio: Double) {
         threshold = Self.end - UInt64((min(max(ratio, 0), 1) * Double(Self.end)).rounded())
     }

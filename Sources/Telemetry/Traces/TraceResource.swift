@@ -7,7 +7,7 @@ package struct TraceResource: Sendable {
 
     /// - Parameters:
     ///   - instanceID: distinguishes this process from others of the same service.
-    ///   - others: attributes from the settings. They override the built-in ones.
+    ///   - others: attributes from the environment. They override the built-in ones, except `service.name`.
     package init(
         serviceName: String, serviceVersion: String, instanceID: String, others: [(name: String, value: String)] = []
     ) {

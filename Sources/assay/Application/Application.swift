@@ -29,7 +29,7 @@ struct Application: Sendable {
     private let calls: CallTelemetry
     /// For writing keys to disk.
     private let disk = NIOThreadPool(numberOfThreads: 1)
-    /// The limit on open files and sockets of the process.
+    /// The process's limit on open files and sockets.
     private let descriptors: Int
 
     /// - Parameters:

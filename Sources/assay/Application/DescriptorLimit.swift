@@ -1,6 +1,6 @@
 import Glibc
 
-/// The limit on open files and sockets of the process.
+/// The process's limit on open files and sockets.
 enum DescriptorLimit {
     /// Raises the limit as far as the system allows: a shell's or systemd's usual 1024 is far below `max_connections`.
     ///

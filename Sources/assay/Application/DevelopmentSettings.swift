@@ -18,7 +18,7 @@ struct DevelopmentSettings {
     let credentials: [String: [String: ClientCredential]]
 
     /// - Parameters:
-    ///   - team: the settings to develop with. Their providers, policies of gateways, limits and rules are used; their listeners, API keys,
+    ///   - team: the settings to develop with. Their providers, forward-auth policies, limits and rules are used; their listeners, API keys,
     ///     stores and files are not.
     ///   - server: the development providers.
     /// - Throws: ``ConfigurationError`` for a provider whose ID is a path of the development provider.

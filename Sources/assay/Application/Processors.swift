@@ -3,8 +3,8 @@ import NIOCore
 
 /// The processors that this process may use.
 enum Processors {
-    /// The number of processors, by the control group's quota and set, and by the process's own affinity (`taskset`,
-    /// systemd's `CPUAffinity`).
+    /// The number of processors, limited by the control group's CPU quota and cpuset, and by the process's own affinity
+    /// (`taskset`, systemd's `CPUAffinity`).
     ///
     /// Event loops that share a processor get time slices of milliseconds, so one loop's requests wait for the other's:
     /// with two loops on one processor, the 99th percentile was 6 ms instead of 2.

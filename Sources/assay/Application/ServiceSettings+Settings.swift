@@ -24,7 +24,7 @@ extension AssayService.Configuration {
 }
 
 extension ServiceSettings {
-    /// The settings of responses, all of which can be reloaded.
+    /// The settings that a reload can change.
     init(_ settings: Settings) {
         self.init(openAPI: PackageResources.openapi_yaml)
         maximumBody = settings.limits.maximumBody
@@ -35,8 +35,8 @@ extension ServiceSettings {
         callerKeys = CallerKeys(settings.apiKeys)
         operatorKeys = CallerKeys(settings.operatorKeys)
         servesConsole = settings.servesConsole
-        // Protects against DNS rebinding: another site's page has no API key. If other machines can connect without a
-        // key, only the operator knows the valid host names.
+        // Protects against DNS rebinding. Not needed with API keys, because another site's page has none. Off if other
+        // machines can connect and the console is disabled, because only the operator knows the valid host names.
         if settings.operatorKeys.isEmpty, settings.admin.isReachedByAnyName,
             settings.admin.listen.isLocal || settings.servesConsole
         {

@@ -86,7 +86,7 @@ final class SignInFiles: Sendable {
         }
     }
 
-    /// The password, without a trailing line end.
+    /// The password, without a trailing line break.
     private static func password(_ path: String) throws(ConfigurationError) -> SecretBytes {
         let password: SecretBytes?
         do throws(SmallFile.Failure) {

@@ -39,7 +39,7 @@ struct AppleClientDiagnosis {
     /// - Parameter isKeyAccepted: whether Apple accepts another client with the same key, Key ID and Team ID.
     func causes(of error: OAuthErrorName, isKeyAccepted: Bool) -> [String] {
         let registered =
-            "the client ID: no app and no Services ID of the team is registered under exactly \(client.id) (case counts), or the key was made for another primary App ID (Keys, Sign in with Apple, Configure)"
+            "the client ID: no app and no Services ID of the team is registered under exactly \(client.id) (case matters), or the key was made for another primary App ID (Keys, Sign in with Apple, Configure)"
         if error == .unauthorizedClient {
             return suspicions + [
                 "Sign in with Apple is not turned on for the App ID, or the Services ID is not configured with a primary App ID"

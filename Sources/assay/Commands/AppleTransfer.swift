@@ -155,7 +155,7 @@ struct TransferOptions: ParsableArguments {
         let open = statuses.compactMap { user, status in
             status.text.map { "line \(user.line): \(user.id): \($0)" }
         }
-        let more = open.count > maximum ? ["and \(open.count - maximum) more, which \(output) has too"] : []
+        let more = open.count > maximum ? ["and \(open.count - maximum) more, also in \(output)"] : []
         return open.prefix(maximum) + more
     }
 
@@ -207,7 +207,7 @@ enum TransferStep: Sendable, Equatable {
         }
     }
 
-    /// The names of the column that has it. The first is that of results.
+    /// The accepted names of its column in the input. The first is also its member's name in results.
     var columns: [String] {
         switch self {
         case .generate: ["subject", "sub"]

@@ -1,4 +1,4 @@
-/// A record of a CSV text (RFC 4180): a line, unless a quoted field has line ends.
+/// A record of a CSV text (RFC 4180): a line, unless a quoted field has line breaks.
 struct CSVRecord {
     /// The number of its first line, from 1.
     let line: Int

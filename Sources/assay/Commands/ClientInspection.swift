@@ -67,7 +67,7 @@ struct ClientInspection: Sendable {
         case .notOAuth:
             Finding(
                 .clients, .failure,
-                "the token endpoint's response for the client \(name) is not one of OAuth: check endpoints.token")
+                "the token endpoint's response for the client \(name) is not an OAuth response: check endpoints.token")
         case .unreachable(let reason):
             Finding(.clients, .failure, "the token endpoint can't be used for the client \(name): \(reason)")
         }

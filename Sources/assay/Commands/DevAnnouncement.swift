@@ -20,7 +20,7 @@ struct DevAnnouncement {
         """
     }
 
-    /// Gets a token of the first provider, and has it verified.
+    /// Gets a token from the first provider, and verifies it.
     private var command: String {
         let first = providers.first
         let path = first?.accessTokens == nil ? "/v1/verify" : "/v1/access-tokens/verify"

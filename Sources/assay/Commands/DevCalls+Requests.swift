@@ -35,8 +35,8 @@ extension DevCalls {
 }
 
 extension ListenAddress {
-    /// Waits until the service has the keys of its providers, so that a test can begin at once, even with faults that
-    /// affect keys. Gives up after a few seconds.
+    /// Waits until the service has the keys of its providers, so that a test can begin at once, even one that injects
+    /// faults into key fetches. Gives up after a few seconds.
     func waitUntilReady() async {
         let limits = HTTPExchange.Limits(
             connectTimeout: .seconds(1), totalTimeout: .seconds(1), maximumBody: 64 * 1024)

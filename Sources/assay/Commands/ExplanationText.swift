@@ -79,7 +79,7 @@ struct ExplanationText {
     private func folded(_ state: String) -> [String] {
         let names = checks.filter { Self.state($0) == state }.compactMap { $0["name"]?.string }
         guard !names.isEmpty else { return [] }
-        // `not_asked` is the contract's name; people read what it means.
+        // `not_asked` is the name in the API; the text says what it means.
         let words = state == "not_asked" ? "not enabled" : state.replacing("_", with: " ")
         let label = styled(words.padded(to: 12), Self.style(state)) + "  "
         let longest = 10

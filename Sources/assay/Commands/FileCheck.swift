@@ -23,7 +23,7 @@ enum FileCheck {
         }
     }
 
-    /// The same, and faults of providers' files, without which the service would start but find no keys.
+    /// The same, and faults of providers' files: with these, the service would start, but find no keys.
     static func faults(_ effective: EffectiveSettings) -> [SettingsFault] {
         faultsAtStart(effective) + fileFaults("providers", effective)
     }

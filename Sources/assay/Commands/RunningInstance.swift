@@ -137,8 +137,8 @@ struct RunningInstance: ParsableArguments {
         switch error {
         case .connectTimeout, .tlsHandshakeTimeout: "no connection within 5 s"
         case .idleTimeout, .totalTimeout: "no response within 30 s"
-        // A TLS listener may reset a plain request instead of closing it, if part of the request arrives after it was
-        // rejected.
+        // A TLS listener may reset the connection of a plain-HTTP request instead of closing it, if part of the request
+        // arrives after the rejection.
         case .connectionClosed, .connectionReset:
             "connection closed without a response; if the listener uses TLS, use https://"
         case .connectionFailed: "the connection was refused, or the host is not known"

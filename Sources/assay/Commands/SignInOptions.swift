@@ -72,7 +72,7 @@ struct SignInOptions: ParsableArguments {
         return json.bytes
     }
 
-    /// The token from standard input, without a trailing line feed of the shell. Everything else belongs to the token.
+    /// The token from standard input, without the trailing line feed that a shell adds. Everything else belongs to the token.
     static func tokenFromStandardInput() -> String {
         var text = ""
         while let line = readLine(strippingNewline: false) { text += line }

@@ -2,7 +2,7 @@
 import Glibc
 #endif
 
-/// Writes a line for people to standard error, apart from the output for programs.
+/// Writes a human-readable line to standard error, because standard output is for programs.
 func printToStandardError(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     // There is nowhere to report a failure.

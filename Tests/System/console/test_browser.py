@@ -75,7 +75,7 @@ def test_a_rotation_is_seen_without_a_reload(service, visit, apple):
     shown = card(page, "providers", "apple")
     expect(shown.get_by_role("row").filter(has_text="apple-2")).to_contain_text("in use")
     # One response may be incomplete. The missing keys are dropped only if an operator asks for it.
-    expect(shown.get_by_role("row").filter(has_text="apple-1")).to_contain_text("left out by the last answer")
+    expect(shown.get_by_role("row").filter(has_text="apple-1")).to_contain_text("omitted by the last response")
     events = page.locator("#event-list li")
     expect(events.filter(has_text="added 1: apple-2")).to_contain_text("apple")
     assert service.admin.post("/v1/providers/apple/refresh?drop_omitted=true").status == 200
@@ -163,7 +163,7 @@ def test_sign_ins_and_their_store_are_shown_where_they_are_on(service, server, v
         expect(shown).to_have_text(outcomes)
         expect(card(page, "sign-ins", "No provider found")).to_contain_text("sign_in_invalid")
         expect(page.locator("#store")).to_have_text(
-            re.compile("The sign-in store .* serves, and remembers 1 in this process.")
+            re.compile("The sign-in store .* is available, and holds 1 in this process.")
         )
 
 
@@ -199,7 +199,7 @@ def test_access_tokens_and_gateways_are_shown_where_they_are_configured(service,
     with Service(access, admin={"listen": "127.0.0.1:0", "console": True}, forward_auth=policies) as asked:
         asked.wait_until_ready()
         page = visit(asked).page
-        expect(page.locator("#gateways")).to_contain_text("No gateway has asked yet.")
+        expect(page.locator("#gateways")).to_contain_text("No gateway has sent a request yet.")
         claims = {"aud": "https://api.example/", "client_id": "app", "jti": "1"}
         token = jws(issuer.keys[0], issuer.claims(**claims), typ="at+jwt")
         for headers in ({"Authorization": f"Bearer {token}"}, {"Authorization": f"Bearer {token}"}, {}):
@@ -291,7 +291,7 @@ def test_an_access_token_and_a_policy_are_explained(server, visit):
         page.get_by_label("Token", exact=True).fill(token)
         page.get_by_label("Verify as").select_option("access")
         expect(page.get_by_label("Nonce of the sign-in")).to_be_hidden()
-        page.get_by_label("Needed scopes").fill("read  write")
+        page.get_by_label("Required scopes").fill("read  write")
         page.get_by_role("button", name="Explain").click()
         expect(result).to_contain_text("The token does not grant write.")
         page.get_by_label("Verify as").select_option("policy")
@@ -335,7 +335,7 @@ def test_what_is_in_the_token_is_shown_when_it_is_asked_for(service, visit, appl
     page.get_by_role("button", name="Explain").click()
     shown = page.locator("#explanation .contents")
     expect(shown.get_by_text("apple-1")).to_be_hidden()
-    shown.get_by_text("What is in the token").click()
+    shown.get_by_text("Contents of the token").click()
     expect(shown.get_by_text("apple-1")).to_be_visible()
     expect(shown.get_by_text("email", exact=True)).to_be_visible()
     assert "somebody@example.com" not in shown.inner_text()
@@ -573,9 +573,9 @@ def test_all_of_it_can_be_done_at_the_keyboard(service, visit, apple):
     page.keyboard.press("Enter")
     expect(page.locator("#explanation").get_by_role("heading", level=3)).to_be_visible()
     assert press("Tab") == "Clear"
-    assert press("Tab") == "What is in the token"
+    assert press("Tab") == "Contents of the token"
     assert press("Tab") == "event-filter"
-    assert press("Shift+Tab") == "What is in the token"
+    assert press("Shift+Tab") == "Contents of the token"
 
 
 def test_what_happens_is_announced(service, visit):

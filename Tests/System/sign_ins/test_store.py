@@ -344,7 +344,7 @@ def test_a_password_is_read_again_when_it_changes(server, key_file, tmp_path):
         service.wait_for_entry(message="store unreachable", reason="the store refused: WRONGPASS")
         password.write_text("second")
         wait_for_store(service, issuer)
-        service.wait_for_entry(message="store reached again")
+        service.wait_for_entry(message="store reachable again")
 
 
 def test_config_check_looks_at_the_store(server, key_file, tmp_path):
