@@ -3,7 +3,7 @@ internal import JSON
 
 /// The token, revocation and user info endpoints.
 extension EmulatedProvider {
-    /// The answer of the token endpoint.
+    /// The token endpoint's response.
     ///
     /// - Throws: ``DevOAuthError``, or ``OpenSSLError``.
     mutating func grant(_ form: FormParameters, authorization: String?, now: Int64) throws -> JSONTree {
