@@ -2,7 +2,7 @@ private import AccessTokens
 private import Bytes
 private import IDToken
 
-/// A property of a verified token that a header field can carry. The raw values are the words of the settings.
+/// A property of a verified token that a header field can carry. The raw values are the names in the settings.
 package enum IdentityValue: String, Sendable, CaseIterable {
     case provider, issuer, subject, email
     case emailVerified = "email_verified"

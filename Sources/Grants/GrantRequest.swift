@@ -26,7 +26,7 @@ package enum TokenHint: String, Sendable, CaseIterable {
     case accessToken = "access_token"
 }
 
-/// A request to a user info endpoint, by bearer token (OpenID Connect Core 1.0, section 5.3.1).
+/// A request to a UserInfo endpoint, by bearer token (OpenID Connect Core 1.0, section 5.3.1).
 package struct UserInfoRequest: Sendable {
     private let accessToken: AccessToken
 

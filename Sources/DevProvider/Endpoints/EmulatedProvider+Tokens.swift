@@ -1,7 +1,7 @@
 internal import IDToken
 internal import JSON
 
-/// The token, revocation and user info endpoints.
+/// The token, revocation and UserInfo endpoints.
 extension EmulatedProvider {
     /// The token endpoint's response.
     ///
@@ -19,7 +19,7 @@ extension EmulatedProvider {
             nonce = tokens.authorization.nonce
         case "refresh_token":
             guard let token = form["refresh_token"] else { throw DevOAuthError.invalidRequest }
-            // TN3107: Apple answers a refresh with invalid_request once the user has revoked the app.
+            // TN3107: Apple answers a refresh with invalid_request once the user has revoked access.
             let isRequest = settings.quirks.contains(.revokedIsInvalidRequest)
             tokens = try grants.refresh(
                 token, clientID: client.id, rotates: !settings.quirks.contains(.refreshTokensStay),

@@ -9,7 +9,7 @@ public enum CheckName: String, Sendable {
     case provider
     case header
     case algorithm
-    /// Whether the load balancer of the settings signed the assertion.
+    /// Whether the configured load balancer signed the assertion.
     case signer
     /// Whether the provider has published a key for the token. The verifier checks this together with the signature;
     /// explanations report it separately, because the causes differ.

@@ -1,7 +1,7 @@
 package import JSON
 
 extension Identity {
-    /// The same identity, completed by claims from the user info endpoint.
+    /// The same identity, completed by claims from the UserInfo endpoint.
     ///
     /// The ID Token, which is signed, wins. Members that belong together, such as an address and whether it is
     /// verified, are all from one source. Tenant and hosted domain, which backends authorize by, are the ID Token's

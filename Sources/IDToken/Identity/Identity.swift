@@ -49,7 +49,7 @@ public struct Identity: Sendable, Equatable {
         case token
         /// The app, whose data is unsigned.
         case client
-        /// The provider's user info endpoint.
+        /// The provider's UserInfo endpoint.
         case userInfo = "user_info"
     }
 
