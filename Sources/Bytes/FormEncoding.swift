@@ -4,7 +4,7 @@
 package struct FormWriter: ~Copyable {
     private var bytes: [UInt8] = []
 
-    /// - Parameter capacity: at least three times the length of all names and values, and two for each pair.
+    /// - Parameter capacity: at least the length of all names, three times that of all values, and two for each pair.
     package init(reservingCapacity capacity: Int) { bytes.reserveCapacity(capacity) }
 
     /// Adds a pair.
@@ -15,7 +15,7 @@ package struct FormWriter: ~Copyable {
         addEncoded(value)
     }
 
-    /// Adds encoded text that is not part of a pair.
+    /// Encodes text, and adds it without a name.
     package mutating func addEncoded(_ text: Span<UInt8>) {
         for index in text.indices {
             let octet = text[index]

@@ -48,7 +48,7 @@ package struct IdentityHeader: Sendable, Equatable {
 }
 
 extension IdentityHeader {
-    /// Two headers whose names differ only in case, so that servers can't tell them apart; `nil` if there are none.
+    /// Two headers with the same name, ignoring case, so that servers can't tell them apart; `nil` if there are none.
     package static func twins(in headers: [IdentityHeader]) -> (String, String)? {
         var seen: [String: String] = [:]
         for header in headers {

@@ -2,7 +2,7 @@ private import AccessTokens
 private import Bytes
 internal import IDToken
 
-/// A property of a verified token that a header field can carry. The raw values are the words of the settings.
+/// A property of a verified token that a header field can carry. The raw values are the names in the settings.
 package enum IdentityValue: String, Sendable, CaseIterable {
     case provider, issuer, subject, email
     case emailVerified = "email_verified"
@@ -19,7 +19,7 @@ package enum IdentityValue: String, Sendable, CaseIterable {
     case authTime = "auth_time"
     case expiresAt = "expires_at"
 
-    /// The field's value: visible ASCII except `%` unchanged, every other UTF-8 byte percent-encoded. The elements of a
+    /// The field's value. Visible ASCII except `%` stays; every other UTF-8 byte is percent-encoded. The elements of a
     /// list are joined by a space. Empty if the token has no such value.
     ///
     /// - Parameter identity: the token's, which is copied once for all fields.
@@ -63,7 +63,7 @@ package enum IdentityValue: String, Sendable, CaseIterable {
 }
 
 extension Span<UInt8> {
-    /// Whether no byte needs encoding. A loop of its own, because most values need none, on each request.
+    /// Whether no byte needs encoding. A separate loop, because it runs on each request and most values need none.
     fileprivate var isUnencoded: Bool {
         var index = 0
         while index < count, self[index].isKept { index += 1 }

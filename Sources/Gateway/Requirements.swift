@@ -31,7 +31,7 @@ package struct Requirements: Sendable, Equatable {
         guard isMet(.claims), isMet(.email), isMet(.age) else { throw denial(for: .claims) }
     }
 
-    /// Why a request is denied whose token does not meet a requirement.
+    /// Why a request is denied if its token does not meet a requirement.
     package func denial(for requirement: Requirement) -> Denial {
         switch requirement {
         case .scopes: .scopeMissing(needed: scopes)

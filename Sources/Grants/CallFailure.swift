@@ -17,7 +17,7 @@ package enum CallFailure: Error, Equatable, Sendable {
         /// No connection: name, address, TCP, proxy or TLS.
         case unreachable
         case timeout
-        /// OpenSSL could not sign or allocate, or the client is gone.
+        /// OpenSSL could not sign or allocate, or the settings no longer contain the client.
         case credential
     }
 

@@ -42,7 +42,7 @@ package struct GrantRules: Sendable, Equatable {
     package var usesPKCE = true
     /// Whether a browser sign-in may begin even if neither nonce nor PKCE ties the code to it.
     package var allowsUnboundCodes = false
-    /// Whether identities are completed by the UserInfo endpoint.
+    /// Whether identities are completed from the UserInfo endpoint.
     package var readsUserInfo = false
     /// Whether the ID Tokens of sign-ins in a browser can't be verified.
     package var refusesBrowserSignIns = false

@@ -19,7 +19,7 @@ package enum UserMigration: Sendable, Equatable {
 }
 
 extension EndpointAnswer {
-    /// The response of Apple's endpoint for users who move to another team.
+    /// The response of Apple's endpoint for users whose app moves to another team.
     ///
     /// - Throws: ``CallFailure``. `refused` is about this user, except for `invalid_token`,
     ///   `server_error`, `temporarily_unavailable` and `slow_down`.

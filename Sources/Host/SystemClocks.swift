@@ -1,6 +1,6 @@
 private import Glibc
 
-/// The machine's clocks. No other code reads them; everything else receives the time as an argument.
+/// The machine's clocks. Types that make decisions don't read them; they receive the time as an argument.
 package enum SystemClocks {
     /// The wall clock, in Unix seconds.
     package static func unixSeconds() -> Int64 { read(CLOCK_REALTIME).seconds }
@@ -32,7 +32,7 @@ package enum SystemClocks {
 
     private static func read(_ clock: clockid_t) -> (seconds: Int64, nanoseconds: Int64) {
         var time = timespec()
-        // Both clocks exist on every Linux, so this can't fail.
+        // These clocks exist on every Linux, so this can't fail.
         unsafe clock_gettime(clock, &time)
         return (Int64(time.tv_sec), Int64(time.tv_nsec))
     }

@@ -57,7 +57,7 @@ public final class IDTokenVerifier {
         return verified
     }
 
-    /// Makes the checks that need no keys: the header, and the algorithm if the policy lists its own.
+    /// Runs the checks that need no keys: the header, and the algorithm if the policy lists its own.
     ///
     /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``.
     public func checkHeader(_ token: UnverifiedToken, under policy: ProviderPolicy) throws(Rejection) {

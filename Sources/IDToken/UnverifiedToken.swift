@@ -1,7 +1,7 @@
 public import JOSE
 private import JSON
 
-/// A well-formed ID Token that has not been verified.
+/// A well-formed token that has not been verified.
 ///
 /// It gives access only to what is needed to find the provider and the key that can verify it.
 public struct UnverifiedToken: Sendable {

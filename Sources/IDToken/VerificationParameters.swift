@@ -45,7 +45,7 @@ public struct VerificationParameters: Sendable {
 /// How a token's nonce is checked, whatever the provider's rule requires.
 package enum NonceUse: Sendable {
     case compare
-    /// The nonce of this sign-in, or none.
+    /// Compared if the token has one. The token came directly from the provider's token endpoint.
     case compareIfPresent
     /// Not compared. The token came directly from the provider's token endpoint.
     case ignoreFromTokenEndpoint

@@ -28,7 +28,7 @@ public final class VerifiedIDToken: Sendable {
     public let algorithm: SignatureAlgorithm
     /// The header's `kid`.
     public let keyID: String?
-    /// How the nonce matched; `nil` if no nonce was expected.
+    /// How the nonce matched; `nil` if none was compared.
     public let nonceMatch: NonceMatch?
     /// The verified payload as JSON text, byte for byte.
     public let claimsText: ArraySlice<UInt8>

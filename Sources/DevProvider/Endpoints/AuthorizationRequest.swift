@@ -35,7 +35,7 @@ struct AuthorizationRequest {
         guard let redirectURI = query["redirect_uri"] else { throw DevRequestError("redirect_uri is missing") }
         guard client.allows(redirectURI) else {
             throw DevRequestError(
-                "redirect_uri is \(redirectURI), which is not registered for \(id); add it to the client's redirect_uris, or use an address of this machine"
+                "redirect_uri is \(redirectURI), which is not registered for \(id); add it to redirect_uris, or use a loopback or .test host"
             )
         }
         self.redirectURI = redirectURI
@@ -51,7 +51,7 @@ struct AuthorizationRequest {
         }
         scopes = (query["scope"] ?? "").split(separator: " ").map(String.init)
         if provider.settings.quirks.contains(.formPostForScopes), mode != .form, !scopes.isEmpty {
-            throw DevRequestError("response_mode must be form_post, because name or email is asked for")
+            throw DevRequestError("response_mode must be form_post, because scopes are requested")
         }
         self.mode = mode
         challenge = query["code_challenge"]

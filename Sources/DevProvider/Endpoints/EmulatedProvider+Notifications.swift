@@ -20,7 +20,7 @@ extension EmulatedProvider {
     }
 
     /// - Parameters:
-    ///   - type: Apple's name of an event, the last part of a security event's type, or `logout`.
+    ///   - type: Apple's name for an event, the last part of a security event's type, or `logout`.
     ///   - claims: override the usual ones; `null` removes a claim.
     ///   - id: `jti`.
     /// - Throws: ``OpenSSLError``.

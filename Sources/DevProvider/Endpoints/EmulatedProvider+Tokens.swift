@@ -3,7 +3,7 @@ internal import JSON
 
 /// The token, revocation and UserInfo endpoints.
 extension EmulatedProvider {
-    /// The answer of the token endpoint.
+    /// The token endpoint's response.
     ///
     /// - Throws: ``DevOAuthError``, or ``OpenSSLError``.
     mutating func grant(_ form: FormParameters, authorization: String?, now: Int64) throws -> JSONTree {
@@ -19,7 +19,7 @@ extension EmulatedProvider {
             nonce = tokens.authorization.nonce
         case "refresh_token":
             guard let token = form["refresh_token"] else { throw DevOAuthError.invalidRequest }
-            // TN3107: Apple answers a refresh with invalid_request once the user has revoked the app.
+            // TN3107: Apple answers a refresh with invalid_request once the user has revoked access.
             let isRequest = settings.quirks.contains(.revokedIsInvalidRequest)
             tokens = try grants.refresh(
                 token, clientID: client.id, rotates: !settings.quirks.contains(.refreshTokensStay),

@@ -31,11 +31,12 @@ enum Fault: String, CaseIterable {
     var consequence: String {
         switch self {
         case .down:
-            "A code can't be exchanged: provider_unavailable. Tokens still verify with the cached keys; then AssayKeyFetchesFailing"
+            "A code can't be exchanged: provider_unavailable. Tokens still verify with the cached keys. Alert: AssayKeyFetchesFailing"
         case .slow: "Longer than 5 s: provider_unavailable for codes, AssayKeyFetchesFailing for keys"
         case .noKeys: "The set is refused, and the cached keys stay in use: AssayKeyFetchesFailing"
         case .thinKeys: "The cached key stays in use for a while: AssayKeysOmitted. After a rotation: key_not_found"
-        case .wrongIssuer: "issuer_mismatch, or provider_unknown without provider. Discovery: AssayKeyFetchesFailing"
+        case .wrongIssuer:
+            "issuer_mismatch, or provider_unknown if the request names no provider. Discovery: AssayKeyFetchesFailing"
         case .clockAhead: "More than clock_skew (60 s): token_not_yet_valid"
         case .clockBehind: "Longer than a token lives: token_expired"
         case .expiredTokens: "token_expired"

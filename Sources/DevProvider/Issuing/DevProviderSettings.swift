@@ -39,7 +39,7 @@ package struct DevProviderSettings: Sendable {
 /// A client that is registered with a development provider.
 package struct DevClient: Sendable {
     package let id: String
-    /// In addition to any URI on this machine, which every client may use.
+    /// In addition to URIs of loopback and test hosts, which every client may use.
     package let redirectURIs: [String]
     package let authentication: Authentication
 

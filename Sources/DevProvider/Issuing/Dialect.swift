@@ -51,7 +51,7 @@ struct Dialect: Sendable {
     ]
 }
 
-/// Sources are those of the presets in `IDToken/Providers`.
+/// For sources, see the presets in `IDToken/Providers`.
 extension Dialect {
     /// Tokens are valid for a day; booleans about the email address are strings; the name is sent only once.
     private static let apple: Dialect = {

@@ -26,7 +26,7 @@ struct EmulatedProvider {
     /// The client IDs.
     var audiences: [String] { policy.audiences.isEmpty ? policy.authorizedParties : policy.audiences }
 
-    /// The client of an ID; `nil` for one that the settings don't list.
+    /// The client with this ID; `nil` if the settings don't list it.
     func client(_ id: String) -> DevClient? {
         if let client = settings.clients.first(where: { $0.id == id }) { return client }
         return audiences.contains(id) ? DevClient(id: id, redirectURIs: [], authentication: .any) : nil

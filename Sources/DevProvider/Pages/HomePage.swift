@@ -11,7 +11,7 @@ enum HomePage {
             title: "Providers", wide: true,
             """
             <h1>Providers</h1>
-            <p>Each stands in for a provider of the settings: same client IDs, same rules, keys of its own.
+            <p>Each stands in for a provider in the settings: same client IDs, same rules, its own keys.
             Sign in, look at the token, then make something fail.</p>
             <div class="cards">\(settings.map { card($0, people) })</div>
             \(panel(settings, providers, people))
@@ -23,7 +23,7 @@ enum HomePage {
         let hasBrowser = provider.clients.contains { !$0.redirectURIs.isEmpty } && provider.policy.issuesTokensOfSignIns
         let browser: HTML =
             hasBrowser && provider.accessTokens == nil
-            ? "<a class=\"button\" href=\"/\(provider.id)/browser\">Sign in in the browser</a>" : ""
+            ? "<a class=\"button\" href=\"/\(provider.id)/browser\">Sign in with the browser</a>" : ""
         let native = provider.accessTokens == nil ? "Get an ID Token, as an app does" : "Get an access token"
         let audiences: [HTML] = provider.policy.audiences.map { "<dd><code>\($0)</code></dd>" }
         return """
@@ -83,7 +83,7 @@ enum HomePage {
             <form method="post" action="/people">
             \(chooser(settings, all: true))
             <label>Person <select name="revoke">\(options(people))</select></label>
-            <p class="actions"><button class="quiet">Remove the app, as in their account</button></p>
+            <p class="actions"><button class="quiet">Remove the app from their account</button></p>
             <p class="aside">Their codes and tokens stop working: the next refresh is <code>grant_invalid</code>.</p>
             </form>
             <form method="post" action="/reset"><p class="actions"><button class="quiet">Reset everything</button></p>

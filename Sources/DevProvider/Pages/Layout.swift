@@ -42,7 +42,7 @@ enum Layout {
             "<strong>\(person.name ?? "No name")</strong> <span class=\"aside\">\(words.joined(separator: " · "))</span>"
     }
 
-    /// The choices of a person, the first one chosen.
+    /// Radio buttons for the people; `chosen` is selected, or else the first.
     static func choices(_ people: People, chosen: String?) -> [HTML] {
         people.all.map { person in
             let isChosen = person.id == chosen ?? people.usual.id

@@ -11,10 +11,10 @@ enum NativePage {
             <option value="another">that of another sign-in</option></select></label>
             """ : ""
         return Layout.page(
-            title: "A token of \(provider.id)",
+            title: "A token from \(provider.id)",
             """
             <h1>A token from \(provider.id)</h1>
-            <p>The provider signs it, and Assay verifies it. The page shows both.</p>
+            <p>The provider signs it, and Assay verifies it. You then see the token and the verdict.</p>
             <form method="post">
             <fieldset><legend>Whose token?</legend>\(Layout.choices(people, chosen: nil))</fieldset>
             <label>Client ID <select name="audience">\(audiences)</select></label>

@@ -82,7 +82,7 @@ enum SignInPage {
         Layout.page(
             title: "Refused by \(provider.id)",
             """
-            <h1>The request is refused</h1>
+            <h1>The request was refused</h1>
             <p class="trouble">\(reason)</p>
             <p>A provider shows an error here, and sends nothing back to the app.</p>
             """)

@@ -74,7 +74,7 @@ enum VerdictPage {
             """
     }
 
-    /// What a backend answered to a notification.
+    /// A backend's response to a notification.
     static func delivery(_ type: String, to url: String, _ answer: DevCalls.Answer?) -> HTML {
         let outcome = answer.map { "The backend answered \($0.status)." } ?? "Nothing answered at this URL."
         return Layout.page(

@@ -64,9 +64,9 @@ package final class DevProviderServer: Sendable {
 
     /// Stands in for these providers from now on.
     ///
-    /// - Throws: ``OpenSSLError`` if a key can't be made.
+    /// - Throws: ``OpenSSLError`` if a key can't be generated.
     package func serve(_ settings: [DevProviderSettings]) async throws {
-        // Making an RSA key takes about 80 ms of a core.
+        // Generating an RSA key takes about 80 ms of CPU time.
         let providers = try await withThrowingTaskGroup { [origin] group in
             for provider in settings {
                 group.addTask {

@@ -8,7 +8,7 @@ struct DevRequestError: Error {
 }
 
 extension [String: JSONTree] {
-    /// A member that must be a string if it is there; `null` is absent.
+    /// A member that must be a string if it is there; `null` counts as absent.
     ///
     /// - Throws: ``DevRequestError``.
     func text(_ name: String) throws -> String? { try value(name, "a string", \.string) }

@@ -53,7 +53,7 @@ extension DevResponder {
 
     private func setFault(_ members: [String: JSONTree]) throws -> JSONTree {
         var members = members
-        // The page's button submits only one name and value: `off` means this fault, with `on` set to `false`.
+        // A button submits only one name and value, so `off` names the fault to switch off.
         if let fault = members.removeValue(forKey: "off") { (members["fault"], members["on"]) = (fault, .bool(false)) }
         try members.checkNames(["provider", "fault", "on", "seconds"])
         let known = Fault.allCases.map(\.rawValue).joined(separator: ", ")
@@ -102,7 +102,7 @@ extension DevResponder {
             }
             return EventLoopFuture.andAllSucceed(made, on: loop).assumeIsolated()
                 .map { done(.object(["rotated": .bool(true)])) }
-                .flatMapErrorThrowing { _ in .error(.internalServerError, "no key could be made") }.nonisolated()
+                .flatMapErrorThrowing { _ in .error(.internalServerError, "no key could be generated") }.nonisolated()
         }
     }
 

@@ -12,7 +12,7 @@ extension DevResponder {
         guard let faults = providers[id]?.faults, Self.isProtocol(path, request) else {
             return answer(request, path, id)
         }
-        if faults.has(.down) { return .now(.error(.serviceUnavailable, "switched off on the panel")) }
+        if faults.has(.down) { return .now(.error(.serviceUnavailable, "the fault 'down' is on")) }
         guard faults.delaySeconds > 0 else { return answer(request, path, id) }
         return .later { [self] in
             loop.assumeIsolated().scheduleTask(in: .seconds(faults.delaySeconds)) { () }.futureResult
@@ -33,7 +33,7 @@ extension DevResponder {
         do {
             if let reply = try later(request, path, id) { return reply }
             guard let response = try now(request, path, id) else {
-                return .now(.error(.notFound, "there is no endpoint \(request.head.method) \(path) here"))
+                return .now(.error(.notFound, "there is no endpoint \(request.head.method.rawValue) \(path) here"))
             }
             return .now(response)
         } catch let error as DevOAuthError {
@@ -94,7 +94,7 @@ extension DevResponder {
         let asked: AuthorizationRequest
         do {
             guard let query = FormParameters(request.head.query.bytes) else {
-                throw DevRequestError("the query can't be read, or has a parameter twice")
+                throw DevRequestError("the query can't be read, or repeats a parameter")
             }
             asked = try AuthorizationRequest(query, to: provider)
         } catch let error as DevRequestError {

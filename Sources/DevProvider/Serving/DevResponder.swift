@@ -30,7 +30,7 @@ final class DevResponder: HTTPResponder {
         self.providers = Dictionary(providers.map { ($0.id, $0) }) { first, _ in first }
     }
 
-    /// Makes a key on another thread.
+    /// Generates a key on another thread.
     func makeKey(_ provider: DevProviderSettings) -> EventLoopFuture<SigningKey> {
         NIOThreadPool.singleton.runIfActive(eventLoop: loop) { try provider.makeKey() }
     }
@@ -94,7 +94,7 @@ final class DevResponder: HTTPResponder {
         case ("/faults", .post), ("/rotate", .post), ("/reset", .post), ("/people", .post):
             control(path, request)
         case ("/faults", _), ("/rotate", _), ("/reset", _), ("/people", _):
-            .now(.error(.methodNotAllowed, "POST to \(path)"))
+            .now(.error(.methodNotAllowed, "use POST for \(path)"))
         default: nil
         }
     }

@@ -5,7 +5,7 @@ internal import JSON
 struct FormParameters {
     private let values: [String: String]
 
-    /// `nil` if the text can't be decoded, or has a parameter twice (RFC 6749, section 3.2).
+    /// `nil` if the text can't be decoded, or repeats a parameter (RFC 6749, section 3.2).
     init?(_ text: some Sequence<UInt8>) {
         var values: [String: String] = [:]
         for pair in String(decoding: Array(text), as: UTF8.self).split(separator: "&") {

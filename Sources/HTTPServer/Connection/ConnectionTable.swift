@@ -61,7 +61,7 @@ final class ConnectionTable {
             if connection.deadline <= tick { connection.deadlinePassed() }
         }
         reportUnread()
-        // Slow readers of this loop make room for responses on all loops.
+        // Closing slow readers of this loop makes room for responses on all loops.
         closeSlowReaders(unreadSince: counts.holdsTooMuch ? tick - 2 : tick - Self.ticksPerSecond)
     }
 
@@ -76,10 +76,10 @@ final class ConnectionTable {
         reportedUnread = unread
     }
 
-    /// Closes slow readers of this loop if too many bytes are unread. Skips those that became slow since the previous
-    /// tick: they may be about to read a response that was just written.
+    /// Closes slow readers of this loop if too many bytes are unread. Below the hard limit, skips those that became
+    /// slow in the last two ticks: they may be about to read a response that was just written.
     func makeRoom() {
-        // Two ticks, because the previous one may have ended a moment ago.
+        // Two ticks, because the latest one may have been a moment ago.
         if counts.holdsTooMuch { closeSlowReaders(unreadSince: tick - 2) }
         if counts.isOverHardLimit { closeSlowReaders(unreadSince: tick) }
     }

@@ -30,7 +30,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     private var isUnderWay = true
     /// Whether the current request is answered without its body, so that the connection can't be used again.
     private var leavesBodyUnread = false
-    /// A fault in the bytes after the current request. It is reported once that request has been answered.
+    /// A fault caused by the bytes after the current request. It is reported once that request has been answered.
     private var faultBehind: HTTPFault?
     /// Responses that will be written together.
     private var output: ByteBuffer?
@@ -54,7 +54,8 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     /// share.
     private var ownBytes = 0
     private let isEncrypted: Bool
-    /// The number of response bytes that the kernel had not accepted when the current timeout for them started.
+    /// When the current timeout for responses started: the number of bytes that the kernel had not accepted or, while
+    /// lingering, that the client had not read.
     private var untakenBytes = 0
     /// The tick of ``table`` at which the connection times out.
     private(set) var deadline: Int
@@ -262,7 +263,8 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         guard let head else { return }
         quota.endRequest()
         answersInTurn += 1
-        // HTTP/1.0 keeps connections only by an extension, and a client that requests a tunnel sends no more requests.
+        // HTTP/1.0 keeps connections open only by an extension, and a client that requests a tunnel sends no more
+        // requests.
         let closes =
             response.closesConnection || head.framing.closes || head.isHTTP10 || head.method == .connect
             || leavesBodyUnread || (isInputClosed && input.readableBytes == 0)
@@ -339,7 +341,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         if isHeldUp || isSecond && (isUnreadUnknown || unreadSince != .max) { measureUnread() }
     }
 
-    /// Counts unread output, and makes room if it is too much over all connections.
+    /// Counts unread output, and makes room if there is too much across all connections.
     private func measureUnread() {
         countUnread()
         // Later, because the channel may be in the middle of reading or writing.
@@ -415,7 +417,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
             // Lets the channel reuse the memory, which it does only while it has the sole reference.
             input = ByteBuffer()
         } else if input.storageCapacity > 2 * input.readableBytes + 1024 {
-            // The rest of a small request must not hold the memory of a large one.
+            // A few remaining bytes must not hold a large buffer.
             input = ByteBuffer(bytes: input.readableBytesView)
         }
         if answersInTurn >= Self.answersATurn { scheduleResume() } else { answersInTurn = 0 }
@@ -524,7 +526,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     func close() {
         // The responses of this turn have not been written yet.
         writeAnswers()
-        // With TLS, both sides send `close_notify`; further input of the client is ignored.
+        // With TLS, both sides send `close_notify`; further input from the client is ignored.
         phase = .lingering
         context?.close(promise: nil)
     }

@@ -73,7 +73,7 @@ package final class HTTPListener: Sendable {
             switch address {
             case .network(let host, let port):
                 // Set on the listening socket, because connections inherit the sizes. A receive buffer that shrinks
-                // after the handshake is smaller than the window that the client was told. On loopback, segments are as
+                // after the handshake is smaller than the window advertised to the client. On loopback, segments are as
                 // long as that window, and each would stall for 200 ms.
                 let sized = bootstrap.serverChannelOption(.socketOption(.so_sndbuf), value: buffer)
                     .serverChannelOption(.socketOption(.so_rcvbuf), value: buffer)

@@ -6,7 +6,7 @@ package enum ListenAddress: Sendable, Equatable {
     case network(host: String, port: Int)
     case unixSocket(path: String, SocketPermissions = SocketPermissions())
 
-    /// In the form of the settings.
+    /// As written in the settings.
     package var text: String {
         switch self {
         case .network(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"

@@ -17,12 +17,12 @@ final class ResponseBatcher {
     private var spareBuffers: [ByteBuffer] = []
     private var spareBytes = 0
 
-    /// The most responses in a batch, and the longest wait for a flush.
+    /// The most connections in a batch, and the longest wait for a flush in microseconds.
     private static let most = 32
     private static let longestWait: Int64 = 2000
     /// For a longer response, the cost of waking the peer is negligible.
     private static let usualAnswer = 2048
-    /// The most memory of spare buffers: a single large response must not hold memory permanently.
+    /// The most memory in spare buffers: a single large response must not hold memory permanently.
     private static let mostSpareBytes = 128 * 1024
     private static let largestSpare = 64 * 1024
 

@@ -38,5 +38,5 @@ package struct SocketPermissions: Sendable, Equatable {
 /// A group that does not exist on this machine.
 package struct UnknownGroup: Error, CustomStringConvertible {
     let name: String
-    package var description: String { "this machine has no group \(name); create it, or give a group ID" }
+    package var description: String { "this machine has no group \(name); create it, or use a group ID" }
 }

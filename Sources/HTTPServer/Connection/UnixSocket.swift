@@ -39,8 +39,7 @@ enum UnixSocket {
         let descriptor = try open()
         defer { close(descriptor) }
         let outcome = unsafe address.withSockAddr { unsafe connect(descriptor, $0, socklen_t($1)) }
-        // Only ECONNREFUSED means that there is no listener; a full queue or missing permission means that there is
-        // one.
+        // Only ECONNREFUSED proves that there is no listener. Otherwise its queue may be full, or permission missing.
         guard outcome != 0, errno == ECONNREFUSED else { throw IOError(errnoCode: EADDRINUSE, reason: "connect") }
         try check(unsafe unlink(path), "unlink")
     }

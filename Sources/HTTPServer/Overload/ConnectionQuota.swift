@@ -59,7 +59,7 @@ struct ConnectionQuota {
         counts.readingEnded()
     }
 
-    /// Counts the bytes that the connection now holds, unless they would be too many over all connections.
+    /// Counts the bytes that the connection now holds, unless the total over all connections would exceed the limit.
     mutating func hold(_ bytes: Int) -> Bool {
         if bytes > heldBytes, !counts.admitBytes(bytes - heldBytes) { return false }
         if bytes < heldBytes { counts.release(bytes: heldBytes - bytes) }

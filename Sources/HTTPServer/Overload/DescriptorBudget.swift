@@ -1,6 +1,6 @@
 /// Divides the file descriptors of the process.
 package struct DescriptorBudget {
-    /// Reserved for key fetches, calls to providers, the store of sign-ins, files, the log, the event loops and name
+    /// Reserved for key fetches, calls to providers, the replay store, files, the log, the event loops and name
     /// lookups, so that clients can't use up the descriptors that the service itself needs.
     package let reserve: Int
     private let limit: Int
@@ -9,7 +9,7 @@ package struct DescriptorBudget {
 
     /// - Parameters:
     ///   - limit: the limit of the process.
-    ///   - storeLoops: event loops with connections to a store of sign-ins.
+    ///   - storeLoops: event loops with connections to a replay store.
     ///   - calls: how many calls to providers may be in flight.
     package init(limit: Int, providers: Int, storeLoops: Int, calls: Int = 0) {
         self.limit = limit

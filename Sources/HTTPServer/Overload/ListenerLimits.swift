@@ -1,6 +1,6 @@
 /// The limits of one listener.
 package struct ListenerLimits: Sendable, Equatable {
-    /// Bytes of header fields per request. There may also be at most 100 fields.
+    /// Bytes of a request's head: request line and header fields. There can be at most 100 fields.
     package var maximumHeader = 16 * 1024
     package var maximumConnections = 10_000
     /// Connections beyond ``maximumConnections`` that get a 503 at the same time; more are closed without a response.

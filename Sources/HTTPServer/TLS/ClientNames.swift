@@ -2,7 +2,7 @@ private import Bytes
 internal import NIOSSL
 private import OpenSSL
 
-/// The names in a client's certificate that a CA has signed.
+/// The names in a client's certificate, which a trusted CA has signed.
 struct ClientNames {
     /// URIs of the subject alternative name (RFC 5280, section 4.2.1.6), including SPIFFE IDs.
     private var uris: [String] = []

@@ -1,7 +1,7 @@
 internal import NIOSSL
 private import Synchronization
 
-/// TLS of one listener: its credentials, which follow the files, and its handshake counts.
+/// TLS of one listener: its credentials, which are reloaded when the files change, and its handshake counts.
 package final class ListenerTLS: Sendable {
     private let files: TLSFiles
     private let onFailedHandshake: @Sendable (String) -> Void

@@ -86,7 +86,7 @@ enum FramingField {
 }
 
 extension Span<UInt8> {
-    /// Whether this is a syntactically valid host with an optional port; it may be empty.
+    /// Whether all bytes may occur in a host with an optional port; true if there are none.
     var isHost: Bool {
         for index in indices where !self[index].isHostCharacter { return false }
         return true

@@ -1,10 +1,10 @@
 /// Why a request could not be read.
 package enum HTTPFault: Error, Equatable {
-    /// Not HTTP/1.1, or a form that parsers interpret differently.
+    /// Neither HTTP/1.1 nor HTTP/1.0, or a form that parsers interpret differently.
     case malformed
     /// A field that must not be repeated was repeated, and parsers could use different ones.
     case repeatedField(String)
-    /// The head exceeds the limits on header fields.
+    /// The head, or a body's chunk extensions and trailers, exceed the limits on header fields.
     case headersTooLarge
     /// The body, or its declared length, exceeds the responder's limit.
     case bodyTooLarge

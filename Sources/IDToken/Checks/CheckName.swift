@@ -1,7 +1,7 @@
-/// The name of a check in explanations of a verification, in the order of the checks.
+/// The name of a check in explanations of a verification, in the order of an ID Token's checks.
 ///
-/// Every entry of a verifier's list has one, whether of ID Tokens or of access tokens. ``tokenForm``, ``provider`` and ``key`` occur in explanations
-/// only, and so do the requirements of policies.
+/// Every check of ID Tokens and access tokens has one. ``tokenForm``, ``provider``, ``key`` and a policy's requirements
+/// occur only in explanations.
 public enum CheckName: String, Sendable {
     /// Whether the text is a well-formed token. Comes before all other checks.
     case tokenForm = "token_form"
@@ -9,7 +9,7 @@ public enum CheckName: String, Sendable {
     case provider
     case header
     case algorithm
-    /// Whether the load balancer of the settings signed the assertion.
+    /// Whether the configured load balancer signed the assertion.
     case signer
     /// Whether the provider has published a key for the token. The verifier checks this together with the signature;
     /// explanations report it separately, because the causes differ.

@@ -61,7 +61,7 @@ public struct Identity: Sendable, Equatable {
 
     /// Reads the identity from verified claims.
     ///
-    /// Claims and policy are borrowed, because initializers copy their arguments otherwise, and a policy holds eleven
+    /// Claims and policy are borrowed, because initializers copy their arguments otherwise, and a policy holds many
     /// references.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)`` for an `email`, `email_verified` or `is_private_email` of another type,

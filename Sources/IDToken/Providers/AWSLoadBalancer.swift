@@ -7,7 +7,7 @@ extension ProviderPreset {
     /// All load balancers of a region publish their keys at one address, so the signer must be checked: otherwise
     /// anybody's load balancer could sign for this one. `iss` is the issuer of the identity provider.
     /// - Source: docs.aws.amazon.com/elasticloadbalancing/latest/application/listener-authenticate-users.html, "User
-    ///   claims encoding and signature verification". The address of the keys in China is unsourced.
+    ///   claims encoding and signature verification". It does not name the address of the keys in China.
     public static let awsLoadBalancer = ProviderPreset(
         name: "aws-alb", summary: "AWS Application Load Balancer, assertions",
         parameters: [.signer, .client, .identityProvider]

@@ -1,4 +1,5 @@
-/// How the JWT access tokens of a provider are recognized and read. The defaults are those of RFC 9068.
+/// How the JWT access tokens of a provider are recognized and read. The defaults don't require the `typ` and
+/// `jti` of RFC 9068; `rfc9068` does.
 public struct AccessTokenDialect: Sendable, Equatable {
     /// Whether the header must declare an access token (`typ: at+jwt`). Otherwise, `typ` may also be `JWT` or absent.
     public var declaresType = false

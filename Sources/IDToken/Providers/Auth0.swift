@@ -7,7 +7,7 @@ extension ProviderPreset {
         name: "auth0", summary: "Auth0, one tenant or custom domain", parameters: [.auth0Domain]
     ) { arguments in
         var facts = ProviderFacts(issuer: "https://\(arguments[.auth0Domain])/")
-        // An API of Auth0 has access tokens by RFC 9068, or by an older profile with azp in place of client_id
+        // Access tokens for an API follow RFC 9068, or an older profile with azp in place of client_id
         // (auth0.com/docs/secure/tokens/access-tokens/access-token-profiles). An ID Token with one audience has
         // neither.
         facts.accessTokens = .jwt(

@@ -34,7 +34,7 @@ extension ProviderPreset {
         facts.policy.audiences = [project]
         facts.policy.algorithms = [.rs256]
         facts.accessTokens = .noneBeside("ID Tokens or session cookies")
-        // Firebase's own SDK makes the sign-in, and its tokens have no nonce.
+        // Firebase's own SDK performs the sign-in, and its tokens have no nonce.
         facts.policy.issuesTokensOfSignIns = false
         facts.policy.identityClaims = [.tenant: ClaimPath("/firebase/tenant")]
         return facts

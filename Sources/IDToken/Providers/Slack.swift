@@ -3,7 +3,7 @@ private import JOSE
 extension ProviderPreset {
     /// Sign in with Slack. A user belongs to one workspace.
     ///
-    /// - Source: slack.com/.well-known/openid-configuration, as stored; the claim of the workspace is unsourced.
+    /// - Source: a copy of slack.com/.well-known/openid-configuration; the workspace's claim is unsourced.
     public static let slack = ProviderPreset(
         name: "slack", summary: "Sign in with Slack", issuer: "https://slack.com"
     ) { facts in

@@ -14,7 +14,7 @@ extension ProviderPreset {
         facts.policy.audiences = ["authenticated"]
         facts.accessTokens = .jwt(.supabase)
         facts.policy.algorithms = [.es256, .rs256]
-        // Supabase's own SDK makes the sign-in, and its tokens have no nonce.
+        // Supabase's own SDK performs the sign-in, and its tokens have no nonce.
         facts.policy.issuesTokensOfSignIns = false
         // The project's OAuth server issues tokens with the same audience to third-party apps. Only those have this
         // claim.

@@ -166,7 +166,7 @@ def test_a_person_removes_the_app_at_a_click(visit, dev):
     code = dev.token("apple", nonce=begun["nonce"], code=True)["code"]
     finished = dev.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "code": code}).json
     page = visit()
-    page.get_by_role("button", name="Remove the app, as in their account").click()
+    page.get_by_role("button", name="Remove the app from their account").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Providers")
     refresh = {"provider": "apple", "subject": finished["identity"]["subject"]}
     refresh["refresh_token"] = finished["grant"]["refresh_token"]
