@@ -202,7 +202,7 @@ extension ProviderCalls {
         }
     }
 
-    /// - Returns: `nil` if OpenSSL fails, or the client is gone.
+    /// - Returns: `nil` if OpenSSL fails, or the settings no longer contain the client.
     private func message(of call: Call, by clientID: String) -> OutgoingMessage? {
         guard var authenticator = state.value.authenticators[clientID] else { return nil }
         let message = try? call.message(&authenticator, UnixTime(seconds: SystemClocks.unixSeconds()))

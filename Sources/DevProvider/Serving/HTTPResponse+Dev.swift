@@ -5,8 +5,7 @@ internal import NIOHTTP1
 extension HTTPResponse {
     static func json(_ tree: JSONTree, _ status: HTTPResponseStatus = .ok) -> HTTPResponse {
         HTTPResponse(
-            status: status, contentType: "application/json", body: tree.json + [UInt8(ascii: "\n")], requestID: "dev",
-            headers: [("Cache-Control", "no-store")])
+            status: status, contentType: "application/json", body: tree.json + [UInt8(ascii: "\n")], requestID: "dev")
     }
 
     static func error(_ status: HTTPResponseStatus, _ text: String) -> HTTPResponse {
@@ -23,7 +22,7 @@ extension HTTPResponse {
     static func redirect(_ url: String, settingCookie cookie: String? = nil) -> HTTPResponse {
         var response = HTTPResponse(
             status: .seeOther, contentType: "text/plain", body: [], requestID: "dev",
-            headers: [("Location", url), ("Cache-Control", "no-store")])
+            headers: [("Location", url)])
         if let cookie { response.headers.append(("Set-Cookie", cookie)) }
         return response
     }
@@ -39,7 +38,6 @@ extension HTTPResponse {
                     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'"
                 ),
                 ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin"),
-                ("Cache-Control", "no-store"),
             ])
     }
 }

@@ -202,7 +202,8 @@ struct MetricsPage {
         page.metric(
             "assay_connections", .gauge, "Open connections on the service listener.", service.openConnections)
         page.metric(
-            "assay_requests_in_flight", .gauge, "Requests that are being read, or wait for keys, the store or a provider.",
+            "assay_requests_in_flight", .gauge,
+            "Requests that are being read, or wait for keys, the store or a provider.",
             service.requestsInFlight)
         page.metric(
             "assay_buffered_bytes", .gauge,

@@ -95,7 +95,9 @@ extension Settings {
             Setting("max_batch_body", .bytes(1024...(64 * mebibyte)), "The largest body of a batch."),
             at: \.limits.maximumBatchBody),
         Member(
-            Setting("max_header", .bytes(1024...mebibyte), change: .restart, "The largest header of a request."),
+            Setting(
+                "max_header", .bytes(1024...mebibyte), change: .restart,
+                "The largest head of a request: its request line and header fields."),
             at: \.limits.listener.maximumHeader),
         Member(
             Setting(

@@ -1,4 +1,4 @@
-/// The process's memory limit, from its control groups.
+/// The process's memory limit, from its cgroups.
 package enum MemoryLimit {
     /// The lowest limit of the process's group and its ancestors, in bytes; `nil` if there is none.
     ///

@@ -3,7 +3,7 @@ import NIOCore
 
 /// The processors that this process may use.
 enum Processors {
-    /// The number of processors, limited by the control group's CPU quota and cpuset, and by the process's own affinity
+    /// The number of processors, limited by the cgroup's CPU quota and cpuset, and by the process's own affinity
     /// (`taskset`, systemd's `CPUAffinity`).
     ///
     /// Event loops that share a processor get time slices of milliseconds, so one loop's requests wait for the other's:

@@ -69,7 +69,9 @@ extension ValkeySettings {
 extension StoreMonitor {
     fileprivate convenience init(_ log: Log) {
         self.init { address, reason in
-            guard let reason else { return log.write(.info, "store reachable again", [("address", .text("\(address)"))]) }
+            guard let reason else {
+                return log.write(.info, "store reachable again", [("address", .text("\(address)"))])
+            }
             log.write(.warning, "store unreachable", [("address", .text("\(address)")), ("reason", .text(reason))])
         }
     }

@@ -8,7 +8,7 @@ import NIOPosix
 import ReplayStore
 import Settings
 
-/// Connects to every provider of some settings, and to the store of sign-ins, and reports the findings.
+/// Connects to every provider of some settings, and to the replay store, and reports the findings.
 struct LiveCheck {
     private var results: [Result] = []
     /// `nil`: there is no server to dial.

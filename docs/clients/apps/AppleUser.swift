@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Apple tells the name at a user's first sign-in only, so keep this until the backend has answered.
+/// Apple sends the name at a user's first sign-in only, so keep this until the backend has answered.
 struct AppleUser: Codable, Equatable, Sendable {
     struct Name: Codable, Equatable, Sendable {
         var firstName: String?

@@ -19,7 +19,7 @@ type Receiver struct {
 	Once func(*assay.Notification) error
 }
 
-// Receive returns the status for the response to the sender. Assay's log has the reason of a refusal.
+// Receive returns the status for the response to the sender. Assay's log has the reason for a refusal.
 func (receiver Receiver) Receive(ctx context.Context, contentType, body string) int {
 	sent, isGood := message(contentType, body)
 	if !isGood {

@@ -12,7 +12,7 @@ class Receiver(
      */
     private val once: (Notification) -> Unit
 ) {
-    /** Returns the status for the response to the sender. Assay's log has the reason of a refusal. */
+    /** Returns the status for the response to the sender. Assay's log has the reason for a refusal. */
     fun receive(contentType: String, body: String): Int {
         val type = contentType.substringBefore(';').trim()
         val notification = try {

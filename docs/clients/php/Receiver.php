@@ -15,7 +15,7 @@ final class Receiver
     {
     }
 
-    /** Returns the status for the response to the sender. Assay's log has the reason of a refusal. */
+    /** Returns the status for the response to the sender. Assay's log has the reason for a refusal. */
     public function receive(string $contentType, #[\SensitiveParameter] string $body): int
     {
         $sent = self::message($contentType, $body);

@@ -15,7 +15,7 @@ class Receiver:
         self._assay, self._database, self._act = assay, database, act
 
     def receive(self, content_type: str, body: str) -> int:
-        """Returns the status for the response to the sender. Assay's log has the reason of a refusal."""
+        """Returns the status for the response to the sender. Assay's log has the reason for a refusal."""
         try:
             notification = self._assay.notification(**message(content_type, body))
         except (ValueError, KeyError):

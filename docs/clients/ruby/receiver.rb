@@ -12,7 +12,7 @@ class Receiver
     @assay, @once = assay, once
   end
 
-  # Returns the status for the response to the sender. Assay's log has the reason of a refusal.
+  # Returns the status for the response to the sender. Assay's log has the reason for a refusal.
   def receive(content_type, body)
     sent = message(content_type, body)
     return 400 unless sent

@@ -7,7 +7,7 @@ public struct Receiver: Sendable {
     /// `notifications`; if they were there already, do nothing; otherwise act on each event.
     let once: @Sendable (Notification) async throws -> Void
 
-    /// Returns the status for the response to the sender. Assay's log has the reason of a refusal.
+    /// Returns the status for the response to the sender. Assay's log has the reason for a refusal.
     ///
     /// - Throws: What `once` throws; answer with 500. The sender tries again, and nothing is marked as processed.
     public func receive(contentType: String, body: String) async throws -> Int {

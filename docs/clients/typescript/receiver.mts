@@ -11,7 +11,7 @@ export class Receiver {
     readonly once: (notification: Notification) => Promise<void>,
   ) {}
 
-  /** Returns the status for the response to the sender. Assay's log has the reason of a refusal. */
+  /** Returns the status for the response to the sender. Assay's log has the reason for a refusal. */
   async receive(contentType: string, body: string): Promise<number> {
     const sent = message(contentType, body);
     if (!sent) return 400;
