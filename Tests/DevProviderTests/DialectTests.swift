@@ -33,6 +33,19 @@ import Testing
         #expect(verified.identity.issuer.hasPrefix("http://127.0.0.1:9400/p"))
     }
 
+    @Test(arguments: SignatureAlgorithm.allCases)
+    func `a provider whose only algorithm this is signs with it`(algorithm: SignatureAlgorithm) throws {
+        let provider = try Emulated.provider(.oidc) { $0.algorithms = SignatureAlgorithms([algorithm]) }
+        let signed = try provider.keys.sign(try token(provider), type: nil)
+        let verifier = try IDTokenVerifier()
+        var parameters = VerificationParameters()
+        parameters.nonceUse = .ignoreFromClient
+        let verified = try verifier.verify(
+            verifier.read(Array(signed.utf8)[...]), with: Emulated.keys(provider), under: provider.policy,
+            expecting: parameters, now: UnixTime(seconds: Emulated.now))
+        #expect(verified.identity.provider == "p")
+    }
+
     @Test func `Apple's booleans are texts, the name is in no token, and only apps get the status`() throws {
         let apple = try Emulated.provider(.apple)
         let native = try token(apple)

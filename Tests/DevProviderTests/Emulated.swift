@@ -32,12 +32,12 @@ enum Emulated {
         policy.issuerAliases = []
         if !policy.keyIssuers.isEmpty { policy.keyIssuers = [IssuerTemplate(policy.issuer)].compactMap(\.self) }
         adjust(&policy)
-        let isRSA = policy.algorithms?.contains(.rs256) != false
         let settings = DevProviderSettings(
             policy: policy, preset: preset.name, accessTokens: nil,
             clients: [DevClient(id: "client", redirectURIs: redirectURIs, authentication: authentication)],
             quirks: facts.quirks)
-        return try EmulatedProvider(settings, origin: origin, key: (isRSA ? key : ellipticKey).get())
+        let shared = try [key.get(), ellipticKey.get()].first { $0.kind == settings.algorithm.keyKind }
+        return try EmulatedProvider(settings, origin: origin, key: shared ?? settings.makeKey())
     }
 
     static func form(_ members: KeyValuePairs<String, String>) throws -> FormParameters {

@@ -1,4 +1,5 @@
 package import IDToken
+internal import JOSE
 internal import OpenSSL
 
 /// The settings of a provider that a development provider stands in for.
@@ -28,12 +29,15 @@ package struct DevProviderSettings: Sendable {
     /// The preset in a few words.
     var summary: String { ProviderPreset.named(preset)?.summary ?? preset }
 
-    /// A new signing key of the kind that the policy accepts. Takes some time.
+    /// The algorithm of its tokens: RS256 if the policy accepts it, or else the first that the policy accepts.
+    var algorithm: SignatureAlgorithm {
+        SignatureAlgorithm.allCases.first { policy.algorithms?.contains($0) ?? true } ?? .rs256
+    }
+
+    /// A new signing key for ``algorithm``. Takes some time.
     ///
     /// - Throws: ``OpenSSLError``.
-    func makeKey() throws(OpenSSLError) -> SigningKey {
-        try SigningKey(generating: PublicKeyKind(for: policy.algorithms))
-    }
+    func makeKey() throws(OpenSSLError) -> SigningKey { try SigningKey(generating: algorithm.keyKind) }
 }
 
 /// A client that is registered with a development provider.

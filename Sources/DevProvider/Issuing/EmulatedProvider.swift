@@ -17,7 +17,7 @@ struct EmulatedProvider {
         self.settings = settings
         dialect = Dialect.of(settings.preset)
         base = "\(origin)/\(settings.id)"
-        keys = try ProviderKeys(key)
+        keys = try ProviderKeys(key, settings.algorithm)
     }
 
     var id: String { settings.id }

@@ -9,9 +9,10 @@ struct ProviderKeys {
     /// As JWKs, the current one first.
     private var published: [JSONTree]
 
+    /// - Parameter algorithm: the algorithm of the tokens; a key of another kind signs with its own.
     /// - Throws: ``OpenSSLError``.
-    init(_ key: SigningKey) throws {
-        signer = JWSSigner(key)
+    init(_ key: SigningKey, _ algorithm: SignatureAlgorithm) throws {
+        signer = JWSSigner(key, algorithm) ?? JWSSigner(key)
         keyID = try Self.newID()
         published = [try Self.jwk(key, signer, keyID)]
     }
@@ -22,7 +23,7 @@ struct ProviderKeys {
     ///   provider that does this invalidates the caches of all its clients.
     /// - Throws: ``OpenSSLError``.
     mutating func rotate(to key: SigningKey, inPlace: Bool) throws {
-        signer = JWSSigner(key)
+        signer = JWSSigner(key, signer.algorithm) ?? JWSSigner(key)
         if !inPlace { keyID = try Self.newID() }
         let jwk = try Self.jwk(key, signer, keyID)
         published = inPlace ? [jwk] : [jwk] + published.prefix(1)
@@ -66,7 +67,8 @@ struct ProviderKeys {
     ///
     /// - Throws: ``OpenSSLError``.
     func halfHash(_ text: String) throws -> String {
-        let algorithm = signer.algorithm.tokenHash(edwardsCurve: .ed25519)
+        let curve: EdwardsCurve = signer.algorithm == .ed448 ? .ed448 : .ed25519
+        let algorithm = signer.algorithm.tokenHash(edwardsCurve: curve)
         let hash = try DigestContext().digest(Array(text.utf8).span, with: algorithm)
         return String(decoding: Base64URL.encode(Array(hash.prefix(hash.count / 2))), as: UTF8.self)
     }
@@ -104,21 +106,16 @@ extension JSONTree {
     }
 }
 
-extension PublicKeyKind {
-    /// The kind of key for tokens that may be signed with these algorithms: RSA if RS256 is one of them.
-    init(for algorithms: SignatureAlgorithms?) {
-        guard let algorithms, !algorithms.contains(.rs256) else {
-            self = .rsa(modulusLength: 256)
-            return
-        }
-        if algorithms.contains(.es256) {
-            self = .ellipticCurve(.p256)
-        } else if algorithms.contains(.es384) {
-            self = .ellipticCurve(.p384)
-        } else if algorithms.contains(.es512) {
-            self = .ellipticCurve(.p521)
-        } else {
-            self = .edwards(.ed25519)
+extension SignatureAlgorithm {
+    /// The kind of key that a development provider generates for this algorithm.
+    var keyKind: PublicKeyKind {
+        switch self {
+        case .rs256, .rs384, .rs512, .ps256, .ps384, .ps512: .rsa(modulusLength: 256)
+        case .es256: .ellipticCurve(.p256)
+        case .es384: .ellipticCurve(.p384)
+        case .es512: .ellipticCurve(.p521)
+        case .edDSA, .ed25519: .edwards(.ed25519)
+        case .ed448: .edwards(.ed448)
         }
     }
 }
