@@ -54,8 +54,8 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     /// share.
     private var ownBytes = 0
     private let isEncrypted: Bool
-    /// When the current timeout for responses started: the number of bytes that the kernel had not accepted or, while
-    /// lingering, that the client had not read.
+    /// The number of response bytes that the kernel had not accepted or, while lingering, that the client had not read,
+    /// when the current timeout for responses started.
     private var untakenBytes = 0
     /// The tick of ``table`` at which the connection times out.
     private(set) var deadline: Int

@@ -4,7 +4,7 @@ package enum HTTPFault: Error, Equatable {
     case malformed
     /// A field that must not be repeated was repeated, and parsers could use different ones.
     case repeatedField(String)
-    /// The head, or a body's chunk extensions and trailers, exceed the limits on header fields.
+    /// The head exceeds its limits on bytes or fields, or a body's chunk extensions and trailers do.
     case headersTooLarge
     /// The body, or its declared length, exceeds the responder's limit.
     case bodyTooLarge

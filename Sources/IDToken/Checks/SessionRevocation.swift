@@ -1,7 +1,8 @@
 /// Checks that the user authenticated after the relying party revoked their sessions.
 ///
-/// `iat` is used if the token has no `auth_time`. No clock skew is allowed: a session that was just revoked must not
-/// come back. An `auth_time` further in the future than clock skew explains is rejected, since it proves nothing.
+/// `iat` is used if the token has no `auth_time`. The comparison with `revokedAt` allows no clock skew: a session
+/// that was just revoked must not come back. An `auth_time` that is in the future by more than the policy's clock skew
+/// is rejected, since it proves nothing.
 ///
 /// - Parameter revokedAt: `nil` if no session was revoked.
 /// - Throws: ``Rejection/sessionRevoked``, ``Rejection/claimInvalid(_:)``.

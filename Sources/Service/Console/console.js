@@ -1,4 +1,4 @@
-// The console: requests the admin listener's public endpoints, and renders the responses. They are only inserted as text,
+// The console: calls the admin listener's API, and renders the responses. They are only inserted as text,
 // never parsed as markup.
 
 const PAUSE_MILLISECONDS = 5000;
@@ -286,7 +286,7 @@ async function lastError(id) {
   }
 }
 
-/** Updates the options of a select element to the providers. The first option means no provider. */
+/** Updates the options of a select element to match the providers. The first option means no provider. */
 function offerProviders(select, providers) {
   const chosen = select.value;
   const ids = providers.map((provider) => provider.id);

@@ -11,7 +11,7 @@ package final class KeyTelemetry: Sendable {
     package struct Counts {
         /// Fetches by provider and phase of failure; `nil` for successful ones.
         package var fetches: [Fetch: Int] = [:]
-        /// Fetches caused by an unknown `kid` or a bad signature, by provider.
+        /// Fetches caused by a token's unknown `kid`, bad signature or unlisted algorithm, by provider.
         package var unknownKeyFetches: [String: Int] = [:]
         /// Fetches for these reasons that the budget did not allow, by provider.
         package var refusals: [String: Int] = [:]

@@ -207,7 +207,7 @@ enum TransferStep: Sendable, Equatable {
         }
     }
 
-    /// The accepted names of its column in the input. The first is also its member's name in results.
+    /// The accepted names of the column of users in the input. The first is also the member's name in results.
     var columns: [String] {
         switch self {
         case .generate: ["subject", "sub"]

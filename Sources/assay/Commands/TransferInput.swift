@@ -68,7 +68,7 @@ enum TransferInput {
         }
         if !hasHeader, record.fields.count > 1 {
             return
-                "it has several columns; add a header line with the column names, and name the column of \(step.noun)s \(step.columns[0])"
+                "it has several columns; add a header line in which the column of \(step.noun)s is named \(step.columns[0])"
         }
         let isValid =
             (1...maximumLength).contains(id.utf8.count)

@@ -228,7 +228,7 @@ def test_credentials_that_apple_rejects_end_it_at_once_with_likely_causes(comman
     [
         ([], "it has no subject"),
         (["001234.abc.0219", "not a subject"], "line 2: one subject per line is expected"),
-        (["a,b"], "line 1: it has several columns; add a header line with the column names, and name the column of subjects subject"),
+        (["a,b"], "line 1: it has several columns; add a header line in which the column of subjects is named subject"),
         (["name,mail", "Ada,a@b"], "line 1: it has several columns"),
         (["id,subject", "1,001234.abc.0219", "2,not a subject"], "line 3: one subject per line is expected"),
         (["id,subject", "1"], "line 2: one subject per line is expected"),
