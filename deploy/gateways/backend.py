@@ -8,7 +8,7 @@ class Backend(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
-        # A missing or empty header means that nobody is signed in. A subject is unique only within its issuer.
+        # A missing or empty header means that the user is not signed in. A subject is unique only within its issuer.
         issuer, subject = (self.headers.get(name, "") for name in ("X-Auth-Issuer", "X-Auth-Subject"))
         if issuer and subject:
             self.answer(200, f"You are {subject} of {issuer}.\n")

@@ -1,7 +1,7 @@
 import Grants
 import Host
 
-/// Likely reasons why Apple refuses a client. Apple says only `invalid_client`, whatever is wrong.
+/// Likely reasons why Apple refuses a client. Apple returns `invalid_client` for every one of them.
 struct AppleClientDiagnosis {
     let client: AppleClient
 
