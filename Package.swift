@@ -43,6 +43,8 @@ let package = Package(
     targets: [
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        // Files that are part of the program.
+        .target(name: "CAssets"),
         .target(name: "Bytes", swiftSettings: settings),
         .target(name: "OpenSSL", dependencies: ["Bytes", "COpenSSL"], swiftSettings: settings),
         .target(name: "JSON", dependencies: ["Bytes", "CJansson"], swiftSettings: settings),
@@ -57,7 +59,7 @@ let package = Package(
             name: "Notifications", dependencies: ["Bytes", "IDToken", "JOSE", "JSON"], swiftSettings: settings),
         .target(
             name: "AccessTokens", dependencies: ["Bytes", "IDToken", "JOSE", "JSON"], swiftSettings: settings),
-        .target(name: "Host", dependencies: ["Bytes"], swiftSettings: settings),
+        .target(name: "Host", dependencies: ["Bytes", "CAssets"], swiftSettings: settings),
         .target(name: "EventLoops", dependencies: nio, swiftSettings: settings),
         .target(
             name: "OutboundHTTP",
@@ -139,10 +141,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
-            resources: [
-                .embedInCode("Console/console.html"), .embedInCode("Console/console.css"),
-                .embedInCode("Console/console.js"),
-            ],
+            exclude: ["Console/console.html", "Console/console.css", "Console/console.js"],
             swiftSettings: settings
         ),
         .target(name: "YAML", dependencies: ["Bytes"], swiftSettings: settings),
@@ -160,7 +159,7 @@ let package = Package(
                 "Bytes", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "OpenSSL",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,
-            resources: [.embedInCode("Pages/dev.css"), .embedInCode("Pages/submit.js")],
+            exclude: ["Pages/dev.css", "Pages/submit.js"],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -175,7 +174,6 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ] + nio,
-            resources: [.embedInCode("openapi.yaml"), .embedInCode("sample.py")],
             swiftSettings: settings
         ),
         .executableTarget(

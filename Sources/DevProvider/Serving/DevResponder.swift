@@ -87,8 +87,8 @@ final class DevResponder: HTTPResponder {
     private func common(_ path: String, _ request: HTTPRequest) -> HTTPReply? {
         switch (path, request.head.method) {
         case ("/", .get): .now(homePage())
-        case ("/assets/dev.css", .get): .now(.file("text/css; charset=utf-8", PackageResources.dev_css))
-        case ("/assets/submit.js", .get): .now(.file("text/javascript; charset=utf-8", PackageResources.submit_js))
+        case ("/assets/dev.css", .get): .now(.file("text/css; charset=utf-8", Asset.devStyle.bytes))
+        case ("/assets/submit.js", .get): .now(.file("text/javascript; charset=utf-8", Asset.devSubmitScript.bytes))
         case ("/people", .get): .now(.json(.array(people.all.map(\.json))))
         case ("/faults", .get): .now(.json(faultList()))
         case ("/faults", .post), ("/rotate", .post), ("/reset", .post), ("/people", .post):

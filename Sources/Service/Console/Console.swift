@@ -1,3 +1,4 @@
+internal import Host
 internal import NIOCore
 
 /// A page for operators on the admin listener. It shows what the other endpoints of that listener return.
@@ -38,8 +39,8 @@ enum Console {
             }
         }
 
-        private static let pageContent = ByteBuffer(bytes: PackageResources.console_html)
-        private static let styleContent = ByteBuffer(bytes: PackageResources.console_css)
-        private static let scriptContent = ByteBuffer(bytes: PackageResources.console_js)
+        private static let pageContent = ByteBuffer(bytes: Asset.consolePage.bytes)
+        private static let styleContent = ByteBuffer(bytes: Asset.consoleStyle.bytes)
+        private static let scriptContent = ByteBuffer(bytes: Asset.consoleScript.bytes)
     }
 }

@@ -26,7 +26,7 @@ extension AssayService.Configuration {
 extension ServiceSettings {
     /// The settings that a reload can change.
     init(_ settings: Settings) {
-        self.init(openAPI: PackageResources.openapi_yaml)
+        self.init(openAPI: Asset.openAPI.bytes)
         maximumBody = settings.limits.maximumBody
         maximumBatchBody = settings.limits.maximumBatchBody
         keysTimeout = .seconds(settings.limits.keysTimeoutSeconds)

@@ -3,6 +3,7 @@ import ArgumentParser
 import DevProvider
 import FoundationEssentials
 import Glibc
+import Host
 import HTTPServer
 import JSON
 import KeySource
@@ -65,7 +66,7 @@ struct Dev: AsyncParsableCommand {
 
     func run() async throws {
         guard !sample else {
-            print(String(decoding: PackageResources.sample_py, as: UTF8.self), terminator: "")
+            print(String(decoding: Asset.sample.bytes, as: UTF8.self), terminator: "")
             return
         }
         let addresses = try DevAddresses(self)

@@ -1,1 +1,0 @@
-../../deploy/compose/sample.py
