@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from clients.languages import environment
+from harness.client import Client
 from harness.commands import Dev, run_shell
 from harness.issuer import KeyServer
 from harness.service import BINARY, REPOSITORY, Service, apple_like, run
@@ -89,6 +90,35 @@ def test_a_pasted_call_signs_in_and_refuses(language, suffix, command, service, 
         good, bad = [issuer.token(nonce=nonce, sub="user-1") for nonce in (begun["nonce_sha256"], begun["nonce"])]
         said, _ = process.communicate("\n".join([bad, good, good]), timeout=60)
     assert said.split() == ["nonce_mismatch", "user-1", "sign_in_replayed"]
+
+
+def test_the_first_screen_has_two_commands():
+    """`scripts/bare --readme` runs them on a new machine."""
+    screen = "\n".join((REPOSITORY / "README.md").read_text().splitlines()[:20])
+    [commands] = re.findall(r"^```sh\n(.*?)^```$", screen, re.MULTILINE | re.DOTALL)
+    assert [line.split("#")[0].strip() for line in commands.splitlines()] == ["scripts/demo", "scripts/test"]
+
+
+def test_the_demo_verifies_a_token_and_can_be_kept():
+    options = [part for name in ("listen", "admin-listen", "issuer-listen") for part in (f"--{name}", "127.0.0.1:0")]
+    command = [REPOSITORY / "scripts/demo", "--keep", *options]
+    variables = environment(ASSAY_BINARY=str(BINARY))
+    with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True) as demo:
+        try:
+            said, addresses = [], {}
+            for line in demo.stdout:
+                said.append(line)
+                if match := re.match(r"(Sign in|Console|Your backend) +http://([0-9.:]+)", line):
+                    addresses[match[1]] = match[2]
+                if len(addresses) == 3:
+                    break
+            assert "(HTTP 200)\n" in said and "(HTTP 422)\n" in said, said
+            pages = {"Sign in": "/", "Console": "/console", "Your backend": "/openapi.yaml"}
+            assert {name: Client(addresses[name]).get(path).status for name, path in pages.items()} == dict.fromkeys(pages, 200)
+        finally:
+            demo.terminate()
+    with pytest.raises(OSError):
+        Client(addresses["Your backend"]).get("/openapi.yaml")
 
 
 def test_the_first_token_verifies_as_pasted():
