@@ -1,4 +1,4 @@
-"""The backend behind a gateway. It keeps every request exactly as it arrived, trailers included."""
+"""The backend behind a gateway. It keeps every request exactly as it arrived, trailers included, and agrees to every tunnel."""
 
 import dataclasses
 import re
@@ -31,6 +31,8 @@ class Backend:
     def __init__(self):
         self.received: list[Received] = []
         self.connections = 0
+        # What arrived on connections that had become tunnels.
+        self.tunnelled = b""
         self._server = _Server(("127.0.0.1", 0), _Conversation)
         self._server.backend = self
         self.address = f"127.0.0.1:{self._server.server_address[1]}"
@@ -66,7 +68,16 @@ class _Conversation(socketserver.StreamRequestHandler):
             headers = self._fields()
             body, trailers = self._body(headers)
             self.server.backend.received.append(Received(method, target, headers, body, trailers))
+            if method == "CONNECT":
+                return self._tunnel("200 Connection established")
+            if upgrade := dict((name.lower(), value) for name, value in headers).get("upgrade"):
+                return self._tunnel(f"101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: {upgrade}")
             self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    def _tunnel(self, answer: str) -> None:
+        self.wfile.write(f"HTTP/1.1 {answer}\r\n\r\n".encode("latin-1"))
+        while octets := self.rfile.read1(65536):
+            self.server.backend.tunnelled += octets
 
     def _fields(self) -> Fields:
         found = []

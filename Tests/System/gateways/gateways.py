@@ -27,20 +27,21 @@ def missing() -> list[str]:
 class Gateway:
     """A gateway with its file from deploy/gateways, on a port of the test."""
 
-    def __init__(self, name: str, assay: str, backend: str, directory: pathlib.Path, key: str, changed=None):
+    def __init__(self, name: str, assay: str, backend: str, directory: pathlib.Path, key: str | None, changed=None):
         """Asks `assay` with a key and passes requests on to `backend`, both `host:port`.
 
-        `changed` has replacements in the shipped file.
+        `key`: without one, its variable is missing, or nginx's file as shipped. `changed` has replacements in the shipped file.
         """
         self.address = f"127.0.0.1:{free_port()}"
         self._directory = directory
         file = directory / FILES[name]
         file.write_text(_configuration(name, self.address, assay, backend, directory, key, changed or {}))
+        variables = {} if key is None else {"ASSAY_KEY": key}
         with open(directory / "log", "wb") as log:
             # A session of its own, because nginx has workers.
             self.process = subprocess.Popen(
                 _command(name, file, directory),
-                env=environment(ASSAY_KEY=key, XDG_CONFIG_HOME=str(directory), XDG_DATA_HOME=str(directory)),
+                env=environment(XDG_CONFIG_HOME=str(directory), XDG_DATA_HOME=str(directory), **variables),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -88,7 +89,7 @@ def _command(name: str, file: pathlib.Path, directory: pathlib.Path) -> list[str
 
 
 def _configuration(
-    name: str, own: str, assay: str, backend: str, directory: pathlib.Path, key: str, changed: dict[str, str]
+    name: str, own: str, assay: str, backend: str, directory: pathlib.Path, key: str | None, changed: dict[str, str]
 ) -> str:
     text = (FOLDER / FILES[name]).read_text(encoding="utf-8")
     own_port, assay_port, backend_port = (address.split(":")[1] for address in (own, assay, backend))
@@ -112,10 +113,11 @@ def _configuration(
     return text.replace("/etc/haproxy/assay.lua", str(FOLDER / "assay.lua"))
 
 
-def _prepared_for_nginx(text: str, directory: pathlib.Path, key: str) -> str:
+def _prepared_for_nginx(text: str, directory: pathlib.Path, key: str | None) -> str:
     """nginx includes a file with the key, and writes to its own directories."""
     include = directory / "assay-key.conf"
-    include.write_text(f'proxy_set_header X-Assay-Key "{key}";\n')
+    shipped = (FOLDER / "assay-key.conf").read_text(encoding="utf-8")
+    include.write_text(f'proxy_set_header X-Assay-Key "{key}";\n' if key is not None else shipped)
     text = text.replace("/etc/nginx/assay-key.conf", str(include))
     buffers = "".join(
         f"    {each}_temp_path {directory}/{each};\n" for each in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")

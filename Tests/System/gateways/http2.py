@@ -7,15 +7,22 @@ from h2.connection import H2Connection
 from h2.events import ConnectionTerminated, ResponseReceived, StreamEnded, StreamReset
 
 
-def ask(address: str, path: str, token: str | None, *fields: tuple[str, str], trailers=()) -> int:
-    """Sends one request with these header fields as they are; returns the status, or 0 if the stream is reset."""
+def ask(
+    address: str, path: str | None, token: str | None, *fields: tuple[str, str], method="POST", protocol=None, trailers=()
+) -> int:
+    """Sends one request with these header fields as they are; returns the status, or 0 if the stream is reset.
+
+    `protocol` makes a CONNECT an extended one (RFC 8441). A plain one has no path.
+    """
     host, port = address.split(":")
     careless = H2Configuration(
         validate_outbound_headers=False, normalize_outbound_headers=False, validate_inbound_headers=False
     )
     connection = H2Connection(careless)
     connection.initiate_connection()
-    pseudo = [(":method", "POST"), (":scheme", "http"), (":authority", "shop.example"), (":path", path)]
+    pseudo = [(":method", method), (":authority", "shop.example")]
+    pseudo += [(":scheme", "http"), (":path", path)] if path else []
+    pseudo += [(":protocol", protocol)] if protocol else []
     authorization = [("authorization", f"Bearer {token}")] if token else []
     stream = connection.get_next_available_stream_id()
     connection.send_headers(stream, [*pseudo, *authorization, *fields])

@@ -58,7 +58,7 @@ class Conversation(Connection):
 class Site:
     """A backend and its gateway. `assay` is the address that the gateway asks."""
 
-    def __init__(self, name: str, assay: str, directory: pathlib.Path, key: str = KEY, changed=None):
+    def __init__(self, name: str, assay: str, directory: pathlib.Path, key: str | None = KEY, changed=None):
         directory.mkdir(exist_ok=True)
         self.name = name
         self.backend = Backend()

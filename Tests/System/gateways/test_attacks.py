@@ -203,12 +203,3 @@ def test_http_2_gets_no_further(issuer, site):
     assert http2.ask(address, "/orders", token(issuer), *twins) == {"envoy": 0, "haproxy": 200}[site.name]
     for received in site.backend.received[before:]:
         is_who_the_token_says(received, issuer)
-
-
-def test_h2c_is_not_agreed_on_with_the_backend(site, issuer):
-    """A backend that changed to HTTP/2 would receive further requests through the gateway undecided."""
-    fields = [("Connection", "Upgrade, HTTP2-Settings"), ("Upgrade", "h2c"), ("HTTP2-Settings", "AAMAAABkAAQAAP__")]
-    before = len(site.backend.received)
-    site.ask(token(issuer), *fields)
-    for received in site.backend.received[before:]:
-        assert [value for value in received.values("Upgrade") if "h2c" in value.lower()] == []

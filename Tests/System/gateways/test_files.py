@@ -81,6 +81,32 @@ def test_an_untried_file_says_so(file: pathlib.Path):
     assert all(yaml.safe_load_all(text))
 
 
+def test_the_gateway_api_removes_the_clients_headers_before_it_asks():
+    (route,) = yaml.safe_load_all((FOLDER / "untried/gateway-api.yaml").read_text(encoding="utf-8"))
+    tunnels, rule = route["spec"]["rules"]
+    assert "backendRefs" not in tunnels
+    strip, ask = rule["filters"]
+    assert set(strip["requestHeaderModifier"]["remove"]) == {name.lower() for name in IDENTITY}
+    assert set(ask["externalAuth"]["http"]["allowedResponseHeaders"]) == set(strip["requestHeaderModifier"]["remove"])
+
+
+def test_traefik_removes_the_clients_headers_before_it_asks():
+    (file,) = yaml.safe_load_all((FOLDER / "untried/traefik.yaml").read_text(encoding="utf-8"))
+    first, second = file["http"]["routers"]["api"]["middlewares"]
+    removed = file["http"]["middlewares"][first]["headers"]["customRequestHeaders"]
+    assert removed == dict.fromkeys(file["http"]["middlewares"][second]["forwardAuth"]["authResponseHeaders"], "")
+
+
+def test_istio_removes_the_clients_headers_before_it_asks():
+    provider, *_, filters = yaml.safe_load_all((FOLDER / "untried/istio.yaml").read_text(encoding="utf-8"))
+    *_, patch = filters["spec"]["configPatches"]
+    assert patch["patch"]["operation"] == "INSERT_FIRST"
+    (removal,) = patch["patch"]["value"]["typed_config"]["mutations"]["request_mutations"]
+    pattern = removal["remove_on_match"]["key_matcher"]["safe_regex"]["regex"]
+    copied = provider["extensionProviders"][0]["envoyExtAuthzHttp"]["headersToUpstreamOnAllow"]
+    assert [name for name in copied if not re.fullmatch(pattern, name)] == []
+
+
 @pytest.mark.parametrize("file", [*(FOLDER / name for name in FILES.values()), *UNTRIED], ids=lambda file: file.name)
 def test_a_configuration_has_every_header_of_the_default_set(file: pathlib.Path):
     """By name, or by a pattern for the whole family."""

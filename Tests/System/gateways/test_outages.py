@@ -61,15 +61,16 @@ def test_missing_keys_deny_until_they_are_there(name, shared_server, tmp_path):
         site.passes(token(down))
 
 
-@pytest.mark.parametrize("key", ["", "another-key"])
+@pytest.mark.parametrize("key", [None, "", "another-key"])
 def test_a_gateway_without_its_key_lets_nobody_through(name, issuer, service, tmp_path, key):
     with Site(name, service.api.address, tmp_path / name, key) as site:
         site.denies(403, token(issuer))
         site.denies(403)
 
 
-def test_a_client_can_not_bring_the_key_of_a_gateway(name, issuer, service, tmp_path):
-    with Site(name, service.api.address, tmp_path / name, "another-key") as site:
+@pytest.mark.parametrize("key", [None, "", "another-key"])
+def test_a_client_can_not_bring_the_key_of_a_gateway(name, issuer, service, tmp_path, key):
+    with Site(name, service.api.address, tmp_path / name, key) as site:
         site.denies(403, token(issuer), ("X-Assay-Key", KEY))
 
 

@@ -1,0 +1,76 @@
+"""Requests that would turn the connection into a tunnel, with a valid token, and what the client sends in it.
+
+The backend agrees to every tunnel. The attack succeeds if the backend receives anything that Assay has not decided on.
+"""
+
+import pytest
+
+from gateways import http2
+from gateways.site import IDENTITY, request, token
+from harness.client import ConnectionClosed
+
+CLOSED = 0
+FORGED = request(None, *((name, "admin") for name in IDENTITY), target="/forged")
+UPGRADE = ("Connection", "Upgrade")
+WEBSOCKET = ("Upgrade", "websocket")
+HANDSHAKE = [("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="), ("Sec-WebSocket-Version", "13")]
+REFUSED = dict.fromkeys(("nginx", "envoy", "caddy", "haproxy"), 403)
+
+# Method, target, header fields, and the status that each gateway answers with.
+TUNNELS = {
+    "CONNECT": ("CONNECT", "shop.example:80", [], {"nginx": 400, "envoy": 404, "caddy": 405, "haproxy": 405}),
+    "CONNECT with a path": ("CONNECT", "/orders", [], {"nginx": 405, "envoy": 400, "caddy": 405, "haproxy": 400}),
+    "a WebSocket": ("GET", "/orders", [UPGRADE, WEBSOCKET, *HANDSHAKE], REFUSED),
+    "another protocol": ("GET", "/orders", [UPGRADE, ("Upgrade", "TLS/1.0")], REFUSED),
+    "in capitals": ("GET", "/orders", [("CONNECTION", "UPGRADE"), ("UPGRADE", "WEBSOCKET"), *HANDSHAKE], REFUSED),
+    "with a body": ("POST", "/orders", [UPGRADE, WEBSOCKET, ("Content-Length", "0")], REFUSED | {"haproxy": 400}),
+    "without Connection": ("GET", "/orders", [WEBSOCKET], REFUSED | {"envoy": 200}),
+    "h2c": (
+        "GET", "/orders", [("Connection", "Upgrade, HTTP2-Settings"), ("Upgrade", "h2c"), ("HTTP2-Settings", "AAMAAABk")],
+        dict.fromkeys(REFUSED, 200),
+    ),
+    "h2c and another": ("GET", "/orders", [UPGRADE, ("Upgrade", "h2c, websocket")], REFUSED | {"caddy": 200, "haproxy": 400}),
+    "h2c and another in two fields": (
+        "GET", "/orders", [UPGRADE, ("Upgrade", "h2c"), WEBSOCKET], REFUSED | {"nginx": 200, "caddy": 200, "haproxy": 400}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("pipelined", [False, True], ids=["after the answer", "pipelined"])
+@pytest.mark.parametrize("case", TUNNELS)
+def test_nothing_reaches_the_backend_undecided(site, issuer, case, pipelined):
+    method, target, fields, due = TUNNELS[case]
+    before = len(site.backend.received)
+    opening = request(token(issuer), *fields, method=method, target=target)
+    with site.connect() as connection:
+        connection.send_tolerantly(opening + FORGED if pipelined else opening)
+        # A gateway that closes the connection with bytes unread may take its answer back.
+        assert status(connection, method) in (due[site.name], CLOSED if pipelined else None)
+        if not pipelined:
+            connection.send_tolerantly(FORGED)
+        # The gateway has closed the connection, or decides on this as on any other request.
+        assert status(connection, "GET") in (401, CLOSED)
+    assert site.backend.tunnelled == b""
+    assert [(each.target, each.values("Upgrade")) for each in site.backend.received[before:]] == (
+        [(target, [])] if due[site.name] == 200 else []
+    )
+
+
+def status(connection, method: str) -> int:
+    try:
+        return connection.unchecked_response(method).status
+    except (ConnectionClosed, ConnectionResetError):
+        return CLOSED
+
+
+@pytest.mark.parametrize(
+    ("path", "protocol"), [(None, None), ("/orders", "websocket"), ("/orders", "connect-udp")], ids=["plain", "WebSocket", "UDP"]
+)
+def test_no_tunnel_begins_over_http_2(site, issuer, path, protocol):
+    """Envoy and HAProxy take HTTP/2 without TLS. Where they accept an extended CONNECT, it becomes an `Upgrade` (RFC 8441)."""
+    if site.name not in ("envoy", "haproxy"):
+        return
+    before = len(site.backend.received)
+    answer = http2.ask(site.gateway.address, path, token(issuer), method="CONNECT", protocol=protocol)
+    assert answer in (0, 400, 403, 404, 405)
+    assert (site.backend.received[before:], site.backend.tunnelled) == ([], b"")
