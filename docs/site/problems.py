@@ -16,27 +16,11 @@ ROW = re.compile(r"^\| `(\w+)` \| (\d+) \| (.*) \|$", re.MULTILINE)
 MARK = "<!-- Generated from openapi.yaml by docs/site/problems.py: do not edit below. -->"
 
 
-def examples(node) -> dict[str, dict]:
-    """The first example of each code."""
-    found = {}
-    inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else []
-    if isinstance(node, dict) and str(node.get("type", "")).startswith("urn:assay:problem:") and "detail" in node:
-        found[node["code"]] = node
-    for each in inner:
-        for code, example in examples(each).items():
-            found.setdefault(code, example)
-    return found
-
-
 def page() -> str:
     """The expected page. The part above the mark is written by hand."""
     document = yaml.safe_load((ROOT / "openapi.yaml").read_text(encoding="utf-8"))
     codes = ROW.findall(document["components"]["schemas"]["ProblemCode"]["description"])
-    # Those that several responses share come first: they are the most general. Then those of ID Tokens: notifications and
-    # access tokens have details of their own.
-    components = document["components"]
-    of_id_tokens = [components["responses"][name] for name in ("TokenRejected", "FinishRejected")]
-    shown = examples([components["examples"], document["paths"], of_id_tokens, components])
+    shown = {code: example["value"] for code, example in document["components"]["examples"].items()}
     head = PAGE.read_text(encoding="utf-8").split(MARK)[0]
     parts = [head + MARK, "## All codes", "| code | status | title |\n|---|--:|---|"]
     parts[-1] += "".join(f"\n| [`{code}`](#{code}) | {status} | {shown[code]['title']} |" for code, status, _ in codes)

@@ -53,9 +53,9 @@ class Document:
             return set().union(*(self.types(f"{pointer}/oneOf/{index}") for index in range(len(schema["oneOf"]))))
         return {schema["type"]} if isinstance(schema["type"], str) else set(schema["type"])
 
-    def errors(self, instance, schema: str) -> list[str]:
-        """The errors of a value under the schema at a pointer."""
-        validator = jsonschema.Draft202012Validator({"$ref": f"{BASE}#{schema}"}, registry=self._registry)
+    def errors(self, instance, schema: str, **also) -> list[str]:
+        """The errors of a value under the schema at a pointer, and under the keywords beside it."""
+        validator = jsonschema.Draft202012Validator({"$ref": f"{BASE}#{schema}"} | also, registry=self._registry)
         return [f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(instance)]
 
     def walk(self, pointer: str = ""):
@@ -77,6 +77,11 @@ class Document:
             for method in METHODS
             if method in item
         ]
+
+    @functools.cached_property
+    def problems(self) -> dict[str, dict]:
+        """The one example of each problem, by code."""
+        return {code: example["value"] for code, example in self["/components/examples"].items()}
 
     def operation(self, id: str) -> "Operation":
         return next(operation for operation in self.operations if operation.id == id)
@@ -180,6 +185,8 @@ class Content:
         self._escaped = media_type.replace("/", "~1")
         self.schema = f"{pointer}/{self._escaped}/schema"
         media = document[pointer][media_type]
+        # A schema that other responses share, with fewer values of some members in this one.
+        self.narrower = {name: {"enum": values} for name, values in media.get("x-values", {}).items()}
         self.examples = {
             name: document[document.resolve(f"{pointer}/{self._escaped}/examples/{name}")]["value"]
             for name in media.get("examples", {})
@@ -204,13 +211,16 @@ class Response:
         """The success response's body, or the problem if there is none."""
         return next(iter(self.contents.values()))
 
-    @functools.cached_property
+    @property
     def problem_codes(self) -> list[str]:
-        """The codes in the problem schema."""
-        if PROBLEM not in self.contents:
-            return []
-        place = self.document.resolve(self.contents[PROBLEM].schema + "/properties/code")
-        return self.document[place]["enum"]
+        """The codes of its problems. Their schema is the same everywhere, so that a generated client has one type for them."""
+        return self.document[self.pointer].get("x-codes", [])
+
+    def problem_errors(self, problem) -> list[str]:
+        """The errors in a problem: under the schema, and as one of this response's."""
+        narrower = {"status": {"const": self.status}, "code": {"enum": self.problem_codes}}
+        required = self.document[self.pointer].get("x-required", [])
+        return self.document.errors(problem, self.contents[PROBLEM].schema, properties=narrower, required=required)
 
     @property
     def codes(self) -> list[str | None]:
@@ -227,7 +237,10 @@ class Response:
         text = body if isinstance(body, str) else body.decode()
         read = str if content.media_type.startswith("text/") else READERS[content.media_type]
         try:
-            return self.document.errors(read(text), content.schema)
+            value = read(text)
+            if content.media_type == PROBLEM:
+                return self.problem_errors(value)
+            return self.document.errors(value, content.schema, properties=content.narrower)
         except (ValueError, yaml.YAMLError) as error:
             return [f"not {content.media_type}: {error}"]
 

@@ -12,11 +12,7 @@ COMMON = [("X-Request-Id", "1"), ("Cache-Control", "no-store")]
 
 def problem(code: str) -> str:
     """The body of a documented problem."""
-    everything = [*document().operations[0].responses.values(), document().not_found, document().method_not_allowed]
-    for response in everything:
-        if code in response.problem_codes:
-            return json.dumps(response.contents[PROBLEM].examples[code])
-    raise KeyError(code)
+    return json.dumps(document().problems[code])
 
 
 identity = json.dumps(document().operation("verify").responses[200].content.examples["apple"])
@@ -32,6 +28,7 @@ DOCUMENTED = {
     "a refresh": ("POST", "/v1/providers/some.id/refresh", 404, problem("provider_unknown")),
     "path unknown": ("POST", "", 422, problem("signature_invalid")),
     "ready": ("GET", READY, 200, '{"status": "ready", "providers": []}'),
+    "a refused sign-in": ("POST", "/v1/sign-ins/finish", 422, problem("state_mismatch")),
     "stopping": ("GET", READY, 503, '{"status": "shutting_down", "providers": []}'),
     "turned away": ("GET", READY, 503, problem("overloaded")),
 }
@@ -47,6 +44,12 @@ UNDOCUMENTED = {
     "a member more": ("POST", VERIFY, 200, identity[:-1] + ', "more": 1}'),
     "a member less": ("POST", VERIFY, 200, identity.replace('"locale": null, ', "")),
     "no JSON": ("POST", VERIFY, 200, identity[:-1]),
+    "a refused sign-in that does not say whether it is spent": (
+        "POST",
+        "/v1/sign-ins/finish",
+        422,
+        problem("state_mismatch").replace('"spent": false, ', ""),
+    ),
     "an empty body": ("POST", VERIFY, 422, ""),
     "ready with the status of not ready": ("GET", READY, 503, '{"status": "ready", "providers": []}'),
     "path unknown, status too": ("POST", "", 418, problem("signature_invalid")),
