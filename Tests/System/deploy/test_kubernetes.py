@@ -14,6 +14,7 @@ import yaml
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from deploy import operator_rules
+from deploy.choices import check, choices, paths
 from deploy.kustomize import API, build, files
 from deploy.pod import ADDRESS, IMAGE_BINARY, Pod
 from harness.certificates import Authority
@@ -30,7 +31,7 @@ VERSIONS = ("1.30.0", "1.37.0")
 RUNBOOK_ADDRESS = "deploy/observability/RUNBOOK.md"
 NOBODYS_DIGEST = "0" * 64
 # Objects that the cluster has by itself, or that the operator creates.
-FROM_ELSEWHERE = {("Secret", "assay-tls")}
+FROM_ELSEWHERE = {("Secret", "assay-tls"), ("Secret", "assay")}
 PROBES = {"startupProbe", "livenessProbe", "readinessProbe"}
 
 
@@ -165,17 +166,144 @@ def admin_ports(objects: list[dict]) -> set[str]:
     return {port["name"] for pod in pods for container in containers(pod) for port in container.get("ports", [])}
 
 
-@pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl: Debian has none")
-@pytest.mark.parametrize("name", [*KUSTOMIZATIONS, "overlays/mine"])
-def test_kubectl_makes_the_same_of_it(monitored, name):
-    directory = monitored.parents[1] / name
+# Somebody's own Deployments, with the components; and a base by reference, with somebody's own settings.
+
+# With a user, init container, volume and ports of its own; and one that has no lists to add to, and no pod security.
+BACKEND = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: shop, labels: { team: shop, assay-sidecar: "true" } }
+spec:
+  selector: { matchLabels: { team: shop } }
+  template:
+    metadata: { labels: { team: shop } }
+    spec:
+      securityContext: { runAsUser: 1000, fsGroup: 2000 }
+      initContainers:
+        - { name: migrate, image: "example.org/shop:3", command: [migrate] }
+      containers:
+        - name: web
+          image: example.org/shop:3
+          ports: [{ name: http, containerPort: 3000 }]
+          volumeMounts: [{ name: uploads, mountPath: /srv }]
+      volumes: [{ name: uploads, emptyDir: {} }]
+"""
+WORKER = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: worker%s }
+spec:
+  selector: { matchLabels: { team: worker } }
+  template:
+    metadata: { labels: { team: worker } }
+    spec:
+      containers: [{ name: worker, image: "example.org/worker:3" }]
+"""
+MY_SETTINGS = "providers:\n  - { id: apple, preset: apple, audiences: [org.example.mine] }\n"
+MY_IMAGE = {"name": "registry.example.com/assay", "newName": "example.org/mirror/assay"}
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A directory beside a checkout, with a kustomization as the components' comments show it."""
+    directory = tmp_path / "shop"
+    directory.mkdir()
+    shutil.copytree(FOLDER, tmp_path / "kubernetes")
+    (directory / "shop.yaml").write_text(BACKEND)
+    labelled = WORKER % ", labels: { assay-sidecar: \"true\" }"
+    (directory / "workers.yaml").write_text(labelled + "---" + (WORKER % "-without").replace("team: worker", "team: other"))
+    (directory / "assay.yaml").write_text(MY_SETTINGS)
+    components = [f"../kubernetes/components/{name}" for name in ("sidecar", "sidecar-metrics")]
+    mine = API | {"resources": ["shop.yaml", "workers.yaml"], "components": components, "images": [MY_IMAGE]}
+    mine |= {"configMapGenerator": [{"name": "assay", "files": ["assay.yaml"]}]}
+    mine |= {"generatorOptions": {"disableNameSuffixHash": True}}
+    (directory / "kustomization.yaml").write_text(yaml.safe_dump(mine))
+    return directory
+
+
+def deployments(directory: pathlib.Path) -> dict[str, dict]:
+    found = [object for object in build(directory) if object["kind"] == "Deployment"]
+    return {object["metadata"]["name"]: object["spec"]["template"]["spec"] for object in found}
+
+
+def test_a_component_adds_assay_to_somebodys_own_deployment(own):
+    pods = deployments(own)
+    [example] = [container for container in Deployed("overlays/sidecar-metrics").containers if container["name"] == "assay"]
+    for name in ("shop", "worker"):
+        # It starts first, and needs nothing of the pod's.
+        assay = pods[name]["initContainers"][0]
+        assert assay == example | {"image": f"{MY_IMAGE['newName']}:{example['image'].rsplit(':')[-1]}"}
+        alone = {"automountServiceAccountToken": False, "containers": [], "initContainers": [assay]}
+        assert violations(alone | {"volumes": pods[name]["volumes"]}) == []
+        assert {mount["name"] for mount in assay["volumeMounts"]} <= {volume["name"] for volume in pods[name]["volumes"]}
+    before = yaml.safe_load(BACKEND)["spec"]["template"]["spec"]
+    assert pods["shop"]["securityContext"] == before["securityContext"]
+    assert pods["shop"]["containers"] == before["containers"]
+    assert pods["shop"]["initContainers"][1:] == before["initContainers"]
+    assert before["volumes"][0] in pods["shop"]["volumes"]
+    for object in build(own):
+        kubernetes_validate.validate(object, VERSIONS[-1], strict=True)
+
+
+def test_a_component_leaves_other_deployments_alone(own):
+    assert deployments(own)["worker-without"] == yaml.safe_load(WORKER % "")["spec"]["template"]["spec"]
+
+
+@pytest.fixture
+def referring(tmp_path):
+    """A directory beside a checkout, with a kustomization that refers to a base or overlay and has its own settings."""
+    shutil.copytree(FOLDER, tmp_path / "kubernetes")
+
+    def refer(name: str) -> pathlib.Path:
+        directory = tmp_path / "mine"
+        directory.mkdir()
+        (directory / "assay.yaml").write_text(MY_SETTINGS)
+        mine = API | {"resources": [f"../kubernetes/{name}"], "images": [MY_IMAGE]}
+        mine |= {"configMapGenerator": [{"name": "assay", "behavior": "replace", "files": ["assay.yaml"]}]}
+        mine |= {"generatorOptions": {"disableNameSuffixHash": True}}
+        (directory / "kustomization.yaml").write_text(yaml.safe_dump(mine))
+        return directory
+
+    return refer
+
+
+@pytest.mark.parametrize("name", KUSTOMIZATIONS)
+def test_a_base_is_used_by_reference(referring, name):
+    mine = Deployed(referring(name))
+    assert mine.settings_text == MY_SETTINGS
+    assert mine.assay["image"].startswith(MY_IMAGE["newName"] + ":")
+    theirs = Deployed(name)
+    assert [(each["kind"], each["metadata"]) for each in mine.objects] == [(each["kind"], each["metadata"]) for each in theirs.objects]
+
+
+def is_kubectls(directory: pathlib.Path) -> bool:
     result = subprocess.run(["kubectl", "kustomize", directory], capture_output=True, text=True, timeout=60)
     assert result.returncode == 0, result.stderr
 
     def by_name(objects):
         return sorted(objects, key=lambda object: (object["kind"], object["metadata"]["name"]))
 
-    assert by_name(yaml.safe_load_all(result.stdout)) == by_name(build(directory))
+    return by_name(yaml.safe_load_all(result.stdout)) == by_name(build(directory))
+
+
+needs_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl: Debian has none")
+
+
+@needs_kubectl
+@pytest.mark.parametrize("name", [*KUSTOMIZATIONS, "overlays/mine"])
+def test_kubectl_makes_the_same_of_it(monitored, name):
+    assert is_kubectls(monitored.parents[1] / name)
+
+
+@needs_kubectl
+def test_kubectl_makes_the_same_of_somebodys_own(own):
+    assert is_kubectls(own)
+
+
+@needs_kubectl
+@pytest.mark.parametrize("name", KUSTOMIZATIONS)
+def test_kubectl_makes_the_same_of_a_reference(referring, name):
+    assert is_kubectls(referring(name))
 
 
 # The rules of the `restricted` profile, and a few more.
@@ -219,8 +347,8 @@ def test_every_container_is_restricted(deployed):
         (lambda pod: pod.pop("automountServiceAccountToken"), ["service account token"]),
         (lambda pod: pod.update(hostNetwork=True), ["hostNetwork"]),
         (lambda pod: pod["volumes"].append({"name": "host", "hostPath": {"path": "/"}}), ["volume host"]),
-        (lambda pod: pod["securityContext"].pop("runAsNonRoot"), ["assay: runAsNonRoot", "backend: runAsNonRoot"]),
-        (lambda pod: pod["securityContext"].pop("runAsUser"), ["assay: runAsUser", "backend: runAsUser"]),
+        (lambda pod: pod["securityContext"].pop("runAsNonRoot"), ["backend: runAsNonRoot"]),
+        (lambda pod: pod["securityContext"].pop("runAsUser"), ["backend: runAsUser"]),
         (lambda pod: security(pod, "assay").update(seccompProfile={}), ["assay: seccompProfile"]),
         (lambda pod: security(pod, "assay").update(runAsUser=0), ["assay: runAsUser"]),
         (lambda pod: security(pod, "assay").update(privileged=True), ["assay: privileged"]),
@@ -408,6 +536,15 @@ def test_the_settings_are_good(deployed, outside, tmp_path):
     file = tmp_path / "assay.yaml"
     file.write_text(deployed.settings_text)
     checked = run("config", "check", "--config", str(file), variables=outside.variables(deployed))
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_the_sign_ins_in_its_comment_are_good(deployed, outside, tmp_path):
+    written = choices(deployed.settings_text)
+    assert list(written) == ["sign_ins"]
+    mounts = [mount["mountPath"] for mount in deployed.assay["volumeMounts"]]
+    assert all(any(path.startswith(mount + "/") for mount in mounts) for path in paths(written["sign_ins"]))
+    checked = check(written["sign_ins"], tmp_path, **outside.variables(deployed))
     assert checked.returncode == 0, checked.stderr
 
 
