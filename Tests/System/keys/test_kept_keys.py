@@ -1,4 +1,4 @@
-"""Keys archived on disk: what a restart may trust and what it must not, whatever happened to the files."""
+"""The key archive on disk: which files a restart trusts, however they were damaged or forged."""
 
 import collections
 import json
@@ -20,7 +20,7 @@ OLD, NEW = ec_key("old"), ec_key("new")
 
 
 def wait_until_kept(service, directory: pathlib.Path, count: int = 1) -> None:
-    """Waits until this many providers' keys are on disk, which is soon after they can be used."""
+    """Waits until this many providers' keys are on disk. They are written soon after they can be used."""
     service.wait_until(lambda: len(list(directory.glob("*.keys"))) == count)
 
 
@@ -39,7 +39,7 @@ def test_the_last_good_keys_survive_a_restart_during_an_outage(server, tmp_path)
         assert service.accept(issuer.token())["keys"]["source"] == "network"
 
 
-def test_keys_on_disk_serve_only_the_issuer_they_came_from(server, tmp_path):
+def test_archived_keys_verify_only_tokens_of_their_own_issuer(server, tmp_path):
     issuer, other = server.issuer("op", OLD), server.issuer("other", OLD)
     with Service(provider(issuer), cache_directory=str(tmp_path)) as service:
         wait_until_kept(service, tmp_path)
@@ -49,7 +49,7 @@ def test_keys_on_disk_serve_only_the_issuer_they_came_from(server, tmp_path):
 
 
 @pytest.mark.parametrize("damage", [b"", b"{}", b"\0" * 1000, None])
-def test_damaged_keys_on_disk_are_not_used(server, tmp_path, damage):
+def test_damaged_archives_are_not_used(server, tmp_path, damage):
     issuer = server.issuer("op", OLD)
     with Service(provider(issuer), cache_directory=str(tmp_path)) as service:
         wait_until_kept(service, tmp_path)
@@ -67,7 +67,7 @@ def test_damaged_keys_on_disk_are_not_used(server, tmp_path, damage):
 
 
 @pytest.mark.parametrize("change", ["writable by all", "a link", "another provider's"])
-def test_keys_on_disk_that_others_could_have_put_there_are_not_used(server, tmp_path, change):
+def test_archives_that_other_users_could_have_written_are_not_used(server, tmp_path, change):
     issuer = server.issuer("op", OLD)
     with Service(provider(issuer), cache_directory=str(tmp_path)) as service:
         wait_until_kept(service, tmp_path)
@@ -85,7 +85,7 @@ def test_keys_on_disk_that_others_could_have_put_there_are_not_used(server, tmp_
         unavailable(service, issuer.token())
 
 
-def test_keys_on_disk_are_no_one_elses_to_read(server, tmp_path):
+def test_only_the_owner_can_read_archives(server, tmp_path):
     issuer = server.issuer("op", OLD)
     with Service(provider(issuer), cache_directory=str(tmp_path)) as service:
         wait_until_kept(service, tmp_path)
@@ -109,7 +109,7 @@ def test_an_unusable_cache_directory_does_not_stop_the_service(server, tmp_path)
         service.accept(issuer.token())
 
 
-def test_keys_that_one_answer_left_out_are_kept_on_disk_beside_the_new_ones(server, tmp_path):
+def test_keys_omitted_by_one_response_are_archived_with_the_new_ones(server, tmp_path):
     issuer = server.issuer("op", OLD)
     with Service(provider(issuer), cache_directory=str(tmp_path)) as service:
         wait_until_kept(service, tmp_path)
@@ -131,7 +131,7 @@ def test_keys_that_one_answer_left_out_are_kept_on_disk_beside_the_new_ones(serv
         unavailable(service, jws(OLD, issuer.claims()))
 
 
-def test_a_key_left_out_by_two_answers_in_a_row_is_gone_though_the_service_was_restarted_between_them(server, tmp_path):
+def test_a_key_omitted_by_two_responses_in_a_row_is_dropped_despite_a_restart_between_them(server, tmp_path):
     issuer = server.issuer("op", OLD)
     with Service(provider(issuer), cache_directory=str(tmp_path)) as service:
         wait_until_kept(service, tmp_path)
@@ -154,7 +154,7 @@ def settings_of(issuers) -> list[dict]:
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
-    """A directory with the files of 250 providers, and their issuers, whose key server is gone."""
+    """A directory with the archives of 250 providers, and their issuers. Their key server is down."""
     directory = tmp_path_factory.mktemp("kept")
     with KeyServer() as server:
         issuers = [server.issuer(f"op-{number:03}", OLD) for number in range(250)]
@@ -164,7 +164,7 @@ def kept(tmp_path_factory):
 
 
 def reasons_given(directory: pathlib.Path, issuers, refused: dict[str, str]) -> dict[str, str]:
-    """Starts without a key server, and expects all files except the `refused` to be accepted; returns the logged reasons."""
+    """Starts without a key server, asserts that only the `refused` files are rejected, and returns the logged reasons."""
     due = ["keys_unavailable" if issuer.name in refused else "disk" for issuer in issuers]
     with Service(*settings_of(issuers), cache_directory=str(directory)) as service:
         found = verdicts(service, [issuer.token() for issuer in issuers])
@@ -176,7 +176,7 @@ def reasons_given(directory: pathlib.Path, issuers, refused: dict[str, str]) -> 
 
 
 def damages(content: bytes, chance: random.Random) -> dict:
-    """Possible damage to a file of this length, one fault each, as functions of its content."""
+    """Functions that each damage the content of a file of this length in one way."""
     first_line = content.index(b"\n") + 1
     faults = {
         "one zero behind": lambda content: content + b"\0",
@@ -198,8 +198,8 @@ def damages(content: bytes, chance: random.Random) -> dict:
     return faults
 
 
-def test_no_damage_makes_a_file_believed_or_keeps_the_service_from_starting(kept, tmp_path):
-    """Each start finds a damaged file of each of 240 providers, and intact ones of ten."""
+def test_a_damaged_archive_is_never_trusted_and_never_prevents_the_start(kept, tmp_path):
+    """At each start, the archives of 240 providers are damaged and those of ten are intact."""
     directory, issuers = kept
     faults = list(damages(KeptFile(directory, issuers[0].name).content, random.Random(1)).items())
     assert len(faults) > 1200
@@ -229,7 +229,7 @@ def jwks(*keys, **members) -> str:
 
 HOUR, DAY = 3600, 86400
 
-# Complete files, most with a correct checksum, that must still be rejected.
+# Complete files, most with a correct checksum, that must be rejected.
 FOREIGN = {
     "another provider's": lambda file, other: file.write(other.content),
     "another provider's by its ID": lambda file, other: file.forge(provider=other.members["provider"]),
@@ -288,7 +288,7 @@ OWN = {
 }
 
 
-def test_keys_on_disk_are_believed_only_where_they_are_the_providers_own_and_of_our_time(kept, tmp_path):
+def test_archives_are_trusted_only_if_provider_origin_and_age_match(kept, tmp_path):
     directory, issuers = kept
     copy = tmp_path / "copy"
     shutil.copytree(directory, copy)
@@ -313,7 +313,7 @@ def test_keys_on_disk_are_believed_only_where_they_are_the_providers_own_and_of_
         assert word in reasons[name], reasons[name]
 
 
-def test_keys_on_disk_past_their_lifetime_are_stale(kept, tmp_path):
+def test_archived_keys_past_their_lifetime_are_stale(kept, tmp_path):
     directory, issuers = kept
     shutil.copytree(directory, tmp_path / "copy")
     file = KeptFile(tmp_path / "copy", issuers[0].name)
@@ -326,7 +326,7 @@ def test_keys_on_disk_past_their_lifetime_are_stale(kept, tmp_path):
         assert (keys["source"], keys["stale"]) == ("disk", False)
 
 
-def test_damaged_keys_on_disk_are_replaced_by_the_next_good_ones(server, tmp_path):
+def test_a_damaged_archive_is_replaced_after_the_next_fetch(server, tmp_path):
     issuer = server.issuer("op", OLD)
     with Service(provider(issuer), cache_directory=str(tmp_path)) as service:
         wait_until_kept(service, tmp_path)
@@ -345,7 +345,7 @@ def test_damaged_keys_on_disk_are_replaced_by_the_next_good_ones(server, tmp_pat
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_kill_at_any_moment_of_the_writing_leaves_whole_sets_only(tmp_path, seed):
+def test_a_kill_during_a_write_never_leaves_a_partial_set(tmp_path, seed):
     chance = random.Random(seed)
     sets = LargeSets(chance)
     directories, met = [], collections.Counter()
@@ -361,7 +361,7 @@ def test_a_kill_at_any_moment_of_the_writing_leaves_whole_sets_only(tmp_path, se
             met[directory.take_note(number)] += 1
             directories.append(directory)
 
-        # Leftovers of the kills do no harm.
+        # Files left behind by the kills do no harm.
         last = CacheDirectory(tmp_path / "last", issuers, directories[-1])
         with Service(*settings, cache_directory=str(last.path)) as service:
             service.wait_until(lambda: last.progress == 2 * len(issuers))

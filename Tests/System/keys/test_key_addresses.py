@@ -1,4 +1,4 @@
-"""Which addresses keys are fetched from: public ones, and those that an operator allows."""
+"""Keys are fetched only from public addresses, and from those that an operator allows."""
 
 import pytest
 
@@ -26,8 +26,8 @@ def server():
         yield fault_server
 
 
-def test_an_address_that_is_named_is_connected_to_and_no_other(server):
-    """In one service, each provider has its own permissions."""
+def test_only_allowed_addresses_are_connected_to(server):
+    """Each provider of a service has its own list."""
     issuer, providers, issuers = server.issuer, [], {}
     for number, entry in enumerate(ALLOWED + NOT_ALLOWED):
         issuers[f"op-{number}"] = f"https://op-{number}.example.com"
@@ -44,7 +44,7 @@ def test_an_address_that_is_named_is_connected_to_and_no_other(server):
 
 
 @pytest.mark.parametrize("way", ["redirect", "discovery"])
-def test_a_key_server_leads_nowhere_that_is_not_named(server, way):
+def test_a_key_server_cannot_lead_to_an_address_that_is_not_allowed(server, way):
     issuer = server.issuer
     with FaultServer("trap", KEY, host="127.0.0.2") as trap:
         target = trap.issuer.jwks_uri
@@ -63,7 +63,7 @@ def test_a_key_server_leads_nowhere_that_is_not_named(server, way):
             assert trap.connections == 1
 
 
-def test_an_ipv6_address_is_named_like_any_other(server):
+def test_ipv6_addresses_can_be_allowed(server):
     issuer = server.issuer
     uri = f"http://[::1]:{server.port}/op/keys"
     with Service(provider(issuer, jwks_uri=uri, network=network(["::1"]))) as service:
@@ -77,7 +77,7 @@ def test_an_ipv6_address_is_named_like_any_other(server):
     "entry",
     ["localhost", "127.0.0.1/8"],
 )
-def test_an_invalid_address_is_refused_before_the_start(server, tmp_path, entry):
+def test_config_check_refuses_an_invalid_address(server, tmp_path, entry):
     settings = provider(server.issuer, network={"allow_http": True, "allow_addresses": [entry]})
     config = write_config(tmp_path, {"providers": [settings]})
     checked = run(*commands.config_check(config))

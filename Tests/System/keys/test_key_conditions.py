@@ -1,4 +1,4 @@
-"""Conditional requests: if a request waits for new keys, or anything is in doubt, fetches ask for the full response."""
+"""Conditional requests: a fetch is unconditional while a request waits for new keys, and after a failure."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def conditions(request) -> dict:
 
 
 def asked_again(server, service) -> list:
-    """The service's own retries after a failed fetch."""
+    """The requests of the service's own retries after a failed fetch."""
     server.misbehave(BROKEN)
     assert refresh(service)["last_error"]
     server.heal()
@@ -43,8 +43,8 @@ def asked_again(server, service) -> list:
 
 
 @pytest.mark.parametrize("cause", ["an unknown key ID", "an operator"])
-def test_a_request_that_waits_for_keys_gets_all_of_them(server, service, issuer, cause):
-    """From the key server itself, past any cache in between."""
+def test_a_fetch_that_a_request_waits_for_is_unconditional(server, service, issuer, cause):
+    """It also bypasses caches."""
     issuer.rotate(NEW, OLD)
     if cause == "an operator":
         refresh(service)
@@ -55,8 +55,8 @@ def test_a_request_that_waits_for_keys_gets_all_of_them(server, service, issuer,
         assert "no-cache" in request.headers["cache-control"]
 
 
-def test_after_a_failure_all_are_asked_for(server, service):
-    """The server may be failing because of conditional requests."""
+def test_fetches_after_a_failure_are_unconditional(server, service):
+    """Conditional requests may have caused the failure."""
     for request in asked_again(server, service):
         assert conditions(request) == {}
         assert "no-cache" in request.headers["cache-control"]

@@ -1,4 +1,4 @@
-"""Keys in a file: with a URL, it is used while the provider can't be reached; without one, it is the only source."""
+"""Keys in a file: a fallback while the provider can't be reached, or, without a URL, the only source."""
 
 import json
 import pathlib
@@ -21,7 +21,7 @@ class KeyFile:
         self.write(*keys)
 
     def write(self, *keys: Key) -> None:
-        """Replaces the file atomically, as careful tools do."""
+        """Replaces the file atomically."""
         new = self.path.with_suffix(".new")
         new.write_text(json.dumps({"keys": [key.jwk() for key in keys]}))
         new.rename(self.path)
@@ -48,7 +48,7 @@ def origin(answer: dict) -> tuple[str, bool]:
 
 @pytest.mark.parametrize("fault", [BROKEN, REFUSING])
 @pytest.mark.parametrize("place", ["jwks_uri", "discovery_url"])
-def test_keys_of_a_file_serve_while_the_key_server_gives_none(server, issuer, file, fault, place):
+def test_the_file_is_used_while_the_key_server_fails(server, issuer, file, fault, place):
     discovery = issuer.url + "/.well-known/openid-configuration"
     address = {"jwks_uri": issuer.jwks_uri, "discovery_url": discovery}[place]
     server.misbehave(fault)
@@ -64,7 +64,7 @@ def test_keys_of_a_file_serve_while_the_key_server_gives_none(server, issuer, fi
         assert state["last_error"]["phase"] in ("http", "connect")
 
 
-def test_the_key_servers_keys_replace_the_files(server, issuer, file):
+def test_keys_of_the_key_server_replace_those_of_the_file(server, issuer, file):
     server.misbehave(BROKEN)
     with serve(issuer, file) as service:
         service.accept(jws(FILED, issuer.claims()))
@@ -76,17 +76,17 @@ def test_the_key_servers_keys_replace_the_files(server, issuer, file):
         service.reject(jws(FILED, issuer.claims()), "key_not_found")
 
 
-def test_the_key_server_is_asked_for_a_key_that_the_file_has_not(server, issuer, file):
+def test_a_key_that_the_file_lacks_is_fetched(server, issuer, file):
     server.misbehave(BROKEN)
     with serve(issuer, file) as service:
         service.accept(jws(FILED, issuer.claims()))
         server.heal()
-        # A fetch that started before still fails.
+        # A fetch that is already in flight still fails.
         service.wait_until(lambda: service.provider_state("oidc")["next_fetch_at"])
         assert origin(service.accept(issuer.token())) == ("network", False)
 
 
-def test_a_file_without_keys_has_no_effect_until_it_has_some(server, issuer, tmp_path):
+def test_a_missing_or_invalid_file_is_used_once_it_is_valid(server, issuer, tmp_path):
     contents = [None, b"", b"{}", b'{"keys":[]}', b"\0" * 1000]
     files = [KeyFile(tmp_path / f"op-{number}.json", FILED) for number in range(len(contents))]
     providers, tokens = [], []
@@ -111,7 +111,7 @@ def test_a_file_without_keys_has_no_effect_until_it_has_some(server, issuer, tmp
             assert origin(service.accept(token)) == ("file", True)
 
 
-def test_a_change_of_the_file_is_seen_while_it_serves(server, issuer, file):
+def test_changes_of_a_fallback_file_are_noticed(server, issuer, file):
     server.misbehave(BROKEN)
     with serve(issuer, file) as service:
         service.accept(jws(FILED, issuer.claims()))
@@ -120,8 +120,7 @@ def test_a_change_of_the_file_is_seen_while_it_serves(server, issuer, file):
         unavailable(service, jws(FILED, issuer.claims()))
 
 
-def test_a_key_taken_out_of_the_only_file_is_soon_out(issuer, server, file):
-    """The service notices by itself."""
+def test_changes_of_a_file_that_is_the_only_source_are_noticed(issuer, server, file):
     file.write(OLD, FILED)
     with Service(provider(issuer, jwks_file=str(file.path))) as service:
         service.accept(jws(FILED, issuer.claims()))

@@ -1,7 +1,7 @@
 """Misbehaving key servers: valid tokens pass, invalid ones fail, and later keys are found.
 
-All faults occur at once, each at its own provider, in a service under load. Each runs its story on its own thread; a
-test waits for the end of one story.
+All faults occur at once, each at its own provider, in a service under load. Each scenario runs on its own thread, and
+each test waits for one scenario.
 """
 
 import concurrent.futures
@@ -22,15 +22,15 @@ from harness.tokens import ec_key, jws, now
 
 STRANGER, FORGER = ec_key("stranger"), ec_key("forger")
 NETWORK = {"allow_http": True, "allow_addresses": ["127.0.0.1"]}
-# Each fault has its own simulated operator.
+# Each case has its own operator.
 ADMIN = {"listen": "127.0.0.1:0", "max_connections": 1000}
 UNKNOWN_KEY_FETCHES, WINDOW, LEAST_PAUSE = 2, 30, 0.5
-# The data in flight when a body turns out too long: what the kernel buffers, and what has been read.
+# The data in flight when a body turns out too long, in kernel buffers and in the service.
 MOST_SENT = 16 * 1024 * 1024
 
 
 class QuietConnection(Connection):
-    """Does not record answers for the checks of all answers: there are thousands of identical ones."""
+    """Does not record answers, because there are thousands of identical ones."""
 
     def response(self, method: str = "POST", path: str = "", *, request_id: str | None = None) -> Response:
         response = self.unchecked_response(method)
@@ -39,14 +39,14 @@ class QuietConnection(Connection):
 
 
 class QuietClient(Client):
-    """With a long timeout, because some fetches take the maximum time."""
+    """A client with a long timeout, because some fetches take the maximum time."""
 
     def connect(self, timeout: float = 60) -> QuietConnection:
         return QuietConnection(self.address, timeout)
 
 
 class Case:
-    """A fault, the key server that has it, and the provider that uses this key server."""
+    """A fault, a key server with it, and the provider that uses this key server."""
 
     def __init__(self, name: str):
         self.name = name
@@ -70,7 +70,7 @@ class Case:
         self.admin.close()
 
     def round(self) -> list[tuple[str, str | None]]:
-        """The load for this provider: tokens that need no fetch, whatever the fault."""
+        """The load for this provider: tokens that never need a fetch."""
         old, claims = self.old, self.issuer.claims
         return [
             (jws(old, claims()), None),
@@ -80,7 +80,7 @@ class Case:
             (jws(STRANGER, claims(aud="someone else")), "key_not_found"),
         ]
 
-    # The steps of the story.
+    # The steps of a scenario.
 
     def misbehave(self) -> None:
         self.began, self.before = time.monotonic(), self.server.connections
@@ -88,7 +88,7 @@ class Case:
 
     def heal(self, *keys) -> None:
         self.server.heal(*keys)
-        # A fetch that started before still fails. After it, nothing in flight has seen the fault.
+        # A fetch that is already in flight may still fail.
         self.service.wait_until(lambda: self.state()["next_fetch_at"] is not None)
 
     def verify(self, token: str):
@@ -101,7 +101,7 @@ class Case:
         return response.json
 
     def refuse_a_stranger(self, code: str = "key_not_found") -> None:
-        """A token that is valid except for its unknown key, so it may cause a fetch."""
+        """Sends a token that is valid except for its unknown key, so it may cause a fetch."""
         token = jws(STRANGER, self.issuer.claims(), kid=secrets.token_hex(8))
         assert_code(self.verify(token), code)
 
@@ -120,7 +120,7 @@ class Case:
         return {key["kid"] for key in state["keys"] if key["omitted"]}
 
     def assert_failed(self, state: dict) -> None:
-        """The keys are unchanged, and the operator sees the reason."""
+        """Asserts that the keys are unchanged and that the operator sees the reason."""
         assert state["state"] == "ready"
         assert {self.old.kid, self.other.kid} <= {key["kid"] for key in state["keys"]}
         error = state["last_error"]
@@ -134,12 +134,12 @@ class Case:
         self.assert_put_off(state["next_fetch_at"] - state["fetched_at"])
 
     def assert_put_off(self, seconds: int) -> None:
-        """Both bounds are whole seconds, rounded separately."""
+        """Allows for the rounding of both times to whole seconds."""
         least, most = self.fault.put_off
         assert least - 2 <= seconds <= most + 2
 
     def assert_frugal(self) -> None:
-        """The number of connections to the key server is within the rules, however long the fault lasted."""
+        """Asserts that connections to the key server stay within their limits, however long the fault lasted."""
         elapsed = time.monotonic() - self.began
         fetches = UNKNOWN_KEY_FETCHES * (1 + elapsed // WINDOW) + self.refreshes
         if self.fault.effect == "refused":
@@ -157,7 +157,7 @@ class Case:
 
 
 class Dark:
-    """A service whose key servers, except for one, misbehave from the start."""
+    """A service in which all key servers but one misbehave from the start."""
 
     def __init__(self, stack: contextlib.ExitStack):
         self.cases = {name: Case(name) for name, fault in FAULTS.items() if fault.effect == "refused"}
@@ -180,7 +180,7 @@ class Dark:
 
 
     def has_tried_all(self) -> bool:
-        """Whether every first fetch has ended, except for faults that take long."""
+        """Whether every first fetch has ended, except those with slow faults."""
         slow = {case.id for case in self.cases.values() if case.fault.slow}
         entries = self.admin.get("/v1/providers").json["providers"]
         return all(entry["id"] in slow or entry["last_error"] or entry["fetched_at"] for entry in entries)
@@ -192,7 +192,7 @@ def dark():
         yield Dark(stack)
 
 
-def test_a_service_without_keys_starts_and_names_the_providers_without_keys(dark):
+def test_a_service_starts_without_keys_and_readyz_names_those_providers(dark):
     response = dark.service.api.get("/readyz")
     assert response.status == 503
     states = {entry["id"]: entry["state"] for entry in response.json["providers"]}
@@ -200,8 +200,8 @@ def test_a_service_without_keys_starts_and_names_the_providers_without_keys(dark
     assert dark.service.api.get("/livez").status == 200
 
 
-def test_the_others_faults_are_not_a_healthy_providers(dark):
-    """Its tokens pass, and a new key is found at the first attempt, while fetches of others hang."""
+def test_other_providers_faults_do_not_affect_a_healthy_provider(dark):
+    """While other fetches hang, its tokens pass and new keys are found at the first attempt."""
     service, bright = dark.service, dark.bright
     held = [case.server for case in dark.cases.values() if case.fault.slow and case.fault.at != "listener"]
     service.wait_until(lambda: all(server.holds() for server in held))
@@ -305,7 +305,7 @@ def live(case: Case, load: Load) -> None:
 
 
 class Storm:
-    """All faults' stories at once, in one service with valid keys and under load."""
+    """All faults at once, in one service with valid keys and under load."""
 
     def __init__(self, stack: contextlib.ExitStack):
         cases = [Case(name) for name in FAULTS]
@@ -322,23 +322,23 @@ class Storm:
 
 @pytest.fixture(scope="module")
 def storm(dawns):
-    """Runs in parallel with the dawns: both wait for hanging fetches, and don't affect each other."""
+    """Runs in parallel with the dawns, because both mostly wait for hanging fetches."""
     with contextlib.ExitStack() as stack:
         yield Storm(stack)
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_keys_survive(storm, name):
+def test_keys_survive_every_fault(storm, name):
     storm.stories[name].result()
 
 
-def test_no_good_token_was_refused_and_no_bad_one_accepted(storm):
+def test_no_fault_changes_the_verdict_on_any_token(storm):
     concurrent.futures.wait(storm.stories.values())
     assert storm.load.verified >= 10 * len(FAULTS)
     assert {name: surprises for name, surprises in storm.load.surprises.items() if surprises} == {}
 
 
-def test_strangers_had_no_more_fetches_than_they_may(storm):
+def test_unknown_keys_stay_within_their_fetch_budget(storm):
     concurrent.futures.wait(storm.stories.values())
     metrics = Metrics(storm.service.admin.get("/metrics").text)
     allowed = UNKNOWN_KEY_FETCHES * (1 + (time.monotonic() - storm.began) // WINDOW)

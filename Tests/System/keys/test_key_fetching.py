@@ -44,8 +44,8 @@ def test_requests_that_need_no_new_key_do_not_wait_for_a_fetch(server):
             assert_code(parked.response("POST", "/v1/verify"), "key_not_found")
 
 
-def test_a_token_whose_key_can_not_be_fetched_is_retryable(server, tmp_path):
-    """A provider goes down after a rotation; also after a restart that has loaded the archived keys."""
+def test_a_token_whose_key_cannot_be_fetched_is_retryable(server, tmp_path):
+    """The provider goes down after a rotation. The rule also holds after a restart with archived keys."""
     issuer = server.issuer("op", OLD)
     settings = {"cache_directory": str(tmp_path)}
     with Service(provider(issuer), **settings) as service:
@@ -67,8 +67,8 @@ def test_a_token_whose_key_can_not_be_fetched_is_retryable(server, tmp_path):
         service.wait_until(lambda: service.verify(issuer.token()).status == 200)
 
 
-def test_a_key_that_was_replaced_under_its_id_is_found(server, tmp_path):
-    """Keys from disk are old enough for a bad signature to cause a fetch."""
+def test_a_key_that_replaces_another_with_the_same_id_is_found(server, tmp_path):
+    """Archived keys are old enough that a bad signature causes a fetch."""
     issuer = server.issuer("op", OLD)
     settings = {"cache_directory": str(tmp_path)}
     with Service(provider(issuer), **settings) as service:
@@ -78,7 +78,7 @@ def test_a_key_that_was_replaced_under_its_id_is_found(server, tmp_path):
         service.wait_until_ready()
         service.wait_until(lambda: service.provider_state("oidc")["last_error"])
         replacing = Key(NEW.private, "old")
-        # The current keys decide while the provider can't be reached.
+        # While the provider can't be reached, the current keys decide.
         service.reject(jws(replacing, issuer.claims()), "signature_invalid")
         issuer.rotate(replacing)
         issuer.jwks.status = 200
@@ -93,7 +93,7 @@ def test_a_key_that_was_replaced_under_its_id_is_found(server, tmp_path):
 # key ownership
 
 
-def test_the_discovery_documents_algorithms_are_the_default(server):
+def test_the_algorithms_default_to_those_of_the_discovery_document(server):
     issuer = server.issuer("op", rsa_key(), OLD)
     issuer.discovery.body = issuer.discovery_document(id_token_signing_alg_values_supported=["RS256", "none", "HS256"])
     with Service(provider(issuer)) as service:
@@ -105,7 +105,7 @@ def test_the_discovery_documents_algorithms_are_the_default(server):
         service.reject(jws(OLD, issuer.claims(), alg="HS256"), "algorithm_not_allowed")
 
 
-def test_an_algorithm_that_the_provider_has_begun_to_use_is_found(server):
+def test_a_provider_may_start_to_use_another_algorithm(server):
     issuer = server.issuer("op", rsa_key())
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
@@ -115,7 +115,7 @@ def test_an_algorithm_that_the_provider_has_begun_to_use_is_found(server):
         assert (issuer.discovery.count, issuer.jwks.count) == (2, 2)
 
 
-def test_tokens_of_algorithms_that_are_not_listed_cost_at_most_two_fetches_in_half_a_minute(server):
+def test_unlisted_algorithms_cause_at_most_two_fetches_in_half_a_minute(server):
     issuer = server.issuer("op", rsa_key())
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
@@ -127,7 +127,7 @@ def test_tokens_of_algorithms_that_are_not_listed_cost_at_most_two_fetches_in_ha
         assert issuer.discovery.count <= 3
 
 
-def test_a_refresh_asks_the_discovery_document_again(server):
+def test_a_refresh_fetches_the_discovery_document_too(server):
     issuer = server.issuer("op", OLD)
     moved = server.document("/op/moved", {"keys": [NEW.jwk()]})
     with Service(provider(issuer)) as service:
@@ -138,7 +138,7 @@ def test_a_refresh_asks_the_discovery_document_again(server):
         service.accept(jws(NEW, issuer.claims()))
 
 
-def test_keys_that_have_moved_are_found_when_their_old_address_fails(server):
+def test_if_the_key_set_url_fails_discovery_finds_the_new_one(server):
     issuer = server.issuer("op", OLD)
     moved = server.document("/op/moved", {"keys": [OLD.jwk(), NEW.jwk()]})
     with Service(provider(issuer)) as service:
@@ -150,7 +150,7 @@ def test_keys_that_have_moved_are_found_when_their_old_address_fails(server):
         assert moved.count >= 1
 
 
-def test_settings_win_even_where_the_discovery_document_lists_nothing_that_could_be_used(server):
+def test_configured_algorithms_override_the_discovery_document(server):
     issuer = server.issuer("op", OLD)
     issuer.discovery.body = issuer.discovery_document(id_token_signing_alg_values_supported=["none", "HS256"])
     with Service(provider(issuer, algorithms=["ES256"])) as service:
@@ -182,7 +182,7 @@ def test_a_discovery_document_of_another_issuer_is_refused(server):
 # outage
 
 
-def test_a_provider_that_is_down_at_the_start_is_found_when_it_is_back(server):
+def test_a_provider_that_is_down_at_the_start_is_retried(server):
     issuer = server.issuer("op", OLD)
     issuer.discovery.status = 503
     with Service(provider(issuer)) as service:
@@ -194,7 +194,7 @@ def test_a_provider_that_is_down_at_the_start_is_found_when_it_is_back(server):
         service.accept(issuer.token())
 
 
-def test_a_key_server_that_hangs_is_waited_for_no_longer_than_keys_timeout(server):
+def test_requests_wait_for_a_hanging_key_server_no_longer_than_keys_timeout(server):
     issuer = server.issuer("op", OLD)
     issuer.jwks.hold()
     with Service(provider(issuer), limits={"keys_timeout": "1s"}) as service:
@@ -212,7 +212,7 @@ def test_a_key_server_that_hangs_is_waited_for_no_longer_than_keys_timeout(serve
 # addresses
 
 
-def test_a_private_address_is_not_connected_to_unless_allowed(server):
+def test_private_addresses_are_not_connected_to_by_default(server):
     issuer = server.issuer("op", OLD)
     with Service(provider(issuer, network={"allow_http": True})) as service:
         unavailable(service, issuer.token())
@@ -220,7 +220,7 @@ def test_a_private_address_is_not_connected_to_unless_allowed(server):
         assert service.provider_state("oidc")["last_error"]
 
 
-def test_what_is_not_allowed_is_said_at_the_start(server):
+def test_network_permissions_are_logged_as_warnings_at_the_start(server):
     issuer = server.issuer("op", OLD)
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
@@ -231,7 +231,7 @@ def test_what_is_not_allowed_is_said_at_the_start(server):
 # proxies
 
 
-def test_keys_are_fetched_through_the_proxy_that_the_environment_names(tmp_path):
+def test_keys_are_fetched_through_the_proxy_of_the_environment(tmp_path):
     authority = Authority(tmp_path)
     network = {"ca_file": str(authority.certificate_file)}
     with Proxy() as proxy, KeyServer(authority.server_context()) as server:
@@ -242,7 +242,7 @@ def test_keys_are_fetched_through_the_proxy_that_the_environment_names(tmp_path)
         assert set(proxy.targets) == {f"127.0.0.1:{server.port}"}
 
 
-def test_no_proxy_is_asked_for_a_host_that_is_excepted(tmp_path):
+def test_hosts_in_no_proxy_bypass_the_proxy(tmp_path):
     authority = Authority(tmp_path)
     network = {"ca_file": str(authority.certificate_file), "allow_private_addresses": True}
     with Proxy() as proxy, KeyServer(authority.server_context()) as server:

@@ -1,4 +1,4 @@
-"""Floods of tokens that name unknown keys: the load on a provider is limited, and other callers are not affected."""
+"""Floods of tokens with unknown key IDs: the load on the provider is bounded, and other callers are not affected."""
 
 import concurrent.futures
 import itertools
@@ -33,7 +33,7 @@ def serve(issuer, **settings) -> Service:
 
 
 def strangers(issuer, count: int, **claims) -> list[str]:
-    """Plausible tokens, each naming a different unknown key. All have the same signature, which is not valid for any."""
+    """Plausible tokens, each with a different unknown key ID. They share one signature, which is valid for none."""
     _, payload, signature = jws(ec_key("nobody's"), issuer.claims(**claims)).split(".")
     headers = ({"alg": "ES256", "kid": f"made-up-{next(numbers)}"} for _ in range(count))
     return [f"{b64url(json_bytes(header))}.{payload}.{signature}" for header in headers]
@@ -56,7 +56,7 @@ def spent_fetches(service) -> float:
     return Metrics(service.admin.get("/metrics").text).value("assay_unknown_key_fetches_total", provider="oidc")
 
 
-def test_thousands_of_made_up_keys_cost_two_fetches_in_half_a_minute(server, issuer):
+def test_thousands_of_unknown_key_ids_cause_two_fetches_in_half_a_minute(server, issuer):
     with serve(issuer) as service:
         service.wait_until_ready()
         with background(service, issuer) as load:
@@ -67,7 +67,7 @@ def test_thousands_of_made_up_keys_cost_two_fetches_in_half_a_minute(server, iss
         assert FETCHES <= server.connections - 1 <= allowed
         assert spent_fetches(service) == server.connections - 1
         assert server.most_at_once == 1
-        # A rotation during the flood needs a refresh by an operator.
+        # After a rotation during the flood, an operator's refresh finds the new key.
         issuer.rotate(NEW, OLD)
         assert service.admin.post("/v1/providers/oidc/refresh").status == 200
         assert service.accept(issuer.token())["token"]["key_id"] == "new"
@@ -82,14 +82,14 @@ def test_a_flood_while_a_key_server_fails_causes_few_fetches(server, issuer):
             assert flood(service, strangers(issuer, 2000)) == {"keys_unavailable"}
             elapsed = time.monotonic() - began
             load.passes("oidc")
-        # Those, and the service's own retries after a failure.
+        # The service's own retries come on top.
         allowed = FETCHES * (1 + elapsed // WINDOW) + 1 + (time.monotonic() - began) / LEAST_PAUSE
         assert server.connections - 1 <= allowed
         assert spent_fetches(service) <= FETCHES * (1 + elapsed // WINDOW)
         assert server.most_at_once == 1
 
 
-def test_a_flood_upon_a_key_server_that_hangs_waits_no_longer_than_it_may(server, issuer):
+def test_a_flood_waits_for_a_hanging_key_server_no_longer_than_keys_timeout(server, issuer):
     with serve(issuer, limits={"keys_timeout": "1s"}) as service:
         service.wait_until_ready()
         server.misbehave(Fault(held()))
@@ -102,7 +102,7 @@ def test_a_flood_upon_a_key_server_that_hangs_waits_no_longer_than_it_may(server
 
 
 def test_waiting_requests_with_unknown_keys_do_not_starve_others(server, issuer):
-    """The maximum number of requests waits for the key server; tokens that need not wait are answered as usual."""
+    """With the maximum number of requests waiting for keys, tokens with known keys are answered as usual."""
     with serve(issuer, limits={"keys_timeout": "30s", "max_in_flight": 8}) as service:
         service.wait_until_ready()
         server.misbehave(Fault(held()))
@@ -133,7 +133,7 @@ JUNK = {
 }
 
 
-def test_junk_costs_no_fetch_however_much_of_it_comes(server, issuer):
+def test_tokens_that_would_be_refused_anyway_cause_no_fetch(server, issuer):
     with serve(issuer) as service:
         service.wait_until_ready()
         junk = [token for claims in JUNK.values() for token in strangers(issuer, 1000, **claims)]
@@ -147,7 +147,7 @@ def test_junk_costs_no_fetch_however_much_of_it_comes(server, issuer):
         assert server.connections == 2
 
 
-def test_a_flood_at_one_provider_is_not_anothers(server, issuer):
+def test_a_flood_at_one_provider_does_not_use_up_anothers_fetches(server, issuer):
     with FaultServer("other", ec_key("other-1")) as other:
         second = provider(other.issuer, "other", network=NETWORK)
         first = provider(issuer, jwks_uri=issuer.jwks_uri, network=NETWORK)

@@ -1,4 +1,4 @@
-"""Responses that omit a key: one alone is not trusted; two in a row are, and so is one that an operator asked for."""
+"""Responses that omit a key: the key is dropped after two in a row, or at once if an operator asks for that."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def fetch(service, issuer) -> None:
     assert state["last_error"] is None and state["fetched_at"] >= asked
 
 
-def test_a_key_that_one_answer_leaves_out_serves_on(service, issuer):
+def test_a_key_omitted_by_one_response_stays_in_use(service, issuer):
     issuer.rotate(OTHER, NEW)
     issuer.jwks.headers = {"Cache-Control": "max-age=86400"}
     fetch(service, issuer)
@@ -47,7 +47,7 @@ def test_a_key_that_one_answer_leaves_out_serves_on(service, issuer):
     service.reject(jws(NEW, issuer.claims(), kid="old"), "signature_invalid")
 
 
-def test_a_key_that_two_answers_in_a_row_leave_out_is_gone(service, issuer):
+def test_a_key_omitted_by_two_responses_in_a_row_is_dropped(service, issuer):
     issuer.rotate(OTHER)
     fetch(service, issuer)
     service.accept(jws(OLD, issuer.claims()))
@@ -57,7 +57,7 @@ def test_a_key_that_two_answers_in_a_row_leave_out_is_gone(service, issuer):
     assert omitted(service) == []
 
 
-def test_a_refresh_keeps_what_one_answer_leaves_out(service, issuer):
+def test_a_refresh_keeps_keys_that_its_response_omits(service, issuer):
     issuer.rotate(OTHER)
     assert [key["kid"] for key in refresh(service)["keys"]] == ["other", "old"]
     assert omitted(service) == ["old"]
@@ -65,14 +65,14 @@ def test_a_refresh_keeps_what_one_answer_leaves_out(service, issuer):
     assert [key["kid"] for key in refresh(service)["keys"]] == ["other"]
 
 
-def test_a_refresh_drops_at_once_what_it_does_not_find_if_it_is_to(service, issuer):
+def test_a_refresh_drops_omitted_keys_on_request(service, issuer):
     issuer.rotate(OTHER)
     assert [key["kid"] for key in refresh(service, drops_omitted=True)["keys"]] == ["other"]
     service.reject(jws(OLD, issuer.claims()), "key_not_found")
     service.accept(jws(OTHER, issuer.claims()))
 
 
-def test_another_key_of_the_same_id_takes_its_place_at_once(service, issuer):
+def test_a_new_key_with_the_same_id_replaces_the_old_one_at_once(service, issuer):
     issuer.rotate(Key(NEW.private, "old"), OTHER)
     service.accept(jws(OLD, issuer.claims()))
     fetch(service, issuer)
@@ -81,8 +81,8 @@ def test_another_key_of_the_same_id_takes_its_place_at_once(service, issuer):
     assert omitted(service) == []
 
 
-def test_a_key_that_can_not_verify_takes_no_place(service, issuer):
-    """A malformed entry does not mean that the valid key with its ID is gone."""
+def test_an_unusable_key_does_not_replace_the_old_one(service, issuer):
+    """The old key counts as omitted."""
     issuer.jwks.body = {"keys": [OLD.jwk(y=OLD.jwk()["x"]), OTHER.jwk()]}
     fetch(service, issuer)
     service.accept(jws(OLD, issuer.claims()))
@@ -91,7 +91,7 @@ def test_a_key_that_can_not_verify_takes_no_place(service, issuer):
     service.reject(jws(OLD, issuer.claims()), "key_unsuitable")
 
 
-def test_of_two_keys_with_one_id_either_may_be_left_out(service, issuer):
+def test_one_of_two_keys_with_the_same_id_may_be_omitted(service, issuer):
     rsa, ec = rsa_key("one"), Key(OLD.private, "one")
     issuer.rotate(rsa, ec)
     refresh(service, drops_omitted=True)
@@ -105,14 +105,14 @@ def test_of_two_keys_with_one_id_either_may_be_left_out(service, issuer):
     service.accept(jws(rsa, issuer.claims()))
 
 
-def test_a_key_that_is_no_longer_for_signatures_is_not_used_for_them(service, issuer):
+def test_a_key_whose_use_changes_to_encryption_is_dropped_at_once(service, issuer):
     issuer.jwks.body = {"keys": [OLD.jwk(use="enc"), OTHER.jwk()]}
     fetch(service, issuer)
     service.reject(jws(OLD, issuer.claims()), "key_not_found")
     assert omitted(service) == []
 
 
-def test_a_set_with_none_of_the_former_keys_keeps_them_all(service, issuer):
+def test_a_response_that_omits_all_old_keys_keeps_them(service, issuer):
     issuer.rotate(NEW)
     fetch(service, issuer)
     assert omitted(service) == ["old", "other"]
@@ -124,7 +124,7 @@ def test_a_set_with_none_of_the_former_keys_keeps_them_all(service, issuer):
         service.reject(jws(key, issuer.claims()), "key_not_found")
 
 
-def test_keys_without_an_id_are_distinguished_by_their_values(service, issuer):
+def test_keys_without_an_id_are_distinguished_by_value(service, issuer):
     one, two = Key(OLD.private, None), Key(OTHER.private, None)
     issuer.rotate(one, two)
     refresh(service, drops_omitted=True)
@@ -137,7 +137,7 @@ def test_keys_without_an_id_are_distinguished_by_their_values(service, issuer):
     service.reject(jws(one, issuer.claims()), "signature_invalid")
 
 
-def test_a_restart_knows_the_key_that_was_left_out(server, issuer, tmp_path):
+def test_omitted_keys_survive_a_restart(server, issuer, tmp_path):
     settings = provider(issuer, jwks_uri=issuer.jwks_uri), {"cache_directory": str(tmp_path)}
     with Service(settings[0], **settings[1]) as service:
         service.wait_until(lambda: list(tmp_path.glob("*.keys")))
@@ -151,7 +151,7 @@ def test_a_restart_knows_the_key_that_was_left_out(server, issuer, tmp_path):
         service.accept(jws(OTHER, issuer.claims()))
 
 
-def test_a_restart_does_not_bring_back_what_is_gone(server, issuer, tmp_path):
+def test_a_restart_does_not_bring_back_dropped_keys(server, issuer, tmp_path):
     settings = provider(issuer, jwks_uri=issuer.jwks_uri), {"cache_directory": str(tmp_path)}
     with Service(settings[0], **settings[1]) as service:
         service.wait_until(lambda: list(tmp_path.glob("*.keys")))

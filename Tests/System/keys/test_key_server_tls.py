@@ -1,4 +1,4 @@
-"""Key servers with TLS: which certificates are trusted, and what the operator learns about the others."""
+"""Key servers with TLS: which certificates are trusted, and what the log says about the others."""
 
 import contextlib
 import pathlib
@@ -22,7 +22,7 @@ HOUR = 1 / 24
 
 
 class Authorities:
-    """The CA that the service trusts, and others, some of them related to it."""
+    """The CA that the service trusts, CAs related to it, and an unrelated one."""
 
     def __init__(self, directory: pathlib.Path):
         self.trusted = Authority(directory)
@@ -44,7 +44,7 @@ def authorities(tmp_path_factory):
 
 
 def speaking(context: ssl.SSLContext, version: ssl.TLSVersion) -> ssl.SSLContext:
-    """Limits one side to this TLS version."""
+    """Limits a context to this TLS version."""
     context.set_ciphers("ALL:@SECLEVEL=0")
     with warnings.catch_warnings():
         # Using an outdated version is intended here.
@@ -61,7 +61,7 @@ GOOD = {
     "by-tls-1.2": lambda by: speaking(by.trusted.server_context(), ssl.TLSVersion.TLSv1_2),
 }
 
-# A server's certificate, and words of which the message must contain one.
+# By name: a server's certificate, and words of which the message must contain one.
 # `Tests/KeySourceTests/DocumentFetcherTLSTests.swift` has more cases.
 BAD_CERTIFICATES = {
     "expired": (lambda by: by.trusted.server_file(ends=-HOUR), ["expired"]),
@@ -97,7 +97,7 @@ def service_with_key_servers(authorities: Authorities, contexts: dict):
         yield stack.enter_context(Service(*settings)), issuers
 
 
-def test_the_nearest_to_a_bad_certificate_is_believed(authorities):
+def test_valid_certificates_close_to_invalid_ones_are_trusted(authorities):
     contexts = {name: make(authorities) for name, make in GOOD.items()}
     with service_with_key_servers(authorities, contexts) as (service, issuers):
         service.wait_until_ready()
@@ -114,7 +114,7 @@ def bad(authorities):
 
 
 @pytest.mark.parametrize("name", BAD_CERTIFICATES | BAD_PROTOCOLS)
-def test_a_key_server_with_a_bad_certificate_is_not_believed(bad, name):
+def test_a_key_server_with_a_bad_certificate_is_not_trusted(bad, name):
     service, issuers = bad
     unavailable(service, issuers[name].token())
     assert issuers[name].discovery.count == issuers[name].jwks.count == 0
@@ -125,7 +125,7 @@ def test_a_key_server_with_a_bad_certificate_is_not_believed(bad, name):
     assert (warning["level"], warning["phase"], warning["reason"]) == ("warning", "tls", error["message"])
 
 
-def test_a_key_server_whose_port_speaks_tls_is_named_where_its_url_is_http(authorities):
+def test_an_http_url_with_a_tls_port_is_reported_as_such(authorities):
     with KeyServer(authorities.trusted.server_context()) as server:
         issuer = server.issuer("op", OLD)
         settings = provider(issuer) | {"jwks_uri": issuer.jwks_uri.replace("https://", "http://")}
@@ -135,7 +135,7 @@ def test_a_key_server_whose_port_speaks_tls_is_named_where_its_url_is_http(autho
             assert issuer.jwks.count == 0
 
 
-def test_the_server_of_tls_1_1_accepts_clients_of_tls_1_1(authorities):
+def test_the_tls_1_1_server_of_these_tests_works(authorities):
     client = ssl.create_default_context(cafile=authorities.trusted.certificate_file)
     https = urllib.request.HTTPSHandler(context=speaking(client, ssl.TLSVersion.TLSv1_3))
     with KeyServer(speaking(authorities.trusted.server_context(), ssl.TLSVersion.TLSv1_1)) as server:
@@ -145,7 +145,7 @@ def test_the_server_of_tls_1_1_accepts_clients_of_tls_1_1(authorities):
 
 
 @pytest.mark.parametrize("name", ["expired", "not-yet-valid", "for-another-address", "by-a-stranger"])
-def test_keys_serve_on_while_a_certificate_is_bad_and_are_fetched_again_once_it_is_replaced(authorities, name):
+def test_keys_stay_in_use_until_a_bad_certificate_is_replaced(authorities, name):
     make, words = BAD_CERTIFICATES[name]
     context = authorities.trusted.server_context()
     with service_with_key_servers(authorities, {"op": context}) as (service, issuers):
@@ -164,7 +164,7 @@ def test_keys_serve_on_while_a_certificate_is_bad_and_are_fetched_again_once_it_
         assert issuer.jwks.count == asked
 
         context.load_cert_chain(authorities.trusted.server_file())
-        # No request causes this: the service retries by itself.
+        # The service retries by itself.
         service.wait_until(lambda: service.provider_state("op")["last_error"] is None)
         assert service.accept(issuer.token())["token"]["key_id"] == "new"
         assert service.wait_for_entry(message="keys can be fetched again")["provider"] == "op"
@@ -197,8 +197,8 @@ class FallsSilent:
         self._listener.close()
 
 
-def test_a_server_that_falls_silent_after_its_certificate_was_refused_is_disconnected(authorities):
-    """The service reconnects to diagnose the certificate. That must time out."""
+def test_the_diagnosis_of_a_refused_certificate_times_out(authorities):
+    """The service reconnects to diagnose the certificate, and the server then stays silent."""
     with FallsSilent(authorities.stranger.server_context()) as server:
         settings = {"id": "op", "issuer": server.url, "audiences": ["client"], "network": authorities.network}
         with Service(settings) as service:
