@@ -9,10 +9,10 @@ began it, a user is identified by issuer and subject, and neither a token nor a 
 """
 
 import dataclasses
-import http.cookies
 import http.server
 import json
 import os
+import re
 import sys
 import threading
 
@@ -20,6 +20,7 @@ import assay
 
 ASSAY = assay.Assay(os.environ.get("ASSAY_URL", "http://127.0.0.1:8080"), os.environ.get("ASSAY_API_KEY"))
 GREATEST_BODY = 64 * 1024
+COOKIE = "__Host-sign-in"
 
 
 class Refused(Exception):
@@ -64,8 +65,15 @@ def texts(body: bytes, *names: str) -> list[str]:
         raise Refused(400, "request_invalid") from None
 
 
+def cookie_value(header: str, name: str) -> str | None:
+    """Returns a cookie's value, byte for byte as the browser sent it (RFC 6265bis). More lenient parsers let other sites plant a
+    `__Host-` cookie. Two cookies of one name count as none, because one of them may be an attacker's."""
+    pairs = (pair.strip(" \t").partition("=") for pair in header.split(";"))
+    values = [value for each, equals, value in pairs if equals and each == name]
+    return values[0] if len(values) == 1 else None
+
+
 class Backend(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
     users = Users()
 
     def do_POST(self):
@@ -85,27 +93,23 @@ class Backend(http.server.BaseHTTPRequestHandler):
 
     def begin(self, provider: str) -> None:
         begun = ASSAY.begin(provider)
-        # `Secure` as well, and the name `__Host-sign_in`, once the app uses https.
-        cookie = f"sign_in={begun.sign_in}; Max-Age=600; Path=/; HttpOnly; SameSite=Lax"
+        cookie = f"{COOKIE}={begun.sign_in}; Max-Age=600; Path=/; Secure; HttpOnly; SameSite=Lax"
         self.answer(200, {"nonce": begun.nonce, "nonce_sha256": begun.nonce_sha256}, {"Set-Cookie": cookie})
 
     def finish(self, id_token: str) -> None:
-        cookie = http.cookies.SimpleCookie(self.headers.get("Cookie", "")).get("sign_in")
-        if cookie is None:
+        sign_in = cookie_value(";".join(self.headers.get_all("Cookie", [])), COOKIE)
+        if sign_in is None:
             raise Refused(401, "sign_in_unknown")
-        identity = ASSAY.finish(cookie.value, id_token).identity
+        identity = ASSAY.finish(sign_in, id_token).identity
         self.answer(200, {"user": self.users.number(identity), "identity": dataclasses.asdict(identity)})
 
     def body(self) -> bytes:
-        try:
-            length = int(self.headers.get("Content-Length", "0"))
-        except ValueError:
-            length = -1
-        if not 0 <= length <= GREATEST_BODY:
-            # The body is not read, so the connection can't be reused.
-            self.close_connection = True
+        length = ",".join(self.headers.get_all("Content-Length", ["0"])).strip(" \t")
+        if not re.fullmatch("[0-9]{1,9}", length):
+            raise Refused(400, "request_invalid")
+        if int(length) > GREATEST_BODY:
             raise Refused(413, "request_too_large")
-        return self.rfile.read(length)
+        return self.rfile.read(int(length))
 
     def answer(self, status: int, body: dict, headers: dict | None = None) -> None:
         octets = json.dumps(body).encode()

@@ -12,12 +12,12 @@ import html
 import http.client
 import json
 import os
+import re
 import secrets
 import urllib.parse
-from http.cookies import SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-ORIGIN = os.environ.get("ORIGIN", "http://localhost:8000")  # the redirect URIs are ORIGIN/callback/PROVIDER
+ORIGIN = os.environ.get("ORIGIN") or "http://localhost:8000"  # the redirect URIs are ORIGIN/callback/PROVIDER
 ASSAY = os.environ.get("ASSAY", "127.0.0.1:8080")
 PROVIDERS = os.environ.get("PROVIDERS", "apple google microsoft oidc").split()
 SESSION = "__Host-session"
@@ -51,7 +51,7 @@ class App(BaseHTTPRequestHandler):
         name = f"__Host-sign-in-{response.get('state')}"
         status, finished = ask(
             "/v1/sign-ins/finish",
-            sign_in=self.cookies.get(name, ""),
+            sign_in=self.cookie(name),
             response=response,
             redirect_uri=f"{ORIGIN}/callback/{provider}",
         )
@@ -63,7 +63,7 @@ class App(BaseHTTPRequestHandler):
         known = users.get(user, {}).get("identity", {})
         identity = {each: known.get(each) if value is None else value for each, value in identity.items()}
         users[user] = {"identity": identity, "refresh_token": grant["refresh_token"]}
-        sessions.pop(self.cookies.get(SESSION, ""), None)
+        sessions.pop(self.cookie(SESSION), None)
         session = secrets.token_urlsafe(32)
         sessions[session] = user
         self.redirect("/", f"{SESSION}={session}; SameSite=Lax", f"{name}=; Max-Age=0; SameSite=Lax")
@@ -93,12 +93,15 @@ class App(BaseHTTPRequestHandler):
     def notification(self, provider: str, body: bytes):
         """Handles a notification from a provider. It may be delivered twice."""
         kind = self.headers.get_content_type()
-        if kind == "application/json":
-            sent = {"payload": json.loads(body)["payload"]}
-        elif kind == "application/x-www-form-urlencoded":
-            sent = {"token": urllib.parse.parse_qs(body.decode())["logout_token"][0]}
-        else:
-            sent = {"token": body.decode()}
+        try:
+            if kind == "application/json":
+                sent = {"payload": json.loads(body)["payload"]}
+            elif kind == "application/x-www-form-urlencoded":
+                sent = {"token": urllib.parse.parse_qs(body.decode())["logout_token"][0]}
+            else:
+                sent = {"token": body.decode()}
+        except (ValueError, KeyError, TypeError):
+            return self.answer(400, "")
         status, answer = ask("/v1/notifications/verify", provider=provider, **sent)
         for event in answer.get("events", []):
             user = answer["notification"]["issuer"], event["subject"]
@@ -110,7 +113,7 @@ class App(BaseHTTPRequestHandler):
     # MARK: Pages
 
     def home(self, query: str):
-        user = users.get(sessions.get(self.cookies.get(SESSION, ""), ("", "")))
+        user = users.get(sessions.get(self.cookie(SESSION), ("", "")))
         if user is None:
             links = [f'<p><a href="/sign-in/{each}">Sign in with {each}</a></p>' for each in PROVIDERS]
             return self.page("Sign in", "".join(links))
@@ -123,7 +126,7 @@ class App(BaseHTTPRequestHandler):
 
     def problem(self, problem: dict):
         if problem["code"] == "grant_invalid":  # The user has removed the app at the provider.
-            sessions.pop(self.cookies.get(SESSION, ""), None)
+            sessions.pop(self.cookie(SESSION), None)
         text = {"sign_in_denied": "You did not sign in."}.get(problem["code"], f"That did not work: {problem['code']}.")
         self.page(text, '<p><a href="/">Go on</a></p>', 503 if problem["status"] >= 500 else 403)
 
@@ -159,11 +162,13 @@ class App(BaseHTTPRequestHandler):
                 self.page("Not found", "", 404)
 
     def do_POST(self):
-        body = self.rfile.read(min(int(self.headers.get("Content-Length", 0)), 65536))
-        user = sessions.get(self.cookies.get(SESSION, ""))
+        body = self.body()
+        if body is None:
+            return self.page("Bad request", "", 400)
+        user = sessions.get(self.cookie(SESSION))
         match self.path.split("/")[1:]:
             case ["callback", provider] if provider in PROVIDERS:
-                self.finish_sign_in(provider, parameters(body.decode()))
+                self.finish_sign_in(provider, parameters(body.decode("ascii", "replace")))
             case ["notifications", provider] if provider in PROVIDERS:
                 self.notification(provider, body)
             # Prevents CSRF: other sites' pages must not submit these forms.
@@ -173,12 +178,18 @@ class App(BaseHTTPRequestHandler):
                 self.page("Not found", "", 404)
 
     def sign_out(self, _user: tuple[str, str]):
-        sessions.pop(self.cookies[SESSION], None)
+        sessions.pop(self.cookie(SESSION), None)
         self.redirect("/")
 
-    @property
-    def cookies(self) -> dict[str, str]:
-        return {name: cookie.value for name, cookie in SimpleCookie(self.headers.get("Cookie", "")).items()}
+    def cookie(self, name: str) -> str:
+        return cookie_value(";".join(self.headers.get_all("Cookie", [])), name) or ""
+
+    def body(self) -> bytes | None:
+        """At most 64 KiB; `None` if `Content-Length` is not such a length."""
+        length = ",".join(self.headers.get_all("Content-Length", ["0"])).strip(" \t")
+        if not re.fullmatch("[0-9]{1,5}", length) or int(length) > 65_536:
+            return None
+        return self.rfile.read(int(length))
 
     def log_request(self, *_):
         """Logs nothing, because URLs contain codes."""
@@ -187,6 +198,14 @@ class App(BaseHTTPRequestHandler):
 def end(user: tuple[str, str]):
     for session in [session for session, whose in sessions.items() if whose == user]:
         del sessions[session]
+
+
+def cookie_value(header: str, name: str) -> str | None:
+    """Returns a cookie's value, byte for byte as the browser sent it (RFC 6265bis). More lenient parsers let other sites plant a
+    `__Host-` cookie. Two cookies of one name count as none, because one of them may be an attacker's."""
+    pairs = (pair.strip(" \t").partition("=") for pair in header.split(";"))
+    values = [value for each, equals, value in pairs if equals and each == name]
+    return values[0] if len(values) == 1 else None
 
 
 def parameters(text: str) -> dict[str, str]:

@@ -5,7 +5,8 @@ import os
 
 
 class Backend(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+    # Closes the connection after each request. A body, which is not read here, must not become the next request.
+    protocol_version = "HTTP/1.0"
 
     def do_GET(self):
         # A missing or empty header means that the user is not signed in. A subject is unique only within its issuer.

@@ -3,6 +3,7 @@
 import http.client
 import json
 import pathlib
+import socket
 import subprocess
 import tempfile
 import urllib.parse
@@ -18,6 +19,20 @@ BACKENDS = {
     "typescript": lambda example: [*example[:-1], pathlib.Path(example[-1]).with_name("web.mjs")],
     "go": lambda example: [pathlib.Path(example[-1]).with_name("web")],
 }
+
+
+# No lengths, or more than one. Python's `int` takes some of them.
+NO_LENGTHS = ["-1", "-0", "+5", "1_0", "0x5", "5.0", "junk", "\xb2", "5, 5", "5\r\nContent-Length: 6", "9" * 20, "9" * 5000]
+
+
+def posted(address: str, path: str, *lines: str) -> int:
+    """The status of a POST with these header lines as they are, and five bytes; 0 if the server closed the connection."""
+    head = "\r\n".join([f"POST {path} HTTP/1.1", f"Host: {address}", *lines, "Connection: close", "", ""])
+    host, port = address.split(":")
+    with socket.create_connection((host, int(port)), 15) as connection:
+        connection.sendall(head.encode("latin-1") + b"a=b&c")
+        answer = connection.makefile("rb").readline().split()
+    return int(answer[1]) if answer else 0
 
 
 class Backend:

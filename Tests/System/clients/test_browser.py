@@ -1,11 +1,12 @@
 """The web backends: who is signed in, whose sign-in it was, and what is left when something fails."""
 
+import subprocess
 import urllib.parse
 
 import pytest
 
-from clients.backends import BACKENDS, ORIGIN, Backend, Browser
-from clients.languages import LANGUAGES
+from clients.backends import BACKENDS, NO_LENGTHS, ORIGIN, Backend, Browser, posted
+from clients.languages import LANGUAGES, environment
 from clients.strangers import IDENTITY, Stranger, answer, nowhere
 
 BEGIN, FINISH, REVOKE = "/v1/sign-ins", "/v1/sign-ins/finish", "/v1/grants/revoke"
@@ -187,7 +188,43 @@ def test_a_form_of_another_site_changes_nothing(browser, assay):
     assert signed_in(browser) and REVOKE not in assay.paths
 
 
+# Bytes that are blank to lenient parsers. Browsers accept cookies with such names from other sites.
+BLANKS = ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x1f", "\x85", "\xa0"]
+
+
+@pytest.mark.parametrize("blank", BLANKS, ids=lambda blank: f"{ord(blank):02x}")
+def test_a_planted_cookie_signs_nobody_in(browser, backend, assay, blank):
+    sign_in(browser)
+    victim = Browser(backend)
+    victim.cookies = {"a": "1", blank + SESSION: browser.cookies[SESSION]}
+    assert not signed_in(victim)
+    victim.cookies = {"a": "1", blank + COOKIE: HANDLE}
+    finishes = assay.paths[FINISH]
+    assert victim.get("/callback/oidc", RESPONSE).status == 400
+    assert assay.paths[FINISH] == finishes
+
+
+@pytest.mark.parametrize("odd", ["\x85" + SESSION, "\xa0" + SESSION, "a b", "[x]", '"', "é", ""])
+def test_an_odd_cookie_does_not_break_the_page(browser, odd):
+    sign_in(browser)
+    browser.cookies = {odd: "1"} | browser.cookies
+    assert signed_in(browser)
+
+
+def test_without_an_origin_it_does_not_start(command):
+    for origin in ({}, {"ORIGIN": ""}):
+        variables = environment(AUDIENCES="{}", PORT="0", PYTHONDONTWRITEBYTECODE="1", **origin)
+        result = subprocess.run([str(part) for part in command], env=variables, capture_output=True, timeout=30, check=False)
+        assert result.returncode != 0 and b"ORIGIN" in result.stderr
+
+
 # MARK: When it fails
+
+
+@pytest.mark.parametrize("length", NO_LENGTHS, ids=lambda length: repr(length)[:20])
+def test_a_length_that_is_none_is_refused(browser, backend, length):
+    lines = (f"Content-Length: {length}", f"Origin: {ORIGIN}")
+    assert posted(f"127.0.0.1:{backend.port}", "/sign-out", *lines) == 400
 
 
 def test_a_person_who_said_no_is_answered_kindly(browser, assay):

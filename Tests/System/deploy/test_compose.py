@@ -14,6 +14,7 @@ import urllib.request
 import pytest
 import yaml
 
+from clients.backends import NO_LENGTHS, posted
 from deploy.containers import Engine
 from harness.commands import Dev
 from harness.service import REPOSITORY, environment, run
@@ -117,9 +118,9 @@ def test_a_sign_in_can_be_ended_once(backend, dev):
     assert backend.finish(cookie, sent(dev, nonce))[0] == 200
 
 
-@pytest.mark.parametrize("cookie", [None, "sign_in=made-up", "nonsense"])
+@pytest.mark.parametrize("cookie", [None, "__Host-sign-in=made-up", "nonsense", "\xa0__Host-sign-in=made-up", "[odd]=1"])
 def test_no_one_signs_in_without_having_begun(backend, dev, cookie):
-    code = "sign_in_invalid" if cookie == "sign_in=made-up" else "sign_in_unknown"
+    code = "sign_in_invalid" if cookie == "__Host-sign-in=made-up" else "sign_in_unknown"
     assert backend.finish(cookie, sent(dev, "n")) == (401, {"code": code})
 
 
@@ -145,6 +146,12 @@ def test_a_body_beyond_all_measure_is_refused(backend):
     assert backend.finish(cookie, b" " * (64 * 1024 + 1)) == (413, {"code": "request_too_large"})
 
 
+@pytest.mark.parametrize("length", NO_LENGTHS, ids=lambda length: repr(length)[:20])
+def test_a_length_that_is_none_is_refused(backend, length):
+    address = backend.url.removeprefix("http://")
+    assert posted(address, "/sign-in", f"Content-Length: {length}") == 400
+
+
 def test_other_paths_are_not_found(backend):
     assert post(f"{backend.url}/nothing", {})[0] == 404
 
@@ -153,7 +160,7 @@ def test_without_assay_no_one_signs_in(dev):
     with Backend(f"127.0.0.1:{free_port()}") as backend:
         status, _, answer = post(f"{backend.url}/sign-in", {"provider": "apple"})
         assert (status, answer) == (503, {"code": "unavailable"})
-        assert backend.finish("sign_in=begun-before", sent(dev, "n")) == (503, {"code": "unavailable"})
+        assert backend.finish("__Host-sign-in=begun-before", sent(dev, "n")) == (503, {"code": "unavailable"})
 
 
 def test_the_backend_logs_no_token_and_no_nonce(dev):

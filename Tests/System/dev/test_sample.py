@@ -1,5 +1,7 @@
 """The web app that `assay dev --sample` prints, as a person uses it in Chromium."""
 
+import contextlib
+import http.client
 import re
 import subprocess
 import sys
@@ -7,6 +9,7 @@ import sys
 import pytest
 from playwright.sync_api import expect
 
+from clients.backends import NO_LENGTHS, posted
 from harness.commands import DEV_PROVIDERS, Dev
 from harness.service import REPOSITORY, environment, run
 from harness.waiting import free_port
@@ -113,3 +116,33 @@ def test_another_browser_can_not_finish_a_sign_in(page, dev, chromium):
     other.get_by_role("button", name="Sign in").click()
     expect(other.get_by_role("heading")).to_have_text("That did not work: sign_in_invalid.")
     context.close()
+
+
+@pytest.mark.parametrize("length", NO_LENGTHS, ids=lambda length: repr(length)[:20])
+def test_a_length_that_is_none_is_refused(dev, length):
+    address = dev.origin.removeprefix("http://").replace("localhost", "127.0.0.1")
+    assert posted(address, "/refresh", f"Content-Length: {length}") == 400
+
+
+@pytest.mark.parametrize("type", ["application/json", "application/x-www-form-urlencoded", "application/secevent+jwt"])
+def test_junk_is_no_notification(dev, type):
+    address = dev.origin.removeprefix("http://").replace("localhost", "127.0.0.1")
+    assert posted(address, "/notifications/apple", f"Content-Type: {type}", "Content-Length: 5") == 400
+
+
+def test_a_planted_cookie_signs_nobody_in(page, dev):
+    sign_in(page, "google")
+    expect(page.get_by_role("heading")).to_have_text("Hello Kim Example")
+    (session,) = [each["value"] for each in page.context.cookies() if each["name"] == "__Host-session"]
+    page.context.clear_cookies()
+    for blank in ("\x85", "\xa0"):
+        status, body = asked(dev.origin, f"{blank}__Host-session={session}; [odd]=1")
+        assert (status, "<h1>Sign in</h1>" in body) == (200, True)
+    assert "Hello Kim Example" in asked(dev.origin, f"[odd]=1; __Host-session={session}")[1]
+
+
+def asked(origin: str, cookie: str) -> tuple[int, str]:
+    with contextlib.closing(http.client.HTTPConnection(origin.removeprefix("http://"), timeout=15)) as connection:
+        connection.request("GET", "/", headers={"Cookie": cookie})
+        response = connection.getresponse()
+        return response.status, response.read().decode()

@@ -12,6 +12,7 @@ import yaml
 
 from gateways.gateways import FILES, FOLDER, Gateway
 from gateways.site import IDENTITY, KEY, token
+from harness.client import Connection
 from harness.service import environment, run
 
 COMPOSE = FOLDER / "compose.yaml"
@@ -50,6 +51,15 @@ def test_nobody_is_whoever_has_a_header_missing_or_empty():
         assert ask(backend)[0] == 401
         assert ask(backend, X_Auth_Subject="a", X_Auth_Issuer="")[0] == 401
         assert ask(backend, X_Auth_Issuer="a")[0] == 401
+
+
+def test_a_body_is_not_the_next_request():
+    """Otherwise a client could write a request with any identity behind a request that the gateway lets pass."""
+    forged = b"GET / HTTP/1.1\r\nHost: a\r\nX-Auth-Subject: admin\r\nX-Auth-Issuer: a\r\n\r\n"
+    head = f"GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\nContent-Length: {len(forged)}\r\n\r\n"
+    with example_backend() as backend, Connection(backend) as connection:
+        connection.send(head.encode() + forged)
+        assert connection.socket.makefile("rb").read().count(b"You are") == 1
 
 
 def test_the_compose_file_is_valid():

@@ -24,6 +24,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from assay import Assay, AssayError, FinishedSignIn
 
 ORIGIN = os.environ["ORIGIN"]  # https://example.com
+if not ORIGIN:
+    raise ValueError("ORIGIN is empty; set it to the URL of this site, such as https://example.com")
 AUDIENCES = json.loads(os.environ["AUDIENCES"])  # the client of each provider: {"google": "123.apps.googleusercontent.com"}
 assay = Assay(os.environ.get("ASSAY_URL", "http://127.0.0.1:8080"), os.environ.get("ASSAY_API_KEY"))
 
@@ -92,14 +94,16 @@ class Handler(BaseHTTPRequestHandler):
         elif path.startswith("/callback/"):
             self.finish_sign_in(path.removeprefix("/callback/"), parameters)
         elif path == "/":
-            account = database.account(self.cookies().get("__Host-session", ""))
+            account = database.account(self.cookie("__Host-session") or "")
             self.page(200, f"Signed in as {account}." if account else "Signed out.")
         else:
             self.page(404, "Not found.")
 
     def do_POST(self) -> None:
-        body = self.rfile.read(min(int(self.headers.get("Content-Length", 0)), 65_536)).decode("ascii", "replace")
-        session = self.cookies().get("__Host-session", "")
+        body = self.body()
+        if body is None:
+            return self.page(400, "That did not work.")
+        session = self.cookie("__Host-session") or ""
         if self.path.startswith("/callback/"):
             # The provider's page posts this form (`response_mode=form_post`).
             parameters = urllib.parse.parse_qsl(body, keep_blank_values=True)
@@ -136,7 +140,7 @@ class Handler(BaseHTTPRequestHandler):
         response = dict(parameters)
         name = f"__Host-sign-in-{response.get('state', '')}"
         # The cookie binds the sign-in to this browser. Without it, another browser began the sign-in.
-        sign_in = self.cookies().get(name)
+        sign_in = self.cookie(name)
         if provider not in AUDIENCES or sign_in is None or len(response) != len(parameters):
             return self.page(400, "This sign-in was begun in another browser, or too long ago. Please sign in again.")
         done = cookie(name, "", 0)
@@ -150,12 +154,18 @@ class Handler(BaseHTTPRequestHandler):
                 # The cookie stays, so that reloading the page repeats the finish.
                 return self.page(503, "Signing in takes longer than usual. Please reload this page in a moment.")
             return self.page(400 if error.status == 422 else 500, "That did not work. Please sign in again.", done)
-        session = database.sign_in(provider, finished, self.cookies().get("__Host-session", ""))
+        session = database.sign_in(provider, finished, self.cookie("__Host-session") or "")
         self.redirect(ORIGIN + (finished.context or "/"), done, cookie("__Host-session", session, 30 * 86_400))
 
-    def cookies(self) -> dict[str, str]:
-        pairs = (pair.strip().partition("=") for pair in self.headers.get("Cookie", "").split(";"))
-        return {name: value for name, _, value in pairs}
+    def cookie(self, name: str) -> str | None:
+        return cookie_value(";".join(self.headers.get_all("Cookie", [])), name)
+
+    def body(self) -> str | None:
+        """At most 64 KiB; `None` if `Content-Length` is not such a length."""
+        length = ",".join(self.headers.get_all("Content-Length", ["0"])).strip(" \t")
+        if not re.fullmatch("[0-9]{1,5}", length) or int(length) > 65_536:
+            return None
+        return self.rfile.read(int(length)).decode("ascii", "replace")
 
     def redirect(self, url: str, *cookies: str) -> None:
         self.answer(303, b"", ("Location", url), *(("Set-Cookie", each) for each in cookies))
@@ -188,6 +198,14 @@ def revoke(grants: list[StoredGrant]) -> None:
             logging.warning("revoke: %s", error)
             if error.code != "revocation_not_supported":
                 database.to_revoke.append(grant)
+
+
+def cookie_value(header: str, name: str) -> str | None:
+    """Returns a cookie's value, byte for byte as the browser sent it (RFC 6265bis). More lenient parsers let other sites plant a
+    `__Host-` cookie. Two cookies of one name count as none, because one of them may be an attacker's."""
+    pairs = (pair.strip(" \t").partition("=") for pair in header.split(";"))
+    values = [value for each, equals, value in pairs if equals and each == name]
+    return values[0] if len(values) == 1 else None
 
 
 def cookie(name: str, value: str, seconds: int, same_site: str = "Lax") -> str:

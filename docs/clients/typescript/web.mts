@@ -14,6 +14,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { Assay, AssayError, type FinishedSignIn } from "./assay.mjs";
 
 const origin = process.env.ORIGIN ?? ""; // https://example.com
+if (!origin) throw new Error("ORIGIN is missing or empty; set it to the URL of this site, such as https://example.com");
 // The client of each provider: {"google": "123.apps.googleusercontent.com"}
 const audiences = new Map<string, string>(Object.entries(JSON.parse(process.env.AUDIENCES ?? "{}")));
 const assay = new Assay({ url: process.env.ASSAY_URL, apiKey: process.env.ASSAY_API_KEY });
@@ -76,7 +77,7 @@ const database = new Database();
 
 async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
-  const session = cookies(request).get("__Host-session") ?? "";
+  const session = cookieValue(request.headers.cookie, "__Host-session") ?? "";
   const account = database.account(session);
   const provider = pathname.startsWith("/callback/") ? pathname.slice("/callback/".length) : undefined;
   if (request.method === "GET") {
@@ -124,7 +125,7 @@ async function finish(
   const members = Object.fromEntries(parameters);
   const name = `__Host-sign-in-${members.state}`;
   // The cookie binds the sign-in to this browser. Without it, another browser began the sign-in.
-  const signIn = cookies(request).get(name);
+  const signIn = cookieValue(request.headers.cookie, name);
   const audience = audiences.get(provider);
   if (!audience || !signIn || Object.keys(members).length !== [...parameters].length)
     return page(response, 400, "This sign-in was begun in another browser, or too long ago. Please sign in again.");
@@ -142,7 +143,7 @@ async function finish(
       return page(response, 503, "Signing in takes longer than usual. Please reload this page in a moment.");
     return page(response, error.status === 422 ? 400 : 500, "That did not work. Please sign in again.", [done]);
   }
-  const session = database.signIn(provider, audience, finished, cookies(request).get("__Host-session") ?? "");
+  const session = database.signIn(provider, audience, finished, cookieValue(request.headers.cookie, "__Host-session") ?? "");
   redirect(response, origin + (finished.context ?? "/"), done, cookie("__Host-session", session, 30 * 86_400));
 }
 
@@ -164,9 +165,17 @@ function randomId(): string {
   return randomBytes(32).toString("base64url");
 }
 
-function cookies(request: IncomingMessage): Map<string, string> {
-  const pairs = (request.headers.cookie ?? "").split(";").map((pair) => pair.trim().split("="));
-  return new Map(pairs.map(([name, ...value]) => [name, value.join("=")]));
+/**
+ * Returns a cookie's value, byte for byte as the browser sent it (RFC 6265bis). More lenient parsers let other sites plant a
+ * `__Host-` cookie. Two cookies of one name count as none, because one of them may be an attacker's.
+ */
+export function cookieValue(header: string | undefined, name: string): string | undefined {
+  const values: string[] = [];
+  for (const pair of (header ?? "").split(";")) {
+    const equals = pair.indexOf("=");
+    if (equals >= 0 && pair.slice(0, equals).replace(/^[ \t]+/, "") === name) values.push(pair.slice(equals + 1));
+  }
+  return values.length === 1 ? values[0]?.replace(/[ \t]+$/, "") : undefined;
 }
 
 /** Sent only to this host over HTTPS, and hidden from scripts. */

@@ -160,13 +160,13 @@ func finish(w http.ResponseWriter, r *http.Request) {
 	}
 	name := "__Host-sign-in-" + response["state"]
 	// The cookie binds the sign-in to this browser. Without it, another browser began the sign-in.
-	kept, err := r.Cookie(name)
-	if _, isKnown := audiences[provider]; err != nil || !isKnown || isAmbiguous {
+	signIn, isOurs := cookieValue(r, name)
+	if _, isKnown := audiences[provider]; !isOurs || !isKnown || isAmbiguous {
 		page(w, 400, "This sign-in was begun in another browser, or too long ago. Please sign in again.", "/")
 		return
 	}
 	finished, err := client.FinishInBrowser(r.Context(), assay.FinishBrowserRequest{
-		SignIn: kept.Value, Response: response, RedirectURI: origin + "/callback/" + provider,
+		SignIn: signIn, Response: response, RedirectURI: origin + "/callback/" + provider,
 	})
 	if err != nil {
 		refuse(w, name, err)
@@ -256,10 +256,24 @@ func home(w http.ResponseWriter, r *http.Request) {
 }
 
 func session(r *http.Request) string {
-	if cookie, err := r.Cookie("__Host-session"); err == nil {
-		return cookie.Value
+	id, _ := cookieValue(r, "__Host-session")
+	return id
+}
+
+// cookieValue returns a cookie's value, byte for byte as the browser sent it (RFC 6265bis). More lenient parsers let other
+// sites plant a __Host- cookie. Two cookies of one name count as none, because one of them may be an attacker's.
+func cookieValue(r *http.Request, name string) (value string, isThere bool) {
+	for _, pair := range strings.Split(strings.Join(r.Header["Cookie"], ";"), ";") {
+		each, rest, isPair := strings.Cut(strings.Trim(pair, " \t"), "=")
+		if !isPair || each != name {
+			continue
+		}
+		if isThere {
+			return "", false
+		}
+		value, isThere = rest, true
 	}
-	return ""
+	return value, isThere
 }
 
 // setCookie sets a cookie that is sent only to this host over HTTPS, and hidden from scripts. Negative seconds delete it.
@@ -298,6 +312,9 @@ func randomID() string {
 }
 
 func main() {
+	if origin == "" {
+		log.Fatal("ORIGIN is missing or empty; set it to the URL of this site, such as https://example.com")
+	}
 	if err := json.Unmarshal([]byte(os.Getenv("AUDIENCES")), &audiences); err != nil {
 		log.Fatal("AUDIENCES: ", err)
 	}
