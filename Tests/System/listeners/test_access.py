@@ -1,4 +1,4 @@
-"""Access control: sockets with mode and group, rejected listeners, and keys from `assay api-key`."""
+"""Access control: modes and groups of sockets, listeners without access control, and keys from `assay api-key`."""
 
 import contextlib
 import grp
@@ -27,10 +27,7 @@ def issuer(server):
 
 @pytest.fixture
 def place():
-    """A directory for sockets that other users can reach.
-
-    Not in pytest's directory, because each new run removes other users' access to it.
-    """
+    """A socket's path in a directory that other users can reach. Pytest makes its own directory inaccessible to them."""
     with tempfile.TemporaryDirectory(prefix="s-") as directory:
         os.chmod(directory, 0o755)
         yield pathlib.Path(directory) / "a.sock"
@@ -47,7 +44,7 @@ def connects(path: pathlib.Path, user: int, group: int) -> bool:
     """Whether a process with exactly this user and group can connect."""
     child = os.fork()
     if child == 0:
-        # Runs in a child process, in which none of the tests' own code may continue.
+        # This is a child process: it must not return to the tests.
         outcome = 2
         try:
             os.setgroups([])
@@ -70,7 +67,7 @@ def connects(path: pathlib.Path, user: int, group: int) -> bool:
     [({}, 0o600), ({"mode": "0660"}, 0o660), ({"mode": "0666"}, 0o666), ({"mode": "700"}, 0o700)],
 )
 @pytest.mark.parametrize("umask", [0, 0o077])
-def test_a_socket_has_the_mode_it_is_to_have_whatever_the_umask(issuer, place, settings, expected, umask):
+def test_a_sockets_mode_does_not_depend_on_the_umask(issuer, place, settings, expected, umask):
     usual = os.umask(umask)
     try:
         listener = {"listen": f"unix:{place}"} | ({"socket": settings} if settings else {})
@@ -81,8 +78,8 @@ def test_a_socket_has_the_mode_it_is_to_have_whatever_the_umask(issuer, place, s
         os.umask(usual)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="to become somebody else takes root")
-def test_a_socket_is_for_whom_its_mode_and_group_let_in(issuer, place):
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the user")
+def test_mode_and_group_decide_who_may_connect_to_a_socket(issuer, place):
     user, group, other = 65501, 65502, 65503
     shared = {"listen": f"unix:{place}", "socket": {"mode": "0660", "group": str(group)}}
     with Service(provider(issuer), service=shared):
@@ -95,7 +92,7 @@ def test_a_socket_is_for_whom_its_mode_and_group_let_in(issuer, place):
         assert connects(place, user, other)
 
 
-def test_a_group_may_be_given_by_name_and_on_either_listener(issuer, place):
+def test_a_sockets_group_may_be_a_name(issuer, place):
     group = grp.getgrgid(os.getegid())
     settings = {"listen": f"unix:{place}", "socket": {"mode": "0660", "group": group.gr_name}}
     with Service(provider(issuer), admin=settings) as service:
@@ -103,7 +100,7 @@ def test_a_group_may_be_given_by_name_and_on_either_listener(issuer, place):
         assert service.admin.get("/livez").status == 200
 
 
-def test_a_group_that_is_not_there_keeps_the_service_from_starting(issuer, place, tmp_path):
+def test_an_unknown_group_prevents_the_start(issuer, place, tmp_path):
     listener = {"listen": f"unix:{place}", "socket": {"group": "no-such-group"}}
     config = write_config(tmp_path, {"service": listener, "providers": [provider(issuer)]})
     for arguments in (commands.config_check(config), ["serve", "--config", str(config)]):
@@ -113,7 +110,7 @@ def test_a_group_that_is_not_there_keeps_the_service_from_starting(issuer, place
     assert not place.exists()
 
 
-def test_the_socket_of_a_dead_process_gives_way(issuer, place):
+def test_the_socket_of_a_dead_process_is_replaced(issuer, place):
     listener = {"listen": f"unix:{place}"}
     service = Service(provider(issuer), service=listener)
     service.kill()
@@ -130,7 +127,7 @@ def serve_fails(issuer, directory: pathlib.Path, listen: str) -> bytes:
     return result.stderr
 
 
-def test_the_socket_of_a_living_process_stays(issuer, place, tmp_path):
+def test_the_socket_of_a_running_process_is_not_replaced(issuer, place, tmp_path):
     with Service(provider(issuer), service={"listen": f"unix:{place}"}) as service:
         service.wait_until_ready()
         before = place.lstat()
@@ -139,7 +136,7 @@ def test_the_socket_of_a_living_process_stays(issuer, place, tmp_path):
         service.accept(issuer.token())
 
 
-def test_the_socket_of_a_process_that_does_not_keep_up_stays(issuer, place, tmp_path):
+def test_a_socket_with_a_full_backlog_is_not_replaced(issuer, place, tmp_path):
     with socket.socket(socket.AF_UNIX) as busy, socket.socket(socket.AF_UNIX) as waiting:
         busy.bind(str(place))
         busy.listen(0)
@@ -149,7 +146,7 @@ def test_the_socket_of_a_process_that_does_not_keep_up_stays(issuer, place, tmp_
 
 
 @pytest.mark.parametrize("kind", ["file", "directory", "link", "link to nothing", "pipe", "datagrams"])
-def test_a_path_that_is_not_our_socket_is_never_removed(issuer, place, tmp_path, kind):
+def test_only_stale_sockets_are_removed(issuer, place, tmp_path, kind):
     target = place.with_name("target")
     held = None
     match kind:
@@ -177,7 +174,7 @@ def test_a_path_that_is_not_our_socket_is_never_removed(issuer, place, tmp_path,
         held.close()
 
 
-# Listening on addresses that other machines can reach.
+# addresses that other machines can reach
 
 RESTRICTED = {
     "keys": ({"api_keys": [DIGEST]}, {}),
@@ -210,7 +207,7 @@ def test_a_listener_with_access_control_may_use_any_address(issuer, listener, ho
         assert any(warning.startswith(about) and lacking in warning for warning in warnings), warnings
 
 
-def test_a_name_that_looks_like_loopback_is_not(issuer, tmp_path):
+def test_a_name_that_looks_like_loopback_counts_as_reachable(issuer, tmp_path):
     settings = {"service": {"listen": "127.0.0.1.example.com:80"}, "providers": [provider(issuer)]}
     result = run(*commands.config_check(write_config(tmp_path, settings)))
     assert result.returncode == 1
@@ -227,7 +224,7 @@ def api_key() -> tuple[str, str]:
     return key, digest
 
 
-def test_a_key_that_was_made_here_lets_callers_in(issuer):
+def test_a_generated_key_authenticates_callers(issuer):
     key, digest = api_key()
     assert digest == sha256_hex(key)
     with Service(provider(issuer), api_keys=[digest]) as service:
@@ -236,7 +233,7 @@ def test_a_key_that_was_made_here_lets_callers_in(issuer):
         assert_code(service.verify(issuer.token(), {"Authorization": f"Bearer {key[:-1]}"}), "caller_unauthenticated")
 
 
-def test_no_two_keys_are_alike():
+def test_generated_keys_are_unique():
     assert len({api_key() for _ in range(5)}) == 5
 
 
@@ -256,7 +253,7 @@ def test_healthcheck_calls_the_admin_listener_by_default(issuer, tmp_path):
         assert run("healthcheck", "--config", config, "--service").returncode == 1
 
 
-def test_callers_that_hold_all_connections_make_no_probe_fail(issuer, tmp_path):
+def test_probes_succeed_while_callers_hold_all_connections(issuer, tmp_path):
     """Otherwise, an orchestrator would restart a healthy instance."""
     with Service(provider(issuer), limits={"max_connections": 4}) as service:
         service.wait_until_ready()
@@ -267,7 +264,7 @@ def test_callers_that_hold_all_connections_make_no_probe_fail(issuer, tmp_path):
         }
         config = str(write_config(tmp_path, addresses | {"providers": [provider(issuer)]}))
         with contextlib.ExitStack() as idle:
-            # A new connection may be counted before a closed one is removed.
+            # Closed connections may still be counted.
             def is_full() -> bool:
                 idle.enter_context(service.api.connect())
                 return Metrics(service.admin.get("/metrics").text).value("assay_connections") == 4
@@ -286,11 +283,11 @@ def test_callers_that_hold_all_connections_make_no_probe_fail(issuer, tmp_path):
         ["--address", "127.0.0.1:1", "--client-key", "/k"],
     ],
 )
-def test_healthcheck_refuses_options_that_make_no_sense_together(options):
+def test_healthcheck_refuses_contradictory_options(options):
     assert run("healthcheck", *options).returncode == 64
 
 
-def test_healthcheck_finds_a_socket_in_the_settings(issuer, place):
+def test_healthcheck_reads_the_sockets_path_from_the_settings(issuer, place):
     with Service(provider(issuer), admin={"listen": f"unix:{place}", "socket": {"mode": "0660"}}) as service:
         service.wait_until_ready()
         result = run("healthcheck", "--config", str(service.config), "--ready")

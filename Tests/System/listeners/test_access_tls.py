@@ -81,13 +81,13 @@ def test_tokens_are_verified_over_tls(service, issuer):
     service.reject(issuer.token(aud="nobody"), "audience_mismatch")
 
 
-def test_the_admin_listener_speaks_tls_too(service):
+def test_the_admin_listener_may_use_tls(service):
     assert service.admin.get("/metrics").status == 200
     assert service.admin.get("/v1/providers").status == 200
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_both_versions_are_spoken(service, authority, version):
+def test_tls_1_2_and_1_3_are_supported(service, authority, version):
     context = authority.client_context()
     context.minimum_version = context.maximum_version = version
     with Connection(service.api.address, context=context) as connection:
@@ -97,7 +97,7 @@ def test_both_versions_are_spoken(service, authority, version):
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1])
-def test_old_versions_are_not(service, authority, version):
+def test_older_versions_are_refused(service, authority, version):
     context = authority.client_context()
     context.set_ciphers("ALL:@SECLEVEL=0")
     with warnings.catch_warnings():
@@ -118,7 +118,7 @@ def test_old_versions_are_not(service, authority, version):
         ("AES128-SHA:AES256-GCM-SHA384", False),
     ],
 )
-def test_only_ciphers_with_forward_secrecy_and_authenticated_encryption_are_spoken(
+def test_ciphers_need_forward_secrecy_and_authenticated_encryption(
     service, authority, ciphers, is_spoken
 ):
     context = authority.client_context()
@@ -136,7 +136,7 @@ def test_only_ciphers_with_forward_secrecy_and_authenticated_encryption_are_spok
     ("offered", "chosen"),
     [(["http/1.1"], "http/1.1"), (["h2", "http/1.1"], "http/1.1"), (["h2"], None), ([], None)],
 )
-def test_the_protocol_is_http_1_1(service, authority, offered, chosen):
+def test_alpn_negotiates_http_1_1(service, authority, offered, chosen):
     context = authority.client_context()
     if offered:
         context.set_alpn_protocols(offered)
@@ -147,7 +147,7 @@ def test_the_protocol_is_http_1_1(service, authority, offered, chosen):
 
 
 @pytest.mark.parametrize("kind", ["rsa", "P-384", "ed25519"])
-def test_keys_may_be_of_any_usual_kind(issuer, authority, kind):
+def test_rsa_ecdsa_and_ed25519_keys_are_supported(issuer, authority, kind):
     key = {
         "rsa": lambda: rsa.generate_private_key(65537, 2048),
         "P-384": lambda: ec.generate_private_key(ec.SECP384R1()),
@@ -159,7 +159,7 @@ def test_keys_may_be_of_any_usual_kind(issuer, authority, kind):
         assert service.api.get("/livez").status == 200
 
 
-def test_requests_and_answers_may_be_large(service, issuer):
+def test_large_requests_and_responses_arrive_whole(service, issuer):
     items = [{"id_token": issuer.token(sub=f"user-{number}"), "include_claims": True} for number in range(256)]
     results = service.api.post("/v1/verify/batch", {"items": items}).json["results"]
     assert [result["identity"]["subject"] for result in results] == [f"user-{number}" for number in range(256)]
@@ -173,18 +173,18 @@ def test_pipelined_requests_are_answered_in_order(service, issuer):
         assert statuses == [200, 404, 200] * 50
 
 
-def test_a_client_that_has_asked_all_it_wants_is_answered(service):
+def test_connection_close_ends_the_tls_session_cleanly(service):
     with service.api.connect() as connection:
         last = request_bytes("GET", "/readyz", headers={"Connection": "close"})
         connection.send(request_bytes("GET", "/livez") + last)
         assert connection.response("GET", "/livez").status == 200
         assert connection.response("GET", "/readyz").status == 200
-        # A complete TLS session: nothing was truncated.
+        # The service sends close_notify.
         assert connection.socket.recv(1) == b""
         connection.socket.unwrap().close()
 
 
-def test_ordinary_clients_get_along(service, authority, tmp_path):
+def test_common_clients_can_connect(service, authority, tmp_path):
     host, port = service.api.address.rsplit(":", 1)
     connection = http.client.HTTPSConnection(host, int(port), context=authority.client_context(), timeout=15)
     connection.request("GET", "/openapi.yaml")
@@ -195,7 +195,7 @@ def test_ordinary_clients_get_along(service, authority, tmp_path):
     assert commands.run_shell(shell).stdout.count('"ready"') >= 2
 
 
-def test_a_socket_may_speak_tls(issuer, authority, tmp_path_factory):
+def test_a_unix_socket_may_use_tls(issuer, authority, tmp_path_factory):
     listener = tls(authority.server_file()) | {"listen": f"unix:{tmp_path_factory.mktemp('t')}/a.sock"}
     with Service(provider(issuer), service=listener, context=authority.client_context()) as service:
         service.wait_until_ready()
@@ -206,7 +206,7 @@ def test_a_socket_may_speak_tls(issuer, authority, tmp_path_factory):
 # misbehaving clients
 
 
-def test_plain_http_gets_no_answer_and_is_counted(service):
+def test_plain_http_gets_no_answer_and_counts_as_a_failed_handshake(service):
     before = metric(service, FAILURES, listener="service")
     lines = len(service.log)
     for _ in range(20):
@@ -218,7 +218,7 @@ def test_plain_http_gets_no_answer_and_is_counted(service):
                     received += octets
         assert b"HTTP" not in received
     service.wait_until(lambda: metric(service, FAILURES, listener="service") == before + 20)
-    # A client that floods the port does not flood the log.
+    # The log is rate limited.
     new = [json.loads(line) for line in service.log[lines:]]
     failed = [line for line in new if line["message"] == "TLS handshake failed"]
     assert len(failed) == 10
@@ -233,18 +233,18 @@ HELLO = b"\x16\x03\x01\x40\x00\x01\x00\x3f\xfc"
 
 
 @pytest.mark.parametrize("said", [b"", HELLO[:3], HELLO + b"x" * 100])
-def test_a_handshake_that_does_not_get_on_is_given_up(service, said):
+def test_a_stalled_handshake_times_out(service, said):
     before = metric(service, FAILURES, listener="service")
     with Connection(service.api.address) as connection:
         connection.send(said)
-        # The service closes the connection; the client's timeout is fifteen times the service's.
+        # The client's timeout is fifteen times the service's.
         with contextlib.suppress(ConnectionResetError):
             while connection.socket.recv(4096):
                 pass
     service.wait_until(lambda: metric(service, FAILURES, listener="service") == before + 1)
 
 
-def test_a_handshake_in_drips_is_given_up(service):
+def test_a_slow_handshake_times_out(service):
     before = metric(service, FAILURES, listener="service")
     with Connection(service.api.address) as connection:
         connection.send(HELLO)
@@ -254,11 +254,11 @@ def test_a_handshake_in_drips_is_given_up(service):
             for _ in range(15 * 20):
                 tick.wait(0.05)
                 connection.socket.sendall(b"x")
-            pytest.fail("the service has not given up")
+            pytest.fail("the service has not closed the connection")
     service.wait_until(lambda: metric(service, FAILURES, listener="service") == before + 1)
 
 
-def test_a_port_scan_counts_as_no_failed_handshake(service):
+def test_a_port_scan_does_not_count_as_failed_handshakes(service):
     before = metric(service, FAILURES, listener="service")
     for _ in range(20):
         Connection(service.api.address).close()
@@ -268,7 +268,7 @@ def test_a_port_scan_counts_as_no_failed_handshake(service):
     assert metric(service, FAILURES, listener="service") == before
 
 
-def test_handshakes_count_as_connections_and_give_their_place_back(issuer, authority):
+def test_unfinished_handshakes_count_as_connections_until_they_time_out(issuer, authority):
     context = authority.client_context()
     limits = {"max_connections": 2, "request_timeout": "1s"}
     with Service(provider(issuer), service=tls(authority.server_file()), context=context, limits=limits) as service:
@@ -279,11 +279,11 @@ def test_handshakes_count_as_connections_and_give_their_place_back(issuer, autho
             assert service.api.get("/livez").status == 200
 
 
-def test_a_connection_that_is_cut_off_is_not_kept(service):
+def test_a_connection_without_close_notify_is_closed(service):
     with service.api.connect() as connection:
         connection.send(request_bytes("GET", "/livez"))
         assert connection.response("GET", "/livez").status == 200
-        # Closed without close_notify: an attacker may have truncated the rest.
+        # Without close_notify, an attacker may have truncated the rest.
         connection.socket.shutdown(socket.SHUT_WR)
         with contextlib.suppress(ConnectionResetError):
             while connection.socket.recv(4096):
@@ -291,10 +291,10 @@ def test_a_connection_that_is_cut_off_is_not_kept(service):
     service.wait_until(lambda: metric(service, "assay_connections") <= 1)
 
 
-def test_a_client_that_is_cut_off_with_a_request_gets_a_response(service):
+def test_a_request_before_a_missing_close_notify_is_answered(service):
     for _ in range(5):
         with service.api.connect() as connection:
-            # Both have arrived when the service reads again.
+            # The service then reads the request and the end of the connection together.
             service.process.send_signal(signal.SIGSTOP)
             try:
                 connection.send(request_bytes("GET", "/livez"))
@@ -306,8 +306,8 @@ def test_a_client_that_is_cut_off_with_a_request_gets_a_response(service):
             assert connection.response("GET", "/livez").status == 200
 
 
-def test_what_comes_after_the_end_is_not_looked_at(issuer, authority):
-    """Both sides send close_notify, and the client may send other data before its own."""
+def test_data_after_the_services_close_notify_is_ignored(issuer, authority):
+    """The client may send more data before its own close_notify."""
     context = authority.client_context()
     limits = {"idle_timeout": "1s"}
     with Service(provider(issuer), service=tls(authority.server_file()), context=context, limits=limits) as service:
@@ -344,11 +344,11 @@ def mutual(issuer, authority, clients):
         yield service.wait_until_ready()
 
 
-def test_a_client_with_a_certificate_is_let_in(mutual, issuer):
+def test_a_client_with_a_valid_certificate_is_accepted(mutual, issuer):
     mutual.accept(issuer.token())
 
 
-def test_a_certificate_may_come_by_way_of_another_authority(mutual, authority, clients, tmp_path):
+def test_a_client_certificate_may_come_from_an_intermediate_ca(mutual, authority, clients, tmp_path):
     intermediate = Authority(tmp_path, "Between", parent=clients)
     context = authority.client_context(intermediate.client_file(sent_along=[intermediate]))
     assert Client(mutual.api.address, context).get("/livez").status == 200
@@ -373,7 +373,7 @@ STRANGERS = {
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 @pytest.mark.parametrize("stranger", STRANGERS)
-def test_a_client_without_a_good_certificate_is_not(mutual, authority, clients, tmp_path, stranger, version):
+def test_a_client_without_a_valid_certificate_is_refused(mutual, authority, clients, tmp_path, stranger, version):
     before = metric(mutual, FAILURES, listener="service")
     context = authority.client_context(STRANGERS[stranger](clients, tmp_path))
     context.minimum_version = context.maximum_version = version
@@ -381,7 +381,7 @@ def test_a_client_without_a_good_certificate_is_not(mutual, authority, clients, 
     mutual.wait_until(lambda: metric(mutual, FAILURES, listener="service") == before + 1)
 
 
-def test_without_an_authority_of_clients_no_certificate_is_asked_for(service, authority, clients):
+def test_without_client_ca_file_no_client_certificate_is_requested(service, authority, clients):
     context = authority.client_context(clients.client_file())
     assert Client(service.api.address, context).get("/livez").status == 200
 
@@ -390,12 +390,12 @@ def test_without_an_authority_of_clients_no_certificate_is_asked_for(service, au
 
 
 def names(issued: pathlib.Path) -> int:
-    """What distinguishes one certificate from another."""
+    """The certificate's serial number."""
     return x509.load_pem_x509_certificate(issued.read_bytes()).serial_number
 
 
 def shown(service) -> int:
-    """The certificate that a new connection receives."""
+    """The serial number of the certificate that a new connection receives."""
     with service.api.connect() as connection:
         return x509.load_der_x509_certificate(connection.socket.getpeercert(binary_form=True)).serial_number
 
@@ -419,7 +419,7 @@ def overwritten(directory: pathlib.Path, issued: pathlib.Path) -> None:
 
 
 def linked(directory: pathlib.Path, issued: pathlib.Path) -> None:
-    """Replaces the file as Kubernetes does: it is a link through `..data`, and that link is changed."""
+    """Replaces the file as Kubernetes does: the file is a link through `..data`, which is then changed."""
     version = directory / f"..{names(issued)}"
     version.mkdir()
     shutil.copy(issued, version / "tls.pem")
@@ -430,7 +430,7 @@ def linked(directory: pathlib.Path, issued: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize("put", [renamed, overwritten, linked])
-def test_a_new_certificate_is_used_and_no_request_fails_meanwhile(issuer, authority, tmp_path, put):
+def test_a_new_certificate_is_used_without_failing_requests(issuer, authority, tmp_path, put):
     files = [authority.server_file(ends=days) for days in (1, 2, 3)]
     put(tmp_path, files[0])
     context = authority.client_context()
@@ -472,7 +472,7 @@ def encrypted(file: pathlib.Path) -> bytes:
     )
 
 
-# The certificate's file, the key's file, and what the operator is told about them.
+# The contents of the certificate and key files, and the expected message.
 BAD_FILES = {
     "no certificate": (lambda one, other: (b"", key_of(one)), "c.pem: it contains no PEM certificate"),
     "no PEM": (lambda one, other: (b"\x30\x82" * 500, key_of(one)), "c.pem: it contains no PEM certificate"),
@@ -510,7 +510,7 @@ def put_pair(directory: pathlib.Path, certificate: bytes | None, key: bytes | No
 
 
 @pytest.mark.parametrize("fault", BAD_FILES)
-def test_a_file_that_can_not_be_used_is_named_before_anything_listens(issuer, authority, tmp_path, fault):
+def test_an_unusable_file_prevents_the_start_and_is_named(issuer, authority, tmp_path, fault):
     make, message = BAD_FILES[fault]
     one, other = authority.server_file(), authority.server_file()
     for listener in ("service", "admin"):
@@ -525,7 +525,7 @@ def test_a_file_that_can_not_be_used_is_named_before_anything_listens(issuer, au
 
 
 @pytest.mark.parametrize("content", [None, b"", b"nothing"])
-def test_an_authority_of_clients_that_can_not_be_used_is_named(issuer, authority, tmp_path, content):
+def test_an_unusable_client_ca_file_is_named(issuer, authority, tmp_path, content):
     file = tmp_path / "ca.pem"
     if content is not None:
         file.write_bytes(content)
@@ -535,7 +535,7 @@ def test_an_authority_of_clients_that_can_not_be_used_is_named(issuer, authority
     assert str(file).encode() in result.stderr
 
 
-def test_good_files_pass_the_check(issuer, authority, tmp_path):
+def test_config_check_accepts_valid_files(issuer, authority, tmp_path):
     file = authority.server_file()
     settings = {"tls": put_pair(tmp_path, certificate_of(file), key_of(file))}
     config = write_config(tmp_path, {"service": settings, "admin": settings, "providers": [provider(issuer)]})
@@ -544,7 +544,7 @@ def test_good_files_pass_the_check(issuer, authority, tmp_path):
 
 
 @pytest.mark.parametrize("fault", ["no certificate", "another's key", "a key that is gone", "half a certificate"])
-def test_files_that_become_invalid_change_nothing_and_are_logged_once(issuer, authority, tmp_path, fault):
+def test_files_that_become_invalid_are_logged_once_and_not_used(issuer, authority, tmp_path, fault):
     make, message = BAD_FILES[fault]
     first, second, third = (authority.server_file() for _ in range(3))
     pair = put_pair(tmp_path, certificate_of(first), key_of(first))
@@ -556,7 +556,7 @@ def test_files_that_become_invalid_change_nothing_and_are_logged_once(issuer, au
         assert message in entry["reason"]
         assert shown(service) == names(first)
         service.accept(issuer.token())
-        # Several inconsistent pairs may be seen between the two writes. The last state counts.
+        # Between the two writes, the service may read several inconsistent pairs.
         failures = reloads(service, "failure")
         assert failures >= 1
         assert reloads(service, "success") == 0
@@ -566,7 +566,7 @@ def test_files_that_become_invalid_change_nothing_and_are_logged_once(issuer, au
         assert len(service.entries(message="certificate can't be reloaded")) == reloads(service, "failure")
 
 
-def test_another_authority_of_clients_is_believed_from_then_on(issuer, authority, clients, tmp_path):
+def test_a_changed_client_ca_file_takes_effect(issuer, authority, clients, tmp_path):
     other = Authority(tmp_path, "Others")
     file = tmp_path / "ca.pem"
     shutil.copy(clients.certificate_file, file)
@@ -575,7 +575,7 @@ def test_another_authority_of_clients_is_believed_from_then_on(issuer, authority
     with Service(provider(issuer), service=listener, context=old) as service:
         service.wait_until_ready()
         handshake_fails(service.api.address, new)
-        # First both, so that clients can be moved one by one; then only the new one.
+        # Clients can move one by one while both CAs are trusted.
         file.write_bytes(clients.certificate_file.read_bytes() + other.certificate_file.read_bytes())
         service.wait_until(lambda: reloads(service, "success") == 1)
         assert Client(service.api.address, old).get("/livez").status == 200
@@ -586,7 +586,7 @@ def test_another_authority_of_clients_is_believed_from_then_on(issuer, authority
         handshake_fails(service.api.address, old)
 
 
-def test_a_session_is_not_resumed_past_its_authority(issuer, authority, clients, tmp_path):
+def test_a_session_cannot_be_resumed_once_its_ca_is_removed(issuer, authority, clients, tmp_path):
     other = Authority(tmp_path, "Others")
     file = tmp_path / "ca.pem"
     shutil.copy(clients.certificate_file, file)
@@ -644,7 +644,7 @@ def narrowed(issuer, authority, clients):
         ("client.example", ["spiffe://example.org"], None),
     ],
 )
-def test_a_client_must_have_a_name_that_is_listed(narrowed, authority, clients, listener, host, uris, name, version):
+def test_a_client_must_have_a_configured_name(narrowed, authority, clients, listener, host, uris, name, version):
     context = authority.client_context(clients.client_file(host, uris=uris))
     context.minimum_version = context.maximum_version = version
     address = getattr(narrowed, listener).address
@@ -656,7 +656,7 @@ def test_a_client_must_have_a_name_that_is_listed(narrowed, authority, clients, 
         line = narrowed.wait_for_entry(message="request", request_id=headers["X-Request-Id"])
         assert line["client_certificate"] == name
         after = metric(narrowed, "assay_client_certificate_requests_total", client=name, **labels)
-        # This request itself is one on the admin listener, under the client's name.
+        # On the admin listener, reading the metrics counts too.
         assert after >= counted + 1
     else:
         before = metric(narrowed, FAILURES, **labels)
@@ -666,8 +666,8 @@ def test_a_client_must_have_a_name_that_is_listed(narrowed, authority, clients, 
         narrowed.wait_for_entry(message="TLS handshake failed", reason=reason, **labels)
 
 
-def test_a_session_that_is_resumed_has_its_name_checked(narrowed, authority, clients):
-    """With TLS 1.2, whose sessions Python resumes at once. The certificate is not sent again."""
+def test_the_name_is_checked_when_a_session_is_resumed(narrowed, authority, clients):
+    """The certificate is not sent again. With TLS 1.2, Python resumes sessions at once."""
     context = authority.client_context(clients.client_file(uris=[SPIFFE]))
     context.maximum_version = ssl.TLSVersion.TLSv1_2
     host, port = narrowed.api.address.rsplit(":", 1)
@@ -684,7 +684,7 @@ def test_a_session_that_is_resumed_has_its_name_checked(narrowed, authority, cli
         assert line["client_certificate"] == SPIFFE
 
 
-def test_a_client_is_called_by_its_certificate(issuer, authority, clients):
+def test_logs_and_metrics_name_the_client_after_its_certificate(issuer, authority, clients):
     listener = tls(authority.server_file(), client_ca_file=str(clients.certificate_file))
     for uris, name in (["urn:first", "urn:second"], "urn:first"), ([], "client.example"):
         context = authority.client_context(clients.client_file(uris=uris))
@@ -704,7 +704,7 @@ def test_a_client_is_called_by_its_certificate(issuer, authority, clients):
         ("one who is late", "the client certificate is invalid"),
     ],
 )
-def test_why_a_handshake_failed_is_in_the_log(mutual, authority, clients, tmp_path, who, reason):
+def test_the_log_says_why_a_handshake_failed(mutual, authority, clients, tmp_path, who, reason):
     file = {
         "nobody": lambda: None,
         "a stranger": lambda: Authority(tmp_path).client_file(),
@@ -719,8 +719,8 @@ def test_why_a_handshake_failed_is_in_the_log(mutual, authority, clients, tmp_pa
 # healthcheck
 
 
-def test_healthcheck_knows_from_the_settings_that_tls_is_spoken(issuer, authority, tmp_path):
-    # The certificate is for another name and has expired: the check is only whether the service answers.
+def test_healthcheck_learns_from_the_settings_that_tls_is_used(issuer, authority, tmp_path):
+    # `healthcheck` only checks that the service answers, so it accepts an expired certificate for another name.
     listener = tls(authority.server_file("assay.example", ends=-HOUR))
     with Service(provider(issuer), service=listener) as service:
         address = service.api.address
@@ -733,7 +733,7 @@ def test_healthcheck_knows_from_the_settings_that_tls_is_spoken(issuer, authorit
         assert run(*commands.healthcheck(service.admin.address, "--tls")).returncode == 1
 
 
-def test_healthcheck_shows_a_certificate_where_one_is_asked_for(mutual, clients, tmp_path):
+def test_healthcheck_can_present_a_client_certificate(mutual, clients, tmp_path):
     address = mutual.api.address
 
     def check(file) -> int:

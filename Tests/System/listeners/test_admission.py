@@ -1,4 +1,4 @@
-"""503: overloaded, keys unavailable, shutting down; and a stop that finishes requests in flight."""
+"""503 responses (overloaded, keys unavailable, shutting down), and graceful shutdown."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ def issuer(server):
 
 
 def test_requests_beyond_max_in_flight_are_refused_at_once(issuer):
-    """Three requests wait for keys, but only two may. The service decides which one it rejects."""
+    """Three requests wait for keys, but only two may. The service chooses which one to reject."""
     issuer.jwks.hold()
     with Service(provider(issuer), limits={"max_in_flight": 2, "keys_timeout": "10s"}) as service:
         connections = [service.api.connect() for _ in range(3)]
@@ -40,7 +40,7 @@ def test_requests_beyond_max_in_flight_are_refused_at_once(issuer):
         assert "limits.max_in_flight" in problem["detail"]
         assert overloaded(service) == {"max_in_flight": 1}
         assert service.wait_for_entry(message="request", code="overloaded")["limit"] == "limits.max_in_flight"
-        # Monitoring must not be rejected along with the others.
+        # Monitoring must still work.
         assert service.admin.get("/livez").status == 200
         assert service.admin.get("/readyz").status == 503
         issuer.jwks.release()
@@ -53,7 +53,7 @@ def test_requests_beyond_max_in_flight_are_refused_at_once(issuer):
             service.accept(issuer.token())
 
 
-def test_each_item_of_a_batch_that_waits_counts(issuer):
+def test_each_waiting_item_of_a_batch_counts(issuer):
     issuer.jwks.hold()
     limits = {"max_in_flight": 5, "keys_timeout": "10s"}
     with Service(provider(issuer), limits=limits) as service, service.api.connect() as connection:
@@ -66,7 +66,7 @@ def test_each_item_of_a_batch_that_waits_counts(issuer):
         assert [result["identity"]["subject"] for result in results] == [f"user-{n}" for n in range(5)]
 
 
-def test_one_item_of_a_batch_without_keys_fails_alone(server, issuer):
+def test_an_item_of_a_batch_without_keys_fails_alone(server, issuer):
     down = server.issuer("down", OLD)
     down.jwks.status = 500
     with Service(provider(issuer, "up"), provider(down, "down")) as service:
@@ -77,7 +77,7 @@ def test_one_item_of_a_batch_without_keys_fails_alone(server, issuer):
 
 
 class Stop:
-    """A service that is asked to stop while a request waits for keys."""
+    """A service that is about to be stopped while a request waits for keys."""
 
     def __init__(self, service, issuer):
         self.service = service
@@ -92,7 +92,7 @@ class Stop:
         issuer.rotate(NEW, OLD)
         issuer.jwks.hold()
         self.parked.send(verify_bytes(issuer.token(sub="parked")))
-        # The fetch that it causes shows that the request is in flight.
+        # Once the fetch has begun, the request is in flight.
         issuer.jwks.wait_for(2)
 
 
@@ -108,7 +108,7 @@ def stop(issuer):
 
 
 def answer_on_a_new_connection(address: str, octets: bytes):
-    """`None` if there is none."""
+    """The response; `None` if the service refuses or closes the connection."""
     method, path, _ = octets.decode().split(" ", 2)
     try:
         with Connection(address) as connection:
@@ -118,13 +118,13 @@ def answer_on_a_new_connection(address: str, octets: bytes):
         return None
 
 
-def test_a_stop_is_logged_and_clean(stop):
+def test_a_stop_finishes_requests_in_flight_and_refuses_new_ones(stop):
     service = stop.service
     service.terminate()
 
     def is_unready(address):
         response = answer_on_a_new_connection(address, request_bytes("GET", "/readyz"))
-        assert response is not None, "refused while a request was under way"
+        assert response is not None, "connection refused while a request was in flight"
         return response.status == 503
 
     for listener in (service.api, service.admin):
@@ -132,7 +132,7 @@ def test_a_stop_is_logged_and_clean(stop):
     refused = answer_on_a_new_connection(service.api.address, verify_bytes(stop.before))
     assert refused is not None
     assert_code(refused, "shutting_down")
-    # Connections that were already open get the same answers.
+    # Connections that were already open get the same responses.
     stop.idle.send(verify_bytes(stop.before))
     assert_code(stop.idle.response("POST", "/v1/verify"), "shutting_down")
     stop.idle_admin.send(request_bytes("GET", "/readyz"))
@@ -145,7 +145,7 @@ def test_a_stop_is_logged_and_clean(stop):
     assert service.wait() == 0
 
 
-def test_a_request_whose_body_is_still_coming_is_finished(stop):
+def test_a_request_whose_body_is_still_arriving_is_finished(stop):
     service = stop.service
     octets = verify_bytes(stop.before)
     with service.api.connect() as slow:
@@ -159,7 +159,7 @@ def test_a_request_whose_body_is_still_coming_is_finished(stop):
     assert service.wait() == 0
 
 
-def test_liveness_holds_while_stopping(stop):
+def test_livez_stays_200_while_stopping(stop):
     stop.service.terminate()
     response = answer_on_a_new_connection(stop.service.admin.address, request_bytes("GET", "/livez"))
     assert response is not None and response.status == 200
@@ -167,14 +167,14 @@ def test_liveness_holds_while_stopping(stop):
     assert stop.service.wait() == 0
 
 
-def test_interrupt_is_a_stop_too(stop):
+def test_sigint_stops_the_service_gracefully(stop):
     stop.service.process.send_signal(signal.SIGINT)
     stop.issuer.jwks.release()
     assert stop.parked.response("POST", "/v1/verify").status in (200, 503)
     assert stop.service.wait() == 0
 
 
-def test_a_stop_waits_no_longer_than_its_grace(server, issuer):
+def test_a_stop_takes_no_longer_than_shutdown_grace(server, issuer):
     settings = {"shutdown_grace": "1s", "limits": {"keys_timeout": "30s"}}
     with Service(provider(issuer), **settings) as service:
         service.wait_until_ready()
@@ -188,12 +188,12 @@ def test_a_stop_waits_no_longer_than_its_grace(server, issuer):
             connection.close()
 
 
-def test_until_the_delay_is_over_everything_is_answered_and_connections_end(issuer):
+def test_during_shutdown_delay_requests_are_answered_and_connections_closed(issuer):
     with Service(provider(issuer), shutdown_delay="300s") as service:
         service.wait_until_ready()
         kept = service.api.connect()
         service.terminate()
-        # Connections are still accepted, and `/readyz` tells load balancers to send no more.
+        # `/readyz` tells load balancers to send no more, but connections are still accepted.
         service.wait_until(lambda: service.api.get("/readyz").status == 503)
         assert service.api.get("/readyz").json["status"] == "shutting_down"
         assert service.admin.get("/livez").status == 200
@@ -207,7 +207,7 @@ def test_until_the_delay_is_over_everything_is_answered_and_connections_end(issu
         service.kill()
 
 
-def test_after_the_delay_comes_the_stop(issuer):
+def test_the_service_stops_after_shutdown_delay(issuer):
     with Service(provider(issuer), shutdown_delay="1s") as service:
         service.wait_until_ready()
         service.terminate()
@@ -215,7 +215,7 @@ def test_after_the_delay_comes_the_stop(issuer):
         stopping, stopped = (
             datetime.fromisoformat(service.entries(message=message)[0]["time"]) for message in ("stopping", "stopped")
         )
-        # The log's times are from the wall clock; the delay uses a monotonic clock.
+        # The log uses the wall clock, and the delay a monotonic one.
         assert stopped - stopping >= timedelta(seconds=0.9)
 
 
@@ -231,7 +231,7 @@ def test_a_second_signal_ends_the_delay(issuer, first, second):
         assert service.entries(message="shutdown_delay cut short by a second signal")
 
 
-def test_a_stop_with_nothing_to_finish_is_quick(issuer):
+def test_a_stop_with_nothing_in_flight_is_quick(issuer):
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
         connections = [service.api.connect() for _ in range(3)]
@@ -241,7 +241,7 @@ def test_a_stop_with_nothing_to_finish_is_quick(issuer):
             assert connection.closed()
 
 
-def test_a_stop_before_any_key_was_fetched_is_clean(issuer):
+def test_a_stop_during_the_first_fetch_is_clean(issuer):
     issuer.discovery.hold()
     with Service(provider(issuer)) as service:
         issuer.discovery.wait_for(1)
@@ -250,7 +250,7 @@ def test_a_stop_before_any_key_was_fetched_is_clean(issuer):
 
 
 def test_a_stop_while_keys_arrive_is_clean(server):
-    """The process exits while another thread may still be reading keys."""
+    """Another thread may still be reading keys when the process exits."""
     for number in range(20):
         issuer = server.issuer(f"late-{number}", OLD)
         issuer.jwks.hold()
@@ -260,7 +260,7 @@ def test_a_stop_while_keys_arrive_is_clean(server):
             service.terminate()
 
 
-def test_a_stop_is_logged(issuer):
+def test_a_stop_is_logged_as_info(issuer):
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
         before = len(service.log)

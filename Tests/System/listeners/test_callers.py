@@ -26,14 +26,14 @@ def guarded(issuer):
 
 @pytest.mark.parametrize("key", [FIRST, SECOND])
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer"])
-def test_any_configured_key_will_do(guarded, issuer, scheme, key):
+def test_any_configured_key_is_accepted(guarded, issuer, scheme, key):
     response = guarded.verify(issuer.token(), {"Authorization": f"{scheme} {key}"})
     assert response.status == 200, response
 
 
 # `Tests/ServiceTests/CallerTests.swift` tests every near miss.
 @pytest.mark.parametrize("authorization", [None, "Bearer wrong", f"Bearer {FIRST}x", f"Bearer {sha256_hex(FIRST)}", f"Basic {FIRST}"])
-def test_no_key_or_a_wrong_one_is_refused(guarded, issuer, authorization):
+def test_a_missing_or_wrong_key_is_refused(guarded, issuer, authorization):
     for path, body in [
         ("/v1/verify", {"id_token": issuer.token()}),
         ("/v1/verify/batch", {"items": [{"id_token": "x"}]}),
@@ -44,7 +44,7 @@ def test_no_key_or_a_wrong_one_is_refused(guarded, issuer, authorization):
         assert (response.header("WWW-Authenticate") or "").startswith("Bearer")
 
 
-def test_two_keys_at_once_are_refused(guarded, issuer):
+def test_two_keys_in_one_request_are_refused(guarded, issuer):
     body = json.dumps({"id_token": issuer.token()}).encode()
     headers = {"Authorization": f"Bearer {FIRST}", "authorization": "Bearer wrong"}
     with guarded.api.connect() as connection:
@@ -52,15 +52,14 @@ def test_two_keys_at_once_are_refused(guarded, issuer):
         assert_code(connection.response("POST", "/v1/verify"), "request_invalid")
 
 
-def test_a_caller_without_a_key_gets_no_buffer_for_a_batch(guarded):
-    """Rejected after the head, before 4 MiB have arrived."""
+def test_an_unauthenticated_batch_is_refused_before_its_body_is_read(guarded):
     head = request_bytes("POST", "/v1/verify/batch", None, {"Content-Type": "application/json"})
     with guarded.api.connect() as connection:
         connection.send(head.replace(b"\r\n\r\n", b"\r\nContent-Length: 4000000\r\n\r\n"))
         assert_code(connection.response("POST", "/v1/verify/batch"), "caller_unauthenticated")
 
 
-def test_a_caller_is_known_before_the_body_is_judged(guarded):
+def test_the_key_is_checked_before_the_body(guarded):
     for body in (b"{", b"", b'{"id_token":5}'):
         assert_code(guarded.api.post("/v1/verify", body), "caller_unauthenticated")
     assert_code(guarded.api.post("/v1/verify", b"{", {"Authorization": f"Bearer {FIRST}"}), "request_invalid")
@@ -84,7 +83,7 @@ OPERATOR_ENDPOINTS = [
 
 
 @pytest.mark.parametrize(("method", "path", "body"), OPERATOR_ENDPOINTS)
-def test_operators_need_a_key_where_callers_do(guarded, issuer, method, path, body):
+def test_api_keys_apply_to_operator_endpoints_too(guarded, issuer, method, path, body):
     fetches = issuer.jwks.count
     for authorization in (None, "Bearer wrong", f"Basic {FIRST}"):
         response = guarded.admin.request(method, path, body, {"Authorization": authorization})
@@ -94,14 +93,14 @@ def test_operators_need_a_key_where_callers_do(guarded, issuer, method, path, bo
         assert guarded.admin.request(method, path, body, {"Authorization": f"Bearer {key}"}).status == 200
 
 
-def test_a_path_that_is_none_says_so_without_a_key(guarded):
+def test_an_unknown_path_or_method_is_reported_without_a_key(guarded):
     assert_code(guarded.admin.get("/v1/nothing"), "not_found")
     assert_code(guarded.admin.post("/v1/providers"), "method_not_allowed")
     assert_code(guarded.admin.post("/v1/providers/nobody/refresh"), "caller_unauthenticated")
 
 
 @pytest.mark.parametrize(("method", "path", "body"), OPERATOR_ENDPOINTS)
-def test_operators_may_have_keys_of_their_own(issuer, method, path, body):
+def test_the_admin_listener_may_have_its_own_keys(issuer, method, path, body):
     operators = {"listen": "127.0.0.1:0", "api_keys": [sha256_hex(SECOND)]}
     with Service(provider(issuer), api_keys=[sha256_hex(FIRST)], admin=operators) as service:
         service.wait_until_ready()
@@ -112,8 +111,8 @@ def test_operators_may_have_keys_of_their_own(issuer, method, path, body):
         assert_code(service.admin.request(method, path, body, first), "caller_unauthenticated")
 
 
-def test_a_rotation_can_be_seen_through(issuer):
-    """The log and a metric show who still uses the old key."""
+def test_log_and_metrics_show_which_keys_are_in_use(issuer):
+    """During a rotation, they show who still uses the old key."""
     keys = [{"name": "backend-2026", "sha256": sha256_hex(FIRST)}, sha256_hex(SECOND)]
     operator = {"listen": "127.0.0.1:0", "api_keys": [{"name": "ops", "sha256": sha256_hex("operator")}]}
     with Service(provider(issuer), api_keys=keys, admin=operator) as service:
@@ -136,7 +135,7 @@ def test_a_rotation_can_be_seen_through(issuer):
         assert found == {("service", "backend-2026"): 2, ("service", "key-2"): 1, ("admin", "ops"): 1}
 
 
-def test_a_refused_caller_is_counted_and_not_named_in_the_log(guarded, issuer):
+def test_a_refused_key_is_not_logged(guarded, issuer):
     guarded.verify(issuer.token(), {"Authorization": "Bearer canary-wrong-key", "X-Request-Id": "refused-caller"})
     entry = guarded.wait_for_entry(message="request", request_id="refused-caller")
     assert (entry["status"], entry["code"]) == (401, "caller_unauthenticated")

@@ -1,4 +1,4 @@
-"""Connections and headers: keep-alive, pipelining, both listeners, Unix sockets, request IDs, caching."""
+"""Connections and headers: keep-alive, pipelining, both listeners, Unix sockets, request IDs."""
 
 import json
 import re
@@ -50,8 +50,8 @@ def test_pipelined_requests_are_answered_in_order_though_one_waits_for_keys(serv
             assert statuses == [200, 200, 422, 200, 200]
 
 
-def test_a_client_that_reads_nothing_is_read_no_further(service, oidc):
-    """Backpressure: its answers must not accumulate in memory, and others must not wait."""
+def test_the_service_stops_reading_from_a_client_that_does_not_read(service, oidc):
+    """Backpressure: responses must not accumulate in memory, and other clients must not wait."""
     octets = request_bytes("GET", "/readyz") * 1000
     with service.api.connect() as greedy:
         greedy.socket.settimeout(0.5)
@@ -81,7 +81,7 @@ def test_the_service_may_listen_on_a_unix_socket(server, tmp_path_factory):
         service.accept(issuer.token())
         assert service.admin.get("/metrics").status == 200
         assert_code(service.api.post("/v1/verify", b"{"), "request_invalid")
-    # A leftover socket file does not prevent the next start.
+    # The socket files that are left over do not prevent the next start.
     with Service(provider(issuer), service={"listen": path}, admin={"listen": admin}) as service:
         service.wait_until_ready()
         service.accept(issuer.token())
@@ -99,20 +99,20 @@ def test_the_service_may_listen_on_ipv6(server):
 
 
 @pytest.mark.parametrize("value", ["a", "x" * 128])
-def test_the_callers_request_id_is_given_back(service, value):
+def test_a_valid_request_id_is_returned(service, value):
     assert service.api.get("/livez", {"X-Request-Id": value}).header("X-Request-Id") == value
     problem = service.api.post("/v1/verify", b"{", {"X-Request-Id": value})
     assert problem.json["request_id"] == value
 
 
 @pytest.mark.parametrize("value", ["x" * 129, "a b"])
-def test_any_other_request_id_is_replaced(service, value):
+def test_an_invalid_request_id_is_replaced(service, value):
     response = service.api.post("/v1/verify", b"{", {"X-Request-Id": value})
     assert response.header("X-Request-Id") != value
     assert response.json["request_id"] == response.header("X-Request-Id")
 
 
-def test_every_answer_has_a_date_and_says_what_it_is(service, oidc):
+def test_every_response_has_date_and_content_type(service, oidc):
     for response in (
         service.api.get("/livez"),
         service.verify(oidc.token()),
@@ -124,6 +124,6 @@ def test_every_answer_has_a_date_and_says_what_it_is(service, oidc):
         assert response.header("Server") is None
 
 
-def test_a_client_may_use_both_listeners_by_name(service):
+def test_the_host_may_be_localhost(service):
     port = service.api.address.rsplit(":", 1)[1]
     assert Client(f"localhost:{port}").get("/livez").status == 200

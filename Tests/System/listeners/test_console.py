@@ -1,4 +1,4 @@
-"""The console over HTTP: when it is enabled, what it may request, and who may access it.
+"""The console over HTTP: when it is served, what its page may load, and who may access it.
 
 Tests/System/console tests it in a browser.
 """
@@ -45,19 +45,19 @@ def guarded(issuer):
 
 
 @pytest.mark.parametrize("path", FILES)
-def test_it_is_off_unless_it_is_asked_for(service, path):
+def test_the_console_is_off_by_default(service, path):
     assert_code(service.admin.get(path), "not_found")
     assert_code(service.admin.post(path), "not_found")
 
 
 @pytest.mark.parametrize("path", FILES)
-def test_it_is_on_the_admin_listener_only(console, path):
+def test_the_console_is_only_on_the_admin_listener(console, path):
     assert console.admin.get(path).status == 200
     assert_code(console.api.get(path), "not_found")
     assert_code(console.admin.post(path), "method_not_allowed")
 
 
-def test_the_root_leads_to_it(console, service):
+def test_the_root_redirects_to_the_console(console, service):
     response = console.admin.get("/")
     assert (response.status, response.header("Location")) == (302, "console")
     assert_code(console.admin.get("/", {"Host": "evil.example"}), "request_invalid")
@@ -65,7 +65,7 @@ def test_the_root_leads_to_it(console, service):
     assert_code(service.admin.get("/"), "not_found")
 
 
-def test_the_admin_listeners_404_leads_to_what_is_there(service):
+def test_the_admin_listeners_404_lists_paths_that_exist(service):
     problem = assert_code(service.admin.get("/nothing"), "not_found")
     assert "/openapi.yaml" not in problem["detail"]
     for path in re.findall(r"/[a-z0-9/]+\b(?!/?\{)", problem["detail"].replace("/v1/providers/{id}/refresh", "")):
@@ -74,12 +74,12 @@ def test_the_admin_listeners_404_leads_to_what_is_there(service):
 
 
 @pytest.mark.parametrize("path", ["/console/", "/console/index.html", "/console/../console", "/Console", "/console.js"])
-def test_there_is_nothing_beside_it(console, path):
+def test_similar_paths_are_not_found(console, path):
     assert_code(console.admin.get(path), "not_found")
 
 
 @pytest.mark.parametrize(("path", "content_type"), FILES.items())
-def test_its_files_say_what_they_are_and_what_they_may(console, path, content_type):
+def test_each_file_has_its_content_type_and_a_strict_policy(console, path, content_type):
     response = console.admin.get(path)
     assert response.header("Content-Type") == content_type
     assert response.header("X-Content-Type-Options") == "nosniff"
@@ -102,7 +102,7 @@ def test_its_files_say_what_they_are_and_what_they_may(console, path, content_ty
     }
 
 
-def test_it_needs_nothing_from_elsewhere_and_has_nothing_inline(console):
+def test_the_page_loads_only_its_own_files_and_has_no_inline_code(console):
     page = console.admin.get("/console").text
     links = re.findall(r'(?:src|href)="([^"]*)"', page)
     assert {link for link in links if not link.startswith("#")} == {"data:,", "console/console.css", "console/console.js"}
@@ -111,7 +111,7 @@ def test_it_needs_nothing_from_elsewhere_and_has_nothing_inline(console):
         assert not re.search(r"https?://|//\w+\.\w+", console.admin.get(path).text)
 
 
-def test_a_reload_turns_it_on_and_off(issuer):
+def test_a_reload_turns_the_console_on_and_off(issuer):
     with Service(provider(issuer)) as service:
         for is_on in (True, False):
             admin = {"listen": "127.0.0.1:0", "console": is_on}
@@ -124,20 +124,20 @@ def test_a_reload_turns_it_on_and_off(issuer):
 
 
 @pytest.mark.parametrize("path", FILES)
-def test_the_page_needs_no_key_since_a_browser_has_none_yet(guarded, path):
+def test_the_page_itself_needs_no_key(guarded, path):
     assert guarded.admin.get(path).status == 200
 
 
 @pytest.mark.parametrize("path", DATA)
-def test_what_it_shows_needs_one(guarded, path):
+def test_the_pages_data_needs_a_key(guarded, path):
     for headers in ({}, {"Authorization": "Bearer wrong"}):
         assert_code(guarded.admin.get(path, headers), "caller_unauthenticated")
     assert guarded.admin.get(path, {"Authorization": f"Bearer {KEY}"}).status == 200
 
 
 @pytest.mark.parametrize("path", [*DATA, *FILES])
-def test_a_foreign_host_name_gets_no_data(console, path):
-    """If an attacker's name resolves first to their own server and then to ours, their page has the console's origin."""
+def test_an_unknown_host_name_is_refused(console, path):
+    """DNS rebinding: a name that resolves to an attacker's server and then to ours gives their page the console's origin."""
     for host in ("evil.example", "evil.example:9090", "127.0.0.1.evil.example", "localhost.evil.example", "[::1].x", "1.2"):
         assert_code(console.admin.get(path, {"Host": host}), "request_invalid")
     for host in ("127.0.0.1", "127.0.0.1:9090", "[::1]:9090", "localhost", "LocalHost:80", "10.0.0.7:9090"):
@@ -145,7 +145,7 @@ def test_a_foreign_host_name_gets_no_data(console, path):
 
 
 @pytest.mark.parametrize("console", [True, False])
-def test_a_keyless_admin_listener_answers_its_own_names_alone(issuer, console):
+def test_an_admin_listener_without_keys_accepts_only_its_own_names(issuer, console):
     admin = {"listen": "127.0.0.1:0", "console": console, "hosts": ["Assay.Internal", "ops"]}
     with Service(provider(issuer), admin=admin) as service:
         for path in (*DATA, "/livez", "/readyz", "/metrics", "/nothing"):
@@ -155,14 +155,14 @@ def test_a_keyless_admin_listener_answers_its_own_names_alone(issuer, console):
                 assert service.admin.get(path, {"Host": host}).code != "request_invalid"
 
 
-def test_names_are_answered_where_a_key_is_asked_for(guarded):
+def test_any_name_is_accepted_if_a_key_is_required(guarded):
     headers = {"Host": "ops.example.com", "Authorization": f"Bearer {KEY}"}
     for path in ("/v1/providers", "/console", "/livez", "/metrics"):
         assert guarded.admin.get(path, headers).status == 200
 
 
-def test_names_are_answered_where_no_browser_is_led_by_one(issuer, tmp_path):
-    """With TLS, a name needs a certificate; a Unix socket has no name."""
+def test_any_name_is_accepted_with_tls_or_on_a_socket(issuer, tmp_path):
+    """DNS rebinding fails there: with TLS, a name needs a certificate, and browsers don't open Unix sockets."""
     authority = Authority(tmp_path, "Servers")
     certificate = str(authority.server_file())
     context = authority.client_context()
@@ -189,12 +189,12 @@ CROSS_SITE = [
 
 
 @pytest.mark.parametrize("headers", CROSS_SITE, ids=str)
-def test_another_sites_page_may_cause_nothing(console, service, world, issuer, headers):
+def test_requests_from_other_sites_are_refused(console, service, world, issuer, headers):
     fetches = issuer.jwks.count
     assert_code(console.admin.post("/v1/providers/oidc/refresh", b"", headers), "request_invalid")
     assert issuer.jwks.count == fetches
     assert_code(console.admin.post("/v1/explain", {"id_token": issuer.token()}, headers), "request_invalid")
-    # Whether the console is enabled or not.
+    # The same without the console.
     fetches = world.oidc.jwks.count
     assert_code(service.admin.post("/v1/providers/oidc/refresh", b"", headers), "request_invalid")
     assert world.oidc.jwks.count == fetches
@@ -212,11 +212,11 @@ def test_another_sites_page_may_cause_nothing(console, service, world, issuer, h
     ],
     ids=str,
 )
-def test_its_own_page_and_other_programs_may(console, headers):
+def test_requests_from_the_console_and_other_programs_are_accepted(console, headers):
     assert console.admin.post("/v1/providers/oidc/refresh", b"", headers).status == 200
 
 
-def test_two_origins_are_none(console):
+def test_two_origin_headers_are_refused(console):
     request = request_bytes("POST", "/v1/providers/oidc/refresh", b"", {"Origin": "http://127.0.0.1"})
     with console.admin.connect() as connection:
         connection.send(request.replace(b"\r\n\r\n", b"\r\nOrigin: https://evil.example\r\n\r\n"))
@@ -224,7 +224,7 @@ def test_two_origins_are_none(console):
 
 
 @pytest.mark.parametrize("path", [*DATA, *FILES])
-def test_no_other_origin_may_read_it(console, path):
+def test_no_other_origin_may_read_responses(console, path):
     for method in ("GET", "OPTIONS"):
         response = console.admin.request(method, path, None, {"Origin": "https://evil.example"})
         assert not [name for name, _ in response.headers if name.lower().startswith("access-control")]
@@ -233,7 +233,7 @@ def test_no_other_origin_may_read_it(console, path):
 # MARK: Contents
 
 
-def test_verdicts_are_those_of_the_metrics(server):
+def test_verdicts_agree_with_the_metrics(server):
     issuer = server.issuer("counted", ec_key("counted"))
     with Service(provider(issuer, "one"), provider(server.issuer("other"), "two")) as service:
         service.wait_until_ready()
@@ -266,7 +266,7 @@ def named(*kids: str) -> dict:
     return {"count": len(kids), "kids": list(kids)}
 
 
-def test_events_tell_of_fetches_rotations_and_failures(server):
+def test_fetches_rotations_and_failures_are_events(server):
     first, second = ec_key("first"), ec_key("second")
     issuer = server.issuer("told", first)
     with Service(provider(issuer)) as service:
@@ -283,7 +283,7 @@ def test_events_tell_of_fetches_rotations_and_failures(server):
         rotated = [event("keys_changed", added=named("second"), removed=named("first"))]
         assert events(service, "oidc") == begun + rotated + [event("fetched")]
 
-        # Repetitions count as one event.
+        # Repetitions are one event with a count.
         service.admin.post("/v1/providers/oidc/refresh")
         service.admin.post("/v1/providers/oidc/refresh")
         assert events(service, "oidc") == begun + rotated + [event("fetched", 3)]
@@ -295,7 +295,7 @@ def test_events_tell_of_fetches_rotations_and_failures(server):
         assert failure["message"] == service.provider_state("oidc")["last_error"]["message"]
 
 
-def test_events_are_of_the_providers_that_there_are(server):
+def test_events_of_a_removed_provider_disappear(server):
     kept, gone = server.issuer("kept"), server.issuer("gone")
     with Service(provider(kept), provider(gone, "gone")) as service:
         service.wait_until_ready()
@@ -307,7 +307,7 @@ def test_events_are_of_the_providers_that_there_are(server):
         assert events(service, "oidc")
 
 
-def test_a_provider_that_lists_many_long_kids_makes_no_long_events(server):
+def test_events_with_many_long_kids_are_truncated(server):
     issuer = server.issuer("chatty", *(ec_key(f"{number:03}" + "é" * 500) for number in range(40)))
     with Service(provider(issuer)) as service:
         service.wait_until_ready()

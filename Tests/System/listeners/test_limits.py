@@ -1,4 +1,4 @@
-"""Sizes and timeouts: 413, 431, 408, and clients with wrong lengths."""
+"""Limits of sizes, times, memory and connections: 413, 431, 408 and 503."""
 
 import contextlib
 import json
@@ -37,13 +37,13 @@ def padded(token: str, length: int) -> bytes:
 # bodies
 
 
-def test_a_body_of_64_kib_is_read_and_a_larger_one_is_not(hasty, issuer):
+def test_a_body_may_have_64_kib(hasty, issuer):
     token = issuer.token()
     assert hasty.api.post("/v1/verify", padded(token, 64 * KIB)).status == 200
     assert_code(hasty.api.post("/v1/verify", padded(token, 64 * KIB + 1)), "request_too_large")
 
 
-def test_a_batch_of_4_mib_is_read_and_a_larger_one_is_not(hasty, issuer):
+def test_a_batch_may_have_4_mib(hasty, issuer):
     body = json.dumps({"items": [{"id_token": issuer.token()}]}).encode()
     fill = lambda length: body[:-1] + b" " * (length - len(body)) + b"}"  # noqa: E731
     assert hasty.api.post("/v1/verify/batch", fill(4 * KIB * KIB)).status == 200
@@ -52,7 +52,7 @@ def test_a_batch_of_4_mib_is_read_and_a_larger_one_is_not(hasty, issuer):
         assert_code(connection.response("POST", "/v1/verify/batch"), "request_too_large")
 
 
-def test_body_limits_are_settings(issuer):
+def test_body_limits_are_configurable(issuer):
     limits = {"max_body": "2KiB", "max_batch_body": "3KiB"}
     with Service(provider(issuer), limits=limits) as service:
         service.wait_until_ready()
@@ -63,7 +63,7 @@ def test_body_limits_are_settings(issuer):
         assert_code(service.api.post("/v1/verify/batch", padded(token, 3 * KIB + 1)), "request_too_large")
 
 
-def test_a_body_on_a_request_without_one_does_no_harm(hasty):
+def test_an_unexpected_body_does_no_harm(hasty):
     response = hasty.api.request("GET", "/livez", b"{}")
     assert response.status in (200, 400, 413), response
     assert hasty.api.get("/livez").status == 200
@@ -72,13 +72,13 @@ def test_a_body_on_a_request_without_one_does_no_harm(hasty):
 # heads
 
 
-def test_a_name_of_a_field_that_is_too_long_is_refused(hasty):
+def test_a_long_header_name_is_refused(hasty):
     with hasty.api.connect() as connection:
         connection.send_tolerantly(request_bytes("GET", "/livez", headers={"X" * 20_000: "y"}))
         assert_code(connection.response("GET", "/livez"), "headers_too_large", "request_invalid")
 
 
-def test_the_limit_of_heads_is_a_setting(issuer):
+def test_the_header_limit_is_configurable(issuer):
     with Service(provider(issuer), limits={"max_header": "2KiB"}) as service:
         assert service.api.get("/livez", {"X-Long": "x" * 1500}).status == 200
         with service.api.connect() as connection:
@@ -99,7 +99,7 @@ SLOW = {
 
 
 def test_a_request_that_does_not_arrive_in_time_gets_408(hasty, issuer):
-    """All at once, since each takes as long as the timeout; others are served meanwhile."""
+    """The cases run at once, because each takes the full timeout. Other requests are served meanwhile."""
     connections = {name: hasty.api.connect(timeout=6) for name in SLOW}
     for name, octets in SLOW.items():
         connections[name].send(octets)
@@ -112,7 +112,7 @@ def test_a_request_that_does_not_arrive_in_time_gets_408(hasty, issuer):
     assert all(json.loads(line).get("level") != "error" for line in hasty.log)
 
 
-def test_expecting_a_go_ahead_gets_one_and_no_more_time(hasty, issuer):
+def test_expect_100_continue_does_not_extend_the_timeout(hasty, issuer):
     body = json.dumps({"id_token": issuer.token()}).encode()
     head = request_bytes("POST", "/v1/verify", b"", {"Content-Length": str(len(body)), "Expect": "100-continue"})
     with hasty.api.connect() as prompt, hasty.api.connect() as silent:
@@ -125,7 +125,7 @@ def test_expecting_a_go_ahead_gets_one_and_no_more_time(hasty, issuer):
         assert_code(silent.response("POST", "/v1/verify"), "request_timeout")
 
 
-def test_unfinished_bodies_together_hold_bounded_memory(issuer):
+def test_memory_for_incomplete_bodies_is_bounded(issuer):
     body = padded(issuer.token(), 60 * KIB)
     octets = request_bytes("POST", "/v1/verify", body, {"Content-Type": "application/json"})
     with Service(provider(issuer), limits={"max_buffered": "64KiB"}) as service:
@@ -142,12 +142,12 @@ def test_unfinished_bodies_together_hold_bounded_memory(issuer):
         assert service.api.post("/v1/verify", body).status == 200
 
 
-def test_the_admin_listener_names_its_own_buffer(issuer):
+def test_the_admin_listener_has_its_own_buffer_limit(issuer):
     octets = request_bytes("POST", "/v1/explain", padded(issuer.token(), 60 * KIB), {"Content-Type": "application/json"})
     with Service(provider(issuer), limits={"max_buffered": "64KiB"}) as service:
         service.wait_until_ready()
         with contextlib.ExitStack() as stack:
-            # There is room for one. Any of them may be the one that is rejected.
+            # There is room for one. The service chooses which one to reject.
             unfinished = [stack.enter_context(service.admin.connect()) for _ in range(3)]
             for connection in unfinished:
                 connection.send_tolerantly(octets[:-1])
@@ -157,12 +157,11 @@ def test_the_admin_listener_names_its_own_buffer(issuer):
         assert "the admin listener's buffer (the larger of 4MiB and twice limits.max_body" in response.json["detail"]
 
 
-def test_an_idle_connection_is_not_a_slow_request(hasty):
-    """Between requests, a connection may be idle for longer than the request timeout."""
+def test_the_request_timeout_does_not_apply_between_requests(hasty):
     with hasty.api.connect() as connection, hasty.api.connect() as slow:
         connection.send(request_bytes("GET", "/livez"))
         assert connection.response("GET", "/livez").status == 200
-        # The end of the slow request shows that the request timeout has passed.
+        # Once the slow request times out, the idle connection has outlasted the request timeout too.
         slow.send(b"G")
         assert_code(slow.response("GET", "/livez"), "request_timeout")
         connection.send(request_bytes("GET", "/livez"))
@@ -192,13 +191,12 @@ def test_connections_beyond_the_limit_are_refused(issuer):
                 connection.close()
 
 
-def test_the_admin_listener_names_its_own_limit_of_connections(issuer):
+def test_the_admin_listener_has_its_own_connection_limit(issuer):
     with Service(provider(issuer), admin={"listen": "127.0.0.1:0", "max_connections": 8}) as service:
         service.wait_until_ready()
         assert service.admin.get("/livez").status == 200
         with contextlib.ExitStack() as idle:
-            # With the connection that the service's client keeps, one too many. Any of them may be the one that is
-            # rejected.
+            # With the connection of `service.admin`, this is one too many. The service chooses which one to reject.
             idle_ones = [idle.enter_context(service.admin.connect()) for _ in range(8)]
             readable, _, _ = select.select([one.socket for one in idle_ones], [], [], DEADLINE)
             response = next(one for one in idle_ones if one.socket in readable).response("GET", "/livez")

@@ -1,9 +1,7 @@
-"""Leak tests: operations that occur thousands of times in a long life must leave nothing behind. They are repeated
-within seconds instead of hours.
+"""Leak tests: repeats operations of a long-running service thousands of times within seconds.
 
-Each test repeats an operation until memory has reached its level, and then as often again: a leak of a few hundred
-bytes per operation shows. Fetches are caused by changes of the settings, each with URLs that have not been fetched
-before.
+Each test repeats an operation until memory use is steady, and then again to measure its growth. A leak of a few hundred
+bytes per operation shows. Changed settings cause fetches, each time with URLs that have not been fetched before.
 """
 
 import contextlib
@@ -29,7 +27,7 @@ MEGABYTE = 1024 * 1024
 
 
 def held(service: Service) -> int:
-    """The private memory of the process in bytes. Excludes the program's pages, which are loaded as they are used.
+    """The private memory of the process in bytes. Excludes the program's own pages, which are loaded on first use.
 
     Polls until two readings are equal, for at most five seconds: under load, the service lags behind its last clients.
     """
@@ -47,9 +45,9 @@ def held(service: Service) -> int:
 def assert_nothing_left_behind(service: Service, once, warm_up: int, times: int, limit: int) -> None:
     """Asserts that repeating an operation makes the process grow by fewer bytes than the limit, after a warm-up.
 
-    Memory that was freed stays with the process, so its size is a high-water mark. Spans for a slow collector and log
-    lines for a slow reader wait in bounded queues; under load, one may fill for the first time, and raises the mark
-    once. A leak raises it every time. So up to three stretches are measured, and the smallest growth counts.
+    The process keeps freed memory, so its size is a high-water mark. Under load, a bounded queue of spans or log lines may
+    fill for the first time and raise the mark once, while a leak raises it every time. So up to three measurements are
+    taken, and the smallest growth counts.
     """
     for _ in range(warm_up):
         once()
@@ -64,7 +62,7 @@ def assert_nothing_left_behind(service: Service, once, warm_up: int, times: int,
 
 
 class Keys:
-    """Any path is a JWK Set, or a failure, depending on its first part. Each answer has a new key."""
+    """Serves a JWK Set or a failure, depending on the first part of the path. Each response has a new key."""
 
     def __init__(self, context: ssl.SSLContext | None = None):
         self.count = 0
@@ -140,8 +138,8 @@ def tenant(number: int, jwks_uri: str, authority: Authority) -> dict:
     }
 
 
-def test_a_provider_over_tls_costs_some_kilobytes(authority):
-    """The system's CA certificates take a megabyte. They are loaded once, not once per provider."""
+def test_a_tls_provider_takes_only_kilobytes(authority):
+    """The system's CA certificates take a megabyte, and are loaded only once."""
     with Keys(authority.server_context()) as keys:
 
         def resident(count: int) -> int:
@@ -156,7 +154,7 @@ def test_a_provider_over_tls_costs_some_kilobytes(authority):
 KINDS = ["good"] * 4 + ["moved", "missing", "nonsense", "cut"]
 
 
-def test_fetches_leave_nothing_behind(authority, stranger):
+def test_fetches_do_not_leak(authority, stranger):
     with contextlib.ExitStack() as stack:
         secure = stack.enter_context(Keys(authority.server_context()))
         refused = stack.enter_context(Keys(stranger.server_context()))
@@ -180,7 +178,7 @@ def test_fetches_leave_nothing_behind(authority, stranger):
 
 @pytest.fixture(scope="module")
 def lived_in(authority):
-    """A service with everything that a request can cause: TLS, log lines, spans."""
+    """A service with TLS, a request log and tracing."""
     collector = Collector()
     with KeyServer() as server:
         issuer = server.issuer("op", ec_key("long-life"))
@@ -196,7 +194,7 @@ def lived_in(authority):
             yield service, issuer, collector
 
 
-def test_connections_and_handshakes_leave_nothing_behind(lived_in, authority):
+def test_connections_and_handshakes_do_not_leak(lived_in, authority):
     service, _, _ = lived_in
     context = authority.client_context()
 
@@ -211,10 +209,10 @@ def test_connections_and_handshakes_leave_nothing_behind(lived_in, authority):
             with Connection(service.admin.address, context=context) as connection:
                 connection.send(request_bytes("GET", "/livez"))
                 assert connection.response("GET", "/livez").status == 200
-                # A TLS library keeps a connection while it waits for close_notify.
+                # A TLS library keeps the connection until close_notify arrives.
                 with contextlib.suppress(ssl.SSLEOFError):
                     connection.socket.unwrap()
-            # And one that fails.
+            # A handshake that fails.
             with socket.create_connection(service.admin.address.rsplit(":", 1)) as connection:
                 connection.sendall(b"\x16\x03\x01\x00\x02\x01\x00")
 
@@ -222,7 +220,7 @@ def test_connections_and_handshakes_leave_nothing_behind(lived_in, authority):
     assert_nothing_left_behind(service, handshakes, 5, 20, MEGABYTE)
 
 
-def test_requests_their_spans_and_log_lines_leave_nothing_behind(lived_in):
+def test_requests_spans_and_log_lines_do_not_leak(lived_in):
     service, issuer, collector = lived_in
     body = b'{"id_token":"' + issuer.token().encode() + b'"}'
     trace = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
@@ -235,7 +233,7 @@ def test_requests_their_spans_and_log_lines_leave_nothing_behind(lived_in):
                 connection.send(octets)
                 for _ in range(64):
                     assert connection.unchecked_response().status == 200
-        # The rest of a batch waits for the next.
+        # An incomplete batch of spans waits for the next round.
         spans = (next(asked) - 1) * 512
         service.wait_until(lambda: len(collector.spans) >= spans)
         collector.bodies.clear()
@@ -244,8 +242,8 @@ def test_requests_their_spans_and_log_lines_leave_nothing_behind(lived_in):
     assert_nothing_left_behind(service, requests, 20, 40, MEGABYTE)
 
 
-def test_rotations_of_keys_leave_nothing_behind(server):
-    """A used key takes some kilobytes on each event loop, which must be released with the key."""
+def test_key_rotations_do_not_leak(server):
+    """A key in use takes some kilobytes on each event loop, which must be released with it."""
     keys = [rsa_key(f"rotated-{number}") for number in range(3)]
     numbers = itertools.count()
     issuer = server.issuer("rotating", *keys)
@@ -261,13 +259,13 @@ def test_rotations_of_keys_leave_nothing_behind(server):
         place.reset(issuer.jwk_set())
         return provider(issuer, jwks_uri=server.url + address)
 
-    # The signature cache would grow up to its limit.
+    # The verified-token cache would grow up to its limit.
     usual = {"verified_token_cache": {"entries": 0}, "log": {"requests": False}}
     with Service(settings(), **usual) as service:
 
         def rotations() -> None:
             change(service, settings(), **usual)
-            # Until each event loop has handled some.
+            # Enough requests that every event loop uses each key.
             for key in issuer.keys:
                 token = jws(key, issuer.claims())
                 octets = request_bytes("POST", "/v1/verify", b'{"id_token":"' + token.encode() + b'"}')
@@ -280,7 +278,7 @@ def test_rotations_of_keys_leave_nothing_behind(server):
         assert_nothing_left_behind(service, rotations, 10, 40, MEGABYTE)
 
 
-def test_changes_of_settings_leave_nothing_behind(lived_in):
+def test_reloads_do_not_leak(lived_in):
     service, _, _ = lived_in
     skews = itertools.cycle(["30s", "60s"])
     text = service.config.read_text()

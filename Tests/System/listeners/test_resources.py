@@ -9,7 +9,7 @@ from harness.service import Service, provider
 from harness.tokens import rsa_key
 
 
-def test_there_is_an_event_loop_for_each_processor_that_may_be_used(server):
+def test_there_is_one_event_loop_for_each_available_processor(server):
     issuer = server.issuer("op", rsa_key())
 
     def loops() -> int:
