@@ -1,4 +1,4 @@
-"""Access tokens over HTTP: an issuer with both kinds of token, every code of a refusal, keys that change or can't be had."""
+"""Access tokens over HTTP: an issuer with both kinds of token, every code of a refusal, rotated and unavailable keys."""
 
 import pytest
 
@@ -74,7 +74,7 @@ def service(issuer, keycloak, cognito, down):
         yield service
 
 
-def test_a_token_says_who_asks_and_what_is_granted(service, issuer):
+def test_the_answer_has_identity_and_authorization(service, issuer):
     token = access_token(issuer, roles=["clerk"], groups=["staff"], entitlements=[{"value": "print"}], azp="x")
     answer = accepted(service, token, scopes=["orders:read"], include_claims=True)
     assert answer["identity"] | {"provider": "api", "issuer": issuer.url, "subject": "user-1"} == answer["identity"]
@@ -89,7 +89,7 @@ def test_a_token_says_who_asks_and_what_is_granted(service, issuer):
     assert "claims" not in accepted(service, token)
 
 
-def test_each_endpoint_sees_the_entries_of_its_own_kind(service, issuer, keycloak):
+def test_each_endpoint_uses_only_provider_entries_of_its_kind(service, issuer, keycloak):
     token = access_token(issuer)
     accepted(service, token, provider="api")
     refused(verify(service, token, provider="oidc"), "provider_unknown")
@@ -99,7 +99,7 @@ def test_each_endpoint_sees_the_entries_of_its_own_kind(service, issuer, keycloa
     assert service.verify(issuer.token()).status == 200
 
 
-def test_an_id_token_is_no_access_token_and_the_other_way_round(service, issuer, keycloak):
+def test_id_tokens_and_access_tokens_are_not_interchangeable(service, issuer, keycloak):
     for claims in ({}, {"aud": API, "client_id": "app", "jti": "1"}):
         problem = refused(verify(service, issuer.token(**claims)), "header_unsupported")
         assert "not the ID Token" in problem["detail"]
@@ -111,14 +111,14 @@ def test_an_id_token_is_no_access_token_and_the_other_way_round(service, issuer,
     assert problem["claim"] == "scope"
 
 
-def test_a_dialect_without_the_declared_type(service, keycloak):
+def test_a_token_without_a_declared_type_is_recognized_by_its_claims(service, keycloak):
     claims = {"aud": [API, "account"], "azp": "shop", "typ": "Bearer", "nonce": "old", "scope": "orders"}
     token = keycloak.token(**claims, realm_access={"roles": ["clerk"]}, resource_access={"shop": {"roles": ["a", "b"]}})
     authorization = accepted(service, token)["authorization"]
     assert authorization == {"client_id": "shop", "scopes": ["orders"], "roles": ["clerk"], "groups": ["a", "b"], "entitlements": []}
 
 
-def test_a_dialect_without_an_audience(service, cognito):
+def test_a_token_without_an_audience_is_matched_by_its_client(service, cognito):
     token = cognito.token(aud=None, client_id="app", token_use="access", scope="orders/read")
     assert accepted(service, token, scopes=["orders/read"])["token"]["audience"] == []
     refused(verify(service, cognito.token(aud=None, client_id="x", token_use="access")), "authorized_party_mismatch")
@@ -126,12 +126,12 @@ def test_a_dialect_without_an_audience(service, cognito):
     refused(verify(service, cognito.token(aud=None, client_id="app", token_use="id")), "claim_invalid", "token_use")
 
 
-def test_a_machine_has_its_client_as_subject(service, issuer):
+def test_a_machines_subject_may_be_its_client_id(service, issuer):
     answer = accepted(service, access_token(issuer, sub="app"))
     assert answer["identity"]["subject"] == answer["authorization"]["client_id"] == "app"
 
 
-# By code: what is wrong with a token, and the claim that is named.
+# By code: changes to a valid token, and the claim that the problem names.
 REFUSALS = {
     "header_unsupported": ({"header": {"typ": "logout+jwt"}}, None),
     "key_not_found": ({"header": {"kid": "another"}}, None),
@@ -147,12 +147,12 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("code", REFUSALS)
-def test_a_refused_token(service, issuer, code):
+def test_each_refusal_has_its_code(service, issuer, code):
     claims, claim = REFUSALS[code]
     refused(verify(service, access_token(issuer, **claims), provider="api"), code, claim)
 
 
-def test_tokens_that_are_none(service, issuer):
+def test_malformed_or_unsigned_tokens_are_refused(service, issuer):
     good = access_token(issuer)
     header, payload, _ = parts(good)
     problem = refused(verify(service, "2YotnFZFEjr1zCsicMWpAA", provider="api"), "token_malformed")
@@ -162,7 +162,7 @@ def test_tokens_that_are_none(service, issuer):
     refused(verify(service, f"{header}.{payload}.{b64url(bytes(256))}"), "signature_invalid")
 
 
-def test_what_the_request_asks_for(service, issuer):
+def test_members_of_the_request_add_requirements(service, issuer):
     token = access_token(issuer, auth_time=now() - 100)
     refused(verify(service, token, scopes=["orders:read", "orders:write"]), "scope_missing")
     accepted(service, token, scopes=[])
@@ -177,7 +177,7 @@ def test_what_the_request_asks_for(service, issuer):
     accepted(service, token, audience=None, provider=None, include_claims=None)
 
 
-def test_a_request_of_another_form(service, issuer):
+def test_an_invalid_request_is_refused(service, issuer):
     """`AccessTokenRequestTests` tests every member."""
     refused(verify(service, access_token(issuer), scopes=None), "request_invalid")
     refused(service.api.post(PATH, b'{"token": "a", "token": "b"}'), "request_invalid")
@@ -186,20 +186,20 @@ def test_a_request_of_another_form(service, issuer):
     assert service.api.get(PATH).code == "method_not_allowed"
 
 
-def test_a_provider_that_nobody_knows(service, issuer):
+def test_an_unknown_provider_or_issuer_is_refused(service, issuer):
     refused(verify(service, access_token(issuer), provider="nobody"), "provider_unknown")
     refused(verify(service, access_token(issuer, iss="https://elsewhere.example")), "provider_unknown")
 
 
-def test_keys_that_cant_be_had_are_worth_another_try(service, down):
+def test_unavailable_keys_are_retryable(service, down):
     response = verify(service, access_token(down))
     refused(response, "keys_unavailable")
     assert int(response.header("Retry-After")) >= 1
-    # It can't pass with any key.
+    # No key could make this token valid.
     refused(verify(service, down.token()), "header_unsupported")
 
 
-def test_a_rotated_key_is_found_and_a_hopeless_token_fetches_none(server):
+def test_only_a_plausible_token_causes_a_fetch_after_a_rotation(server):
     issuer = server.issuer("rotating", rsa_key("old"))
     with Service(access(issuer)) as service:
         service.wait_until_ready()
@@ -212,7 +212,7 @@ def test_a_rotated_key_is_found_and_a_hopeless_token_fetches_none(server):
         assert issuer.jwks.count == fetched + 1
 
 
-def test_the_path_is_there_once_an_entry_verifies_access_tokens(server):
+def test_the_endpoint_exists_once_an_entry_verifies_access_tokens(server):
     issuer = server.issuer("turning-on", rsa_key("on"))
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
@@ -225,12 +225,12 @@ def test_the_path_is_there_once_an_entry_verifies_access_tokens(server):
         counts = {(each["provider"], each["code"]): each["count"] for each in service.admin.get("/v1/verdicts").json["access_tokens"]}
         assert counts == {("api", "ok"): 1, ("api", "scope_missing"): 1}
         assert 'assay_access_tokens_total{provider="api",code="ok"} 1' in service.admin.get("/metrics").text
-        # What verifies ID Tokens is as it was.
+        # ID Tokens are verified as before.
         assert service.verify(issuer.token()).status == 200
         assert service.admin.get("/v1/verdicts").json["verdicts"] == [{"provider": "oidc", "code": "ok", "count": 1}]
 
 
-def test_no_sign_in_begins_at_an_entry_for_access_tokens(server):
+def test_an_entry_for_access_tokens_does_not_support_sign_ins(server):
     issuer = server.issuer("no-sign-in", rsa_key("none"))
     with Service(access(issuer), sign_ins={}) as service:
         service.wait_until_ready()

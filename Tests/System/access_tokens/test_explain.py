@@ -1,4 +1,4 @@
-"""`POST /v1/explain` and `assay explain` with an access token: every check, and the same code as the verification."""
+"""`POST /v1/explain` and `assay explain` with an access token: every check, and the verification's code."""
 
 import json
 
@@ -41,7 +41,7 @@ def service(settings):
 
 
 def explain(service, token, **members) -> dict:
-    """The explanation, which gives the code of the verification."""
+    """The explanation. Asserts that it has the verification's code."""
     response = service.admin.post("/v1/explain", {"token": token} | members)
     assert response.status == 200, response
     answer = response.json
@@ -56,7 +56,7 @@ def states(answer: dict) -> dict[str, str]:
     return {check["name"]: check["state"] for check in answer["checks"]}
 
 
-def test_a_valid_token(service, issuer):
+def test_a_valid_token_passes_every_check(service, issuer):
     answer = explain(service, access_token(issuer), scopes=["orders:read"])
     assert answer["summary"] == "The token is valid: the provider api issued it for this API."
     assert answer["provider"] == "api" and answer["keys"]["state"] == "ready" and answer["token"]["claims"]
@@ -94,7 +94,7 @@ def test_each_check_says_what_is_wrong_and_what_to_do(service, issuer, check, co
     assert "ID Token" not in failed["explanation"] + failed["fix"]
 
 
-def test_what_the_request_needs(service, issuer):
+def test_requirements_of_the_request_are_explained(service, issuer):
     token = access_token(issuer)
     answer = explain(service, token, scopes=["orders:read", "orders:write"])
     [failed] = [each for each in answer["checks"] if each["state"] == "failed"]
@@ -108,7 +108,7 @@ def test_what_the_request_needs(service, issuer):
     assert answer["code"] == "session_revoked"
 
 
-def test_errors_in_the_request_are_those_of_the_verification(service, issuer):
+def test_errors_in_the_request_have_the_verifications_codes(service, issuer):
     token = access_token(issuer)
     for members in ({"audience": "https://third.example/"}, {"provider": "nobody"}, {"nonce": "n"}, {"scopes": 5}):
         verified = service.api.post(PATH, {"token": token} | members)
@@ -119,7 +119,7 @@ def test_errors_in_the_request_are_those_of_the_verification(service, issuer):
 
 
 def replaced(issuer):
-    """Another key with the same name."""
+    """Another key with the same ID."""
     return Key(rsa_key("other").private, issuer.keys[0].kid)
 
 
@@ -136,7 +136,7 @@ def test_several_failures_have_one_likely_cause(service, issuer, users):
     assert "is an ID Token (it has nonce), which the provider users verifies" in answer["summary"]
 
 
-def test_no_token_at_all(service, shared_server):
+def test_an_opaque_token_is_explained(service, shared_server):
     answer = explain(service, "x.y")
     assert answer["code"] == "token_malformed"
     assert set(states(answer).values()) == {"failed", "not_reached"}
@@ -145,7 +145,7 @@ def test_no_token_at_all(service, shared_server):
     assert (answer["code"], answer["provider"], answer["keys"]) == ("provider_unknown", None, None)
 
 
-def test_the_command_explains_it_too(settings, issuer, tmp_path):
+def test_the_command_explains_access_tokens(settings, issuer, tmp_path):
     config = write_config(tmp_path, {"providers": settings})
     options = ["--tokens", "access", "--scope", "orders:read"]
     result = run(*commands.explain(config, "--json", *options), stdin=access_token(issuer))

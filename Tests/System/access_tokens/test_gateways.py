@@ -1,4 +1,4 @@
-"""The assertions of Google IAP, Cloudflare Access and Pomerium, from settings to answer."""
+"""Assertions of Google IAP, Cloudflare Access and Pomerium."""
 
 import pytest
 
@@ -66,7 +66,7 @@ def service(iap, cloudflare, pomerium):
         yield service
 
 
-def test_google_iap(service, iap):
+def test_google_iap_assertions_are_verified(service, iap):
     answer = accepted(service, iap.assertion())
     assert answer["identity"]["subject"] == "accounts.google.com:118133858486581853996"
     assert (answer["identity"]["hosted_domain"], answer["identity"]["email_trust"]) == ("example.com", "unverified")
@@ -76,7 +76,7 @@ def test_google_iap(service, iap):
     refused(verify(service, iap.assertion(sub=None)), "claim_missing", "sub")
 
 
-def test_cloudflare_access(service, cloudflare):
+def test_cloudflare_access_assertions_are_verified(service, cloudflare):
     assert accepted(service, cloudflare.assertion())["identity"]["issuer"] == TEAM
     refused(verify(service, cloudflare.assertion(type="org")), "claim_invalid", "type")
     refused(verify(service, cloudflare.assertion(type=None)), "claim_missing", "type")
@@ -84,7 +84,7 @@ def test_cloudflare_access(service, cloudflare):
     assert "service_tokens" in problem["detail"]
 
 
-def test_cloudflare_service_tokens_where_they_are_accepted(cloudflare):
+def test_cloudflare_service_tokens_need_a_setting(cloudflare):
     settings = {"domain": "example.cloudflareaccess.com", "audiences": [TAG], "service_tokens": True}
     with Service(cloudflare.provider("cloudflare-access", **settings)) as service:
         service.wait_until_ready()
@@ -96,7 +96,7 @@ def test_cloudflare_service_tokens_where_they_are_accepted(cloudflare):
         assert accepted(service, cloudflare.assertion())["authorization"]["client_id"] is None
 
 
-def test_pomerium(service, pomerium):
+def test_pomerium_assertions_are_verified(service, pomerium):
     for issuer in (ROUTE, f"https://{ROUTE}/"):
         answer = accepted(service, pomerium.assertion(iss=issuer))
         assert answer["identity"]["issuer"] == ROUTE
@@ -105,14 +105,14 @@ def test_pomerium(service, pomerium):
     refused(verify(service, pomerium.assertion(aud="other.example.com")), "audience_mismatch")
 
 
-def test_an_assertion_is_no_id_token(service, iap, cloudflare, pomerium):
+def test_an_assertion_is_not_an_id_token(service, iap, cloudflare, pomerium):
     for gateway, id in ((iap, "google-iap"), (cloudflare, "cloudflare-access"), (pomerium, "pomerium")):
         for members in ({}, {"provider": id}):
             problem = service.reject(gateway.assertion(), "provider_unknown", **members)
             assert "/v1/access-tokens/verify" in problem["detail"]
 
 
-def test_no_sign_in_begins_at_a_gateway(iap):
+def test_a_gateway_does_not_support_sign_ins(iap):
     with Service(iap.provider("google-iap", audiences=[PATH]), sign_ins={}) as service:
         service.wait_until_ready()
         assert service.api.post("/v1/sign-ins", {"provider": "google-iap"}).code == "sign_in_not_supported"

@@ -1,4 +1,4 @@
-"""An explanation says which kind of token was sent, and where to send it."""
+"""Explanations say which kind of token was sent, and where to send it."""
 
 import json
 
@@ -51,7 +51,7 @@ def service(both, alone, balancer):
         yield service
 
 
-def test_an_access_token_where_id_tokens_are_verified(service, both):
+def test_an_access_token_sent_as_an_id_token_is_recognized(service, both):
     answer = explain(service, access_token(both))
     assert answer["code"] == "header_unsupported"
     says(answer, "is an access token, not an ID Token: its typ is at+jwt", SEND, "the provider api")
@@ -60,32 +60,32 @@ def test_an_access_token_where_id_tokens_are_verified(service, both):
     says(answer, "is an access token, not an ID Token: it has scope", SEND, "the provider api")
 
 
-def test_an_access_token_of_an_issuer_with_an_entry_for_access_tokens_alone(service, alone):
+def test_an_access_token_of_an_access_token_only_issuer_is_recognized(service, alone):
     for members in ({}, {"provider": "alone"}):
         answer = explain(service, access_token(alone), **members)
         assert (answer["code"], answer["provider"]) == ("provider_unknown", "alone")
         says(answer, "is an access token (its typ is at+jwt), which the provider alone verifies", f"Send it to {SEND}")
 
 
-def test_an_id_token_of_an_issuer_with_an_entry_for_access_tokens_alone(service, alone):
+def test_an_id_token_of_an_access_token_only_issuer_is_recognized(service, alone):
     answer = explain(service, alone.token(nonce="n"))
     says(answer, "is an ID Token (it has nonce), but the provider alone verifies only access tokens", "without tokens: access")
     answer = explain(service, alone.token())
     says(answer, "alone verifies only access tokens and gateways' assertions", f"Send the token to {SEND}")
 
 
-def test_the_assertion_of_a_load_balancer(service, balancer):
+def test_a_load_balancers_assertion_is_recognized(service, balancer):
     answer = explain(service, balancer.assertion())
     assert answer["code"] == "token_malformed"
     says(answer, "is the assertion of an AWS load balancer", f"Send it to {SEND}", "aws-alb")
 
 
-def test_an_id_token_that_fails_otherwise_is_not_said_to_be_an_access_token(service, both):
+def test_an_id_token_that_fails_otherwise_is_not_called_an_access_token(service, both):
     for token in (both.token(aud="other"), both.token(exp=1), both.token(aud="other", scope="openid", nonce="n")):
         assert "access token" not in explain(service, token)["likely_cause"]["explanation"]
 
 
-# By preset: its settings, and what its access tokens have that its ID Tokens lack.
+# By preset: its parameters, and the claims that only its access tokens have.
 DIALECTS = {
     "auth0": ({"domain": "example.eu.auth0.com"}, {"azp": "app", "scope": "openid"}),
     "azure-b2c": ({"subdomain": "example", "tenant": TENANT, "policy": "B2C_1"}, {"tfp": "B2C_1", "scp": "read", "azp": "app"}),
@@ -102,7 +102,7 @@ DIALECTS = {
 
 
 @pytest.mark.parametrize("preset", DIALECTS)
-def test_each_preset_says_that_an_access_token_was_sent(server, preset):
+def test_each_presets_access_tokens_are_recognized(server, preset):
     parameters, claims = DIALECTS[preset]
     issuer = server.issuer("dialect", rsa_key("dialect"))
     common = {"preset": preset, "jwks_uri": issuer.jwks_uri} | parameters
@@ -116,14 +116,14 @@ def test_each_preset_says_that_an_access_token_was_sent(server, preset):
         says(explain(service, token, provider="login"), "is an access token, not an ID Token", SEND, "the provider api")
 
 
-def test_the_command_says_it_too(service, alone, both):
+def test_the_command_gives_the_same_advice(service, alone, both):
     for token, text in ((access_token(alone), "which the provider alone verifies"), (access_token(both), "not an ID Token")):
         result = run(*commands.explain(service.config, "--json"), stdin=token)
         assert text in json.loads(result.stdout)["likely_cause"]["explanation"]
         assert SEND in run(*commands.explain(service.config), stdin=token).stdout.decode()
 
 
-def test_what_is_sent_to_the_endpoint_of_access_tokens(service, both, alone, balancer):
+def test_problems_name_the_right_endpoint(service, both, alone, balancer):
     problem = service.api.post("/v1/access-tokens/verify", {"token": both.token(), "provider": "oidc"}).json
     assert problem["code"] == "provider_unknown" and "/v1/verify" in problem["detail"]
     for name in ("alone", "alb"):

@@ -1,4 +1,4 @@
-"""The assertions of an AWS load balancer: its form, its header, and keys that are asked for one by one."""
+"""Assertions of an AWS load balancer: their padding and header, and keys that are fetched one by one."""
 
 import uuid
 
@@ -36,7 +36,7 @@ def service(shared, issuer):
         yield service
 
 
-def test_an_assertion_says_who_asks(service, shared):
+def test_an_assertion_identifies_the_user_and_the_client(service, shared):
     answer = accepted(service, shared.assertion(email_verified="true"), include_claims=True)
     identity = answer["identity"]
     assert (identity["provider"], identity["issuer"], identity["subject"]) == ("alb", ISSUER, "user-1")
@@ -49,14 +49,14 @@ def test_an_assertion_says_who_asks(service, shared):
     accepted(service, shared.assertion(), provider="alb", subject="user-1", issuer=ISSUER)
 
 
-def test_only_the_load_balancer_of_the_settings_may_sign(service, shared):
-    """All load balancers of a region publish their keys at one address, so the key proves nothing."""
+def test_only_the_configured_load_balancer_may_sign(service, shared):
+    """All load balancers of a region publish their keys at the same URL, so a key does not identify one."""
     stranger = shared.publish()
     arn = shared.arn.replace("123456789012", "210987654321")
     for members in ({}, {"provider": "alb"}):
         problem = refused(verify(service, shared.assertion(stranger, {"signer": arn}), **members), "claim_invalid", "signer")
         assert "another load balancer" in problem["detail"]
-        # What the payload says is the identity provider's.
+        # The payload comes from the identity provider, so its `signer` does not count.
         unsigned = shared.assertion(header={"signer": None}, signer=shared.arn)
         if members:
             refused(verify(service, unsigned, **members), "claim_missing", "signer")
@@ -85,7 +85,7 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("case", REFUSALS)
-def test_a_refused_assertion(service, shared, case):
+def test_each_invalid_assertion_is_refused_with_its_code(service, shared, case):
     changes, code, claim = REFUSALS[case]
     accepted(service, shared.assertion())
     refused(verify(service, shared.assertion(**changes), provider="alb"), code, claim)
@@ -98,7 +98,7 @@ def test_a_signature_of_another_key_is_refused(service, shared):
     assert shared.published[shared.key.kid].count == count
 
 
-def test_padding_is_for_load_balancers_alone(service, shared, issuer):
+def test_only_load_balancers_may_pad(service, shared, issuer):
     token = shared.assertion()
     header, payload, signature = token.split(".")
     refused(verify(service, token.replace("=", "")), "provider_unknown")
@@ -113,12 +113,12 @@ def test_padding_is_for_load_balancers_alone(service, shared, issuer):
     refused(verify(service, good, provider="alb"), "token_malformed")
 
 
-def test_what_depends_on_the_time_of_issue_is_refused(service, shared):
+def test_authenticated_after_needs_iat(service, shared):
     refused(verify(service, shared.assertion(), authenticated_after=1), "claim_missing", "iat")
     accepted(service, shared.assertion(iat=now()), authenticated_after=now() - 5)
 
 
-def test_several_load_balancers_and_the_provider_itself_share_an_issuer(server):
+def test_load_balancers_and_the_provider_itself_may_share_an_issuer(server):
     first, second = LoadBalancer(server, "first"), LoadBalancer(server, "second")
     issuer = server.issuer("idp", rsa_key("idp"))
     own = access(issuer, jwks_uri=issuer.jwks_uri) | {"issuer": ISSUER}
@@ -136,7 +136,7 @@ def test_several_load_balancers_and_the_provider_itself_share_an_issuer(server):
 # The keys
 
 
-def test_it_is_ready_before_the_first_key_and_asks_for_none(balancer):
+def test_the_provider_is_ready_without_keys_and_fetches_each_on_first_use(balancer):
     with Service(balancer.provider()) as service:
         service.wait_until_ready()
         assert service.provider_state("alb")["state"] == "ready"
@@ -146,7 +146,7 @@ def test_it_is_ready_before_the_first_key_and_asks_for_none(balancer):
         assert balancer.published[balancer.key.kid].count == 1
 
 
-def test_a_rotated_key_is_found_and_the_old_one_stays(balancer):
+def test_a_new_key_is_found_and_the_old_one_stays_in_use(balancer):
     with Service(balancer.provider()) as service:
         service.wait_until_ready()
         old = balancer.key
@@ -157,24 +157,24 @@ def test_a_rotated_key_is_found_and_the_old_one_stays(balancer):
         assert balancer.published[balancer.key.kid].count == 1
 
 
-def test_made_up_keys_cause_two_fetches_and_never_keep_a_known_key_away(balancer):
+def test_unknown_key_ids_are_limited_to_two_fetches(balancer):
     with Service(balancer.provider()) as service:
         service.wait_until_ready()
         accepted(service, balancer.assertion())
         codes = [verify(service, balancer.assertion(header={"kid": str(uuid.uuid4())})).code for _ in range(50)]
-        # One fetch of the budget went to the real key.
+        # The real key has used one fetch of the budget.
         assert codes[0] == "key_not_found"
         assert set(codes[1:]) == {"keys_unavailable"}
         assert len(balancer.asked()) == 1
         accepted(service, balancer.assertion())
-        # A rotation during the flood is worth another try, and never a final answer.
+        # A key that is published during the flood is retryable, not refused.
         balancer.key = balancer.publish()
         response = verify(service, balancer.assertion())
         refused(response, "keys_unavailable")
         assert 1 <= int(response.header("Retry-After")) <= 30
 
 
-def test_hopeless_assertions_cause_no_fetch(balancer):
+def test_assertions_that_would_be_refused_anyway_cause_no_fetch(balancer):
     with Service(balancer.provider()) as service:
         service.wait_until_ready()
         arn = balancer.arn.replace("123456789012", "210987654321")
@@ -185,7 +185,7 @@ def test_hopeless_assertions_cause_no_fetch(balancer):
         assert balancer.asked() == []
 
 
-def test_if_the_keys_are_out_of_reach_known_ones_serve(balancer):
+def test_known_keys_stay_in_use_while_the_endpoint_fails(balancer):
     with Service(balancer.provider()) as service:
         service.wait_until_ready()
         accepted(service, balancer.assertion())
@@ -198,8 +198,8 @@ def test_if_the_keys_are_out_of_reach_known_ones_serve(balancer):
         assert service.admin.get("/readyz").status == 200
 
 
-def test_a_key_that_the_endpoint_denies_is_no_key(balancer):
-    """An S3 bucket answers 403 for what is not there."""
+def test_a_403_for_a_key_means_that_it_does_not_exist(balancer):
+    """S3 answers 403 for an object that does not exist."""
     with Service(balancer.provider()) as service:
         service.wait_until_ready()
         hidden = balancer.publish()
@@ -209,7 +209,7 @@ def test_a_key_that_the_endpoint_denies_is_no_key(balancer):
 
 
 @pytest.mark.parametrize("body", [b"", b"<html></html>", rsa_key("alb-rsa").pem()])
-def test_a_document_that_is_no_fitting_key(balancer, body):
+def test_an_unusable_key_document_is_not_used(balancer, body):
     with Service(balancer.provider()) as service:
         service.wait_until_ready()
         balancer.published[balancer.key.kid].body = body
@@ -217,7 +217,7 @@ def test_a_document_that_is_no_fitting_key(balancer, body):
         refused(verify(service, balancer.assertion()), code)
 
 
-def test_a_proven_key_survives_a_restart_without_its_endpoint(balancer, tmp_path):
+def test_a_used_key_survives_a_restart_during_an_outage(balancer, tmp_path):
     settings = {"cache_directory": str(tmp_path)}
     with Service(balancer.provider(), **settings) as service:
         service.wait_until_ready()
@@ -238,7 +238,7 @@ def test_a_reload_keeps_the_keys(balancer):
         assert balancer.published[balancer.key.kid].count == 1
 
 
-def test_a_live_check_asks_whether_the_endpoint_answers(balancer, tmp_path):
+def test_a_live_check_asks_the_endpoint_for_a_key(balancer, tmp_path):
     config = write_config(tmp_path, {"providers": [balancer.provider()]})
     report = run(*commands.config_check(config), "--live")
     assert report.returncode == 0, report
@@ -248,7 +248,7 @@ def test_a_live_check_asks_whether_the_endpoint_answers(balancer, tmp_path):
     assert run(*commands.config_check(write_config(tmp_path, {"providers": [nowhere]})), "--live").returncode != 0
 
 
-def test_no_sign_in_begins_at_a_load_balancer(balancer):
+def test_a_load_balancer_does_not_support_sign_ins(balancer):
     with Service(balancer.provider(), sign_ins={}) as service:
         service.wait_until_ready()
         assert service.api.post("/v1/sign-ins", {"provider": "alb"}).code == "sign_in_not_supported"

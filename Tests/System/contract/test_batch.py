@@ -33,14 +33,14 @@ def test_each_item_is_answered_in_order(service, apple, google, oidc):
     assert results[5]["identity"]["subject"] == "last"
 
 
-def test_an_item_is_answered_as_a_single_request_is(service, oidc):
+def test_an_item_gets_the_same_answer_as_a_single_request(service, oidc):
     token = oidc.token(email="a@example.com", jti="1")
     single = service.accept(token)
     [result] = batch(service, [{"id_token": token}]).json["results"]
     assert (result["identity"], result["token"]) == (single["identity"], single["token"])
 
 
-def test_every_kind_of_refusal_has_its_place_in_a_batch(service, oidc):
+def test_each_item_is_refused_with_its_own_code(service, oidc):
     items = [
         {"id_token": oidc.token(), "provider": "nobody"},
         {"id_token": oidc.token(), "audience": "stranger"},
@@ -70,6 +70,6 @@ def test_a_batch_may_be_larger_than_a_single_body(service, oidc):
     assert codes(batch(service, [item] * 100)) == [None] * 100
 
 
-def test_the_problems_of_a_batch_have_the_batchs_request_id(service):
+def test_problems_in_a_batch_have_its_request_id(service):
     response = batch(service, [{"id_token": "x"}], **{"X-Request-Id": "batch-7"})
     assert response.json["results"][0]["error"]["request_id"] == "batch-7"

@@ -1,4 +1,4 @@
-"""Claims: tests each rule over HTTP, with the settings that change it. `Tests/IDTokenTests` tests what each rule rejects."""
+"""Claims: each rule over HTTP, with the settings that change it. `Tests/IDTokenTests` has all values that a rule rejects."""
 
 import pytest
 
@@ -22,12 +22,12 @@ ELSEWHERE = "https://elsewhere.example.com"
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_each_rule_refuses(service, oidc, code, claim, claims):
+def test_each_rule_refuses_with_its_code(service, oidc, code, claim, claims):
     problem = service.reject(oidc.token(**claims), code, provider="oidc")
     assert problem.get("claim") == claim
 
 
-def test_the_issuer_finds_the_provider_and_must_be_a_named_ones_own(service, world, google, oidc):
+def test_the_issuer_selects_the_provider_and_must_match_a_named_one(service, world, google, oidc):
     service.reject(oidc.token(iss=ELSEWHERE), "provider_unknown")
     service.reject(oidc.token(iss=None), "provider_unknown", "claim_missing")
     service.reject(google.token(), "key_not_found", "issuer_mismatch", provider="apple")
@@ -35,7 +35,7 @@ def test_the_issuer_finds_the_provider_and_must_be_a_named_ones_own(service, wor
     service.accept(world["aliased"].token(), provider="aliased")
 
 
-def test_an_alias_counts_for_its_own_provider_only(service, world, google, oidc):
+def test_an_alias_applies_only_to_its_own_provider(service, world, google, oidc):
     service.accept(google.token(iss="accounts.google.com"))
     service.accept(google.token(iss="accounts.google.com"), provider="google")
     service.reject(oidc.token(iss="accounts.google.com"), "issuer_mismatch", provider="oidc")
@@ -43,14 +43,14 @@ def test_an_alias_counts_for_its_own_provider_only(service, world, google, oidc)
     service.reject(world["aliased"].token(iss="https://old.example.com/"), "provider_unknown")
 
 
-def test_any_configured_audience_will_do(service, oidc):
+def test_any_configured_audience_is_accepted(service, oidc):
     for audience in ("client", "other-client", ["client"], ["client", "client"], ["other-client", "client"]):
         answer = service.accept(oidc.token(aud=audience))
         assert answer["token"]["audience"] == (audience if isinstance(audience, list) else [audience])
     service.accept(oidc.token(aud=["client", "stranger"], azp="client"))
 
 
-def test_audiences_and_authorized_parties_are_trusted_as_the_settings_say(service, world, oidc):
+def test_settings_decide_which_audiences_and_authorized_parties_are_trusted(service, world, oidc):
     issuer = world["trusting"]
     service.accept(issuer.token(aud=["client", "partner"]))
     service.reject(issuer.token(aud="partner"), "audience_mismatch")
@@ -59,7 +59,7 @@ def test_audiences_and_authorized_parties_are_trusted_as_the_settings_say(servic
     assert service.accept(oidc.token(azp="android"))["token"]["authorized_party"] == "android"
 
 
-def test_the_clock_skew_is_given_at_both_ends_and_no_more(service, world, oidc):
+def test_the_clock_skew_applies_to_both_ends_of_a_tokens_lifetime(service, world, oidc):
     time = now()
     service.accept(oidc.token(exp=time - 40, iat=time - 100))
     service.reject(oidc.token(exp=time - 61, iat=time - 100), "token_expired")
@@ -72,14 +72,14 @@ def test_the_clock_skew_is_given_at_both_ends_and_no_more(service, world, oidc):
     service.accept(issuer.token(exp=time + 20, iat=time, nbf=time))
 
 
-def test_a_token_may_be_too_old_though_it_has_not_expired(service, world, oidc):
+def test_a_token_may_be_too_old_before_it_expires(service, world, oidc):
     time = now()
     service.accept(world["short-lived"].token(iat=time - 3600))
     service.reject(world["short-lived"].token(iat=time - 3600 - 40), "token_too_old")
     service.accept(oidc.token(iat=0))
 
 
-def test_max_age_is_held_against_auth_time_or_else_iat(service, oidc):
+def test_max_age_applies_to_auth_time_or_else_iat(service, oidc):
     time = now()
     service.accept(oidc.token(auth_time=time - 300), max_age=300)
     service.reject(oidc.token(auth_time=time - 300), "auth_time_too_old", max_age=200)
@@ -90,7 +90,7 @@ def test_max_age_is_held_against_auth_time_or_else_iat(service, oidc):
     assert service.accept(oidc.token(auth_time=0))["token"]["auth_time"] == 0
 
 
-def test_claims_that_the_settings_require_must_be_there(service, world):
+def test_required_claims_must_be_present(service, world):
     issuer = world["demanding"]
     service.accept(issuer.token(email="a@example.com", phone_number="+1"))
     assert service.reject(issuer.token(phone_number="+1"), "claim_missing")["claim"] == "email"
@@ -98,6 +98,6 @@ def test_claims_that_the_settings_require_must_be_there(service, world):
 
 
 @pytest.mark.parametrize(("claim", "value"), [("scope", "openid"), ("scp", ["openid"]), ("client_id", "client")])
-def test_a_claim_of_access_tokens_is_outweighed_by_one_of_id_tokens(service, oidc, claim, value):
+def test_claims_of_access_tokens_are_allowed_beside_claims_of_id_tokens(service, oidc, claim, value):
     service.accept(oidc.token(**{claim: value}, auth_time=now()))
     service.accept(oidc.token(**{claim: value}, nonce="n"), nonce="n")

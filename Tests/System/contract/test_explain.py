@@ -69,7 +69,7 @@ def check(answer: dict, name: str) -> dict:
 # over HTTP
 
 
-def test_a_valid_token_is_reported_as_valid(service, apple):
+def test_a_valid_token_is_explained_as_valid(service, apple):
     answer = explain(service, apple.token(nonce=sha256_hex("raw")), nonce="raw")
     assert answer["valid"] and answer["provider"] == "apple"
     assert "SHA-256 (hex) of your nonce" in check(answer, "nonce")["explanation"]
@@ -95,7 +95,7 @@ def test_it_agrees_with_verify(service, oidc, claims, members):
     token = oidc.token(**claims)
     verified = service.verify(token, **members)
     if verified.code in ("audience_not_configured",) or members.get("provider") == "stranger":
-        # Errors in the request rather than its token are problems here too.
+        # Errors in the request itself are problems here too.
         response = service.admin.post("/v1/explain", {"id_token": token} | members)
         assert (response.status, response.code) == (verified.status, verified.code)
     else:
@@ -111,7 +111,7 @@ def test_it_agrees_with_verify(service, oidc, claims, members):
         (-500, "token_not_yet_valid", "issued_at", "according to this machine's clock, which is 8 min behind the provider's."),
     ],
 )
-def test_the_providers_clock_is_reported_if_a_time_is_off(issuer, tmp_path, shift, code, name, words):
+def test_a_wrong_clock_is_named_as_the_cause(issuer, tmp_path, shift, code, name, words):
     clock = WallClock(tmp_path)
     clock.shift(shift)
     with Service(provider(issuer), variables=clock.variables) as service:
@@ -127,24 +127,24 @@ def test_the_providers_clock_is_reported_if_a_time_is_off(issuer, tmp_path, shif
     "body",
     [b"", b'{"id_token":"x","nonse":"y"}'],
 )
-def test_the_requests_own_problems_are_those_of_verify(service, body):
+def test_an_invalid_request_is_refused(service, body):
     response = service.admin.post("/v1/explain", body, {"Content-Type": "application/json"})
     assert_code(response, "request_invalid")
 
 
-def test_the_whole_body_is_bounded(service):
+def test_the_body_is_limited(service):
     with service.admin.connect() as connection:
         octets = request_bytes("POST", "/v1/explain", b'{"id_token":"' + b"x" * 70_000 + b'"}')
         connection.send_tolerantly(octets)
         assert_code(connection.response("POST", "/v1/explain"), "request_too_large")
 
 
-def test_backends_do_not_get_it(service, oidc):
+def test_it_is_only_on_the_admin_listener(service, oidc):
     assert_code(service.api.post("/v1/explain", {"id_token": oidc.token()}), "not_found")
     assert_code(service.admin.get("/v1/explain"), "method_not_allowed")
 
 
-def test_it_is_counted_as_a_request_and_not_as_a_verification(server):
+def test_it_counts_as_a_request_but_not_as_a_verification(server):
     issuer = server.issuer("op", ec_key("op"))
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
@@ -160,7 +160,7 @@ def test_it_is_counted_as_a_request_and_not_as_a_verification(server):
 # on the command line
 
 
-def test_the_command_prints_the_same_as_json(config, issuer):
+def test_the_command_prints_the_same_explanation_as_json(config, issuer):
     good = run(*commands.explain(config, "--json"), stdin=issuer.token() + "\n")
     assert good.returncode == 0, good
     assert well_formed(json.loads(good.stdout))["valid"]
@@ -172,7 +172,7 @@ def test_the_command_prints_the_same_as_json(config, issuer):
 
 
 @pytest.mark.parametrize("place", ["argument", "dash", "standard input"])
-def test_the_command_takes_the_token_from_where_it_is(config, issuer, place):
+def test_the_token_may_be_an_argument_or_on_stdin(config, issuer, place):
     token = issuer.token()
     arguments = {"argument": [token], "dash": ["-"], "standard input": []}[place]
     result = run(*commands.explain(config, *arguments), stdin="" if place == "argument" else token + "\n")
@@ -180,7 +180,7 @@ def test_the_command_takes_the_token_from_where_it_is(config, issuer, place):
     assert result.stdout.decode().splitlines()[0] == "valid (provider oidc)"
 
 
-def test_the_command_prints_the_cause_then_the_checks_without_colour_to_a_pipe(config, issuer):
+def test_the_command_prints_the_cause_first_then_the_checks(config, issuer):
     result = run(*commands.explain(config), stdin=issuer.token(exp=now() - 100, nonce="n"))
     assert result.returncode == 1
     lines = result.stdout.decode().splitlines()
@@ -196,7 +196,7 @@ def test_the_command_prints_the_cause_then_the_checks_without_colour_to_a_pipe(c
 
 
 @pytest.mark.parametrize(("variables", "is_coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
-def test_the_command_is_coloured_on_a_terminal(config, issuer, variables, is_coloured):
+def test_the_output_is_coloured_on_a_terminal(config, issuer, variables, is_coloured):
     output = on_terminal([BINARY, *commands.explain(config, issuer.token(exp=1))], environment(**variables))
     assert ("\x1b[1;31mfailed" in output) == is_coloured
     assert ("\x1b[32mpassed" in output) == is_coloured
@@ -216,7 +216,7 @@ def on_terminal(arguments: list[str], variables: dict) -> str:
         while piece := os.read(terminal, 65536):
             output += piece
     except OSError:
-        # The other end is closed.
+        # The process has ended.
         pass
     finally:
         timer.cancel()
@@ -225,7 +225,7 @@ def on_terminal(arguments: list[str], variables: dict) -> str:
     return output.decode()
 
 
-def test_the_command_reports_problems_of_the_request(config, issuer):
+def test_the_command_reports_errors_in_the_request(config, issuer):
     result = run(*commands.explain(config, "--provider", "nobody"), stdin=issuer.token())
     assert result.returncode == 1
     assert b"(provider_unknown)" in result.stdout
@@ -235,14 +235,14 @@ def test_the_command_reports_problems_of_the_request(config, issuer):
 
 
 @pytest.mark.parametrize("token", [b"", b"\n", b"not a token", b"\xff\xfe.\x80.\x00", b"x" * 100_000, b"\x1b]0;x\x07.a.b"])
-def test_the_command_takes_whatever_comes(config, token):
+def test_the_command_accepts_any_input(config, token):
     for arguments in ([], ["--json"]):
         result = run(*commands.explain(config, *arguments), stdin=token)
         assert result.returncode == 1, result
         assert b"\x1b" not in result.stdout and b"\x07" not in result.stdout
 
 
-def test_the_command_shows_no_secret(config, issuer):
+def test_the_command_prints_no_secret(config, issuer):
     token = issuer.token(sub="canary-subject", nonce="canary-nonce", email="canary@example.com", at_hash="canary")
     options = ["--nonce", "canary-other", "--access-token", "canary-access", "--code", "canary-code"]
     for arguments in ([], ["--json"]):
@@ -252,13 +252,13 @@ def test_the_command_shows_no_secret(config, issuer):
         assert all(part.encode() not in result.stdout + result.stderr for part in token.split("."))
 
 
-def test_verify_takes_an_access_token_and_a_code_too(config, issuer):
+def test_verify_accepts_an_access_token_or_a_code(config, issuer):
     for option, code in (("access-token", "at_hash_missing"), ("code", "c_hash_missing")):
         result = run(*commands.verify(config, **{option: "x"}), stdin=issuer.token())
         assert json.loads(result.stdout)["code"] == code
 
 
-def test_google_like_tokens_are_explained_by_their_provider(server):
+def test_a_named_provider_explains_tokens_with_its_issuers_alias(server):
     google = server.issuer("google", rsa_key("google-1"))
     with Service(google_like(google)) as service:
         service.wait_until_ready()
@@ -266,7 +266,7 @@ def test_google_like_tokens_are_explained_by_their_provider(server):
         assert answer["provider"] == "google"
 
 
-def test_a_token_of_another_provider_says_so_first(server):
+def test_a_token_of_another_provider_is_reported_as_such(server):
     apple, google = server.issuer("apple", rsa_key("apple-1")), server.issuer("google", rsa_key("google-1"))
     with Service(apple_like(apple), google_like(google)) as service:
         service.wait_until_ready()
@@ -276,7 +276,7 @@ def test_a_token_of_another_provider_says_so_first(server):
         assert answer["summary"].startswith("The token is from another configured provider: its iss is google's, but")
 
 
-def test_the_contents_of_the_token_are_shown_without_personal_values(service, oidc):
+def test_personal_claims_are_masked(service, oidc):
     answer = explain(service, oidc.token(sub="canary-subject", email="canary@example.com", email_verified=True, hd="example.com"))
     claims = {member["name"]: (member["value"], member["masked"]) for member in answer["token"]["claims"]}
     assert claims["email"] == ("18 characters", True)
@@ -285,8 +285,8 @@ def test_the_contents_of_the_token_are_shown_without_personal_values(service, oi
     assert "canary" not in json.dumps(answer)
 
 
-def test_the_command_waits_for_keys_where_the_header_alone_is_refused(config, issuer):
-    """The command's first fetch has just started, while the service's ended long ago."""
+def test_the_command_waits_for_keys_even_if_the_header_is_refused(config, issuer):
+    """Unlike the service, the command has only just started its first fetch."""
     token = jws(issuer.keys[0], issuer.claims(), typ="at+jwt")
     result = run(*commands.explain(config, "--json"), stdin=token)
     answer = well_formed(json.loads(result.stdout))
@@ -294,7 +294,7 @@ def test_the_command_waits_for_keys_where_the_header_alone_is_refused(config, is
     assert check(answer, "signature")["state"] == "passed"
 
 
-def test_nothing_mixes_with_what_a_command_prints(config, issuer):
+def test_fetch_errors_do_not_mix_with_the_output(config, issuer):
     issuer.discovery.status = 500
     token = issuer.token()
     explained = run(*commands.explain(config), stdin=token)
@@ -305,7 +305,7 @@ def test_nothing_mixes_with_what_a_command_prints(config, issuer):
     assert verified.stderr == b"The keys of oidc can't be fetched (http): the server answered with status 500.\n"
 
 
-def test_the_command_shows_values_only_on_request(config, issuer):
+def test_the_command_shows_personal_values_only_on_request(config, issuer):
     token = issuer.token(email="ada@example.com", phone="555", exp=now() - 7200)
     masked = run(*commands.explain(config), stdin=token).stdout.decode()
     assert "ada@example.com" not in masked and re.search(r"^  email +\[15 characters\]$", masked, re.M)
@@ -317,9 +317,9 @@ def test_the_command_shows_values_only_on_request(config, issuer):
     assert {"name": "email", "value": "ada@example.com", "masked": False} in well_formed(answer)["token"]["claims"]
 
 
-def test_a_preset_needs_no_file(server):
+def test_a_preset_needs_no_settings_file(server):
     token = server.issuer("google", rsa_key("google-1")).token(iss="https://accounts.google.com", aud="client")
-    # Apple is not contacted: the proxy does not exist.
+    # The proxy does not exist, so Apple is not contacted.
     options = ("explain", "--preset", "apple", "--audience", "com.example.app")
     result = run(*options, stdin=token, variables={"HTTPS_PROXY": "http://127.0.0.1:1"})
     lines = result.stdout.decode().splitlines()
@@ -358,7 +358,7 @@ def ask_instance(address: str, token: str, *options: str, **variables) -> dict:
     return well_formed(json.loads(result.stdout))
 
 
-def test_the_command_asks_a_running_instance_with_its_key(issuer, tmp_path):
+def test_the_command_can_ask_a_running_instance_with_a_key(issuer, tmp_path):
     key = tmp_path / "key"
     key.write_text("s3cret\n")
     with Service(provider(issuer), admin={"listen": "127.0.0.1:0", "api_keys": [sha256_hex("s3cret")]}) as service:
@@ -377,7 +377,7 @@ def test_the_command_asks_a_running_instance_with_its_key(issuer, tmp_path):
         assert tls.returncode == 1 and b"plain HTTP" in tls.stderr, tls
 
 
-def test_the_command_asks_over_a_socket_and_over_tls(issuer, tmp_path_factory):
+def test_the_command_can_use_a_unix_socket_or_tls(issuer, tmp_path_factory):
     path = f"unix:{tmp_path_factory.mktemp('s')}/admin.sock"
     with Service(provider(issuer), admin={"listen": path}) as service:
         service.wait_until(lambda: service.api.get("/readyz").status == 200)
@@ -396,7 +396,7 @@ def test_the_command_asks_over_a_socket_and_over_tls(issuer, tmp_path_factory):
 
 
 def test_a_reset_connection_is_reported_as_closed(issuer):
-    """As by a TLS listener that rejects a plain request while the rest of it is still arriving."""
+    """A TLS listener may reset the connection when it receives plain HTTP."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def reset_after_the_first_byte():
@@ -411,7 +411,7 @@ def test_a_reset_connection_is_reported_as_closed(issuer):
 
 
 @pytest.mark.skipif(pathlib.Path("/etc/assay/assay.yaml").exists(), reason="this machine has settings of its own")
-def test_without_settings_the_command_says_what_needs_none():
+def test_without_settings_the_command_names_the_alternatives():
     result = run("explain", stdin=b"")
     assert result.returncode == 1
     for words in (b"--config", b"--preset apple --audience", b"--server URL"):

@@ -38,7 +38,7 @@ def test_readiness_names_each_provider_and_its_state(server):
 
 
 def find_states(value) -> dict:
-    """Provider and state, whether the answer is a mapping or a list of objects."""
+    """States by provider, whether the response has a mapping or a list of objects."""
     found = {}
     if isinstance(value, list):
         for entry in value:
@@ -95,7 +95,7 @@ def test_providers_are_listed_with_their_keys(server):
         assert rsa_key("r").jwk()["n"] not in text
 
 
-def test_a_refresh_fetches_now_and_answers_with_the_outcome(server):
+def test_a_refresh_fetches_at_once_and_returns_the_new_state(server):
     issuer = server.issuer("op", OLD)
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
@@ -108,7 +108,7 @@ def test_a_refresh_fetches_now_and_answers_with_the_outcome(server):
         assert issuer.jwks.count == 2
 
 
-def test_a_refresh_that_fails_says_why_and_keeps_the_keys(server):
+def test_a_failed_refresh_returns_the_error_and_keeps_the_keys(server):
     issuer = server.issuer("op", OLD)
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
@@ -120,8 +120,8 @@ def test_a_refresh_that_fails_says_why_and_keeps_the_keys(server):
 
 
 @pytest.mark.parametrize("status", [200, 500])
-def test_a_refresh_is_not_answered_by_a_fetch_that_began_before_it(server, status):
-    """That fetch may return keys that are older than the change the operator wants to see."""
+def test_a_refresh_never_joins_a_fetch_that_began_before_it(server, status):
+    """The older fetch may miss the change that the operator wants to see."""
     path = "/v1/providers/oidc/refresh"
     refresh = request_bytes("POST", path, b"")
     issuer = server.issuer("op", OLD)
@@ -132,7 +132,7 @@ def test_a_refresh_is_not_answered_by_a_fetch_that_began_before_it(server, statu
         with service.admin.connect() as first, service.admin.connect() as second:
             first.send(refresh)
             issuer.jwks.wait_for(2)
-            # Both in one piece: when the first is answered, the second has been read.
+            # Sent together: once the first is answered, the second has been read.
             second.send(request_bytes("GET", "/livez") + refresh)
             assert second.response("GET", "/livez").status == 200
             issuer.jwks.release()
@@ -141,7 +141,7 @@ def test_a_refresh_is_not_answered_by_a_fetch_that_began_before_it(server, statu
         assert issuer.jwks.count == 3
 
 
-def test_a_loop_of_refreshes_has_the_keys_fetched_once_a_second(server):
+def test_repeated_refreshes_fetch_at_most_once_a_second(server):
     issuer = server.issuer("op", OLD)
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
@@ -157,7 +157,7 @@ def test_a_loop_of_refreshes_has_the_keys_fetched_once_a_second(server):
 
 
 @pytest.mark.parametrize("query", ["drop_omitted", "drop_omitted=1", "drop_omited=true", "drop_omitted=true&x=1"])
-def test_a_refresh_has_one_parameter(service, query):
+def test_unknown_refresh_parameters_are_refused(service, query):
     assert_code(service.admin.post(f"/v1/providers/oidc/refresh?{query}"), "request_invalid")
 
 
@@ -165,12 +165,12 @@ def test_a_refresh_has_one_parameter(service, query):
     "path",
     ["/v1/providers/nobody/refresh", "/v1/providers//refresh", "/v1/providers/oidc/", "/v1/providers/oidc/refresh/x"],
 )
-def test_a_refresh_of_no_provider_is_not_found(service, path):
+def test_a_refresh_of_an_unknown_provider_is_not_found(service, path):
     assert_code(service.admin.post(path), "provider_unknown", "not_found")
 
 
 @pytest.mark.parametrize("path", ["/livez", "/readyz"])
-def test_a_probe_may_ask_for_the_head_alone(service, path):
+def test_probes_may_use_head(service, path):
     response = service.api.request("HEAD", path)
     assert response.status in (200, 405)
     assert response.body == b""

@@ -1,4 +1,4 @@
-"""Every member of the answer for a verified token: `identity`, `token`, `keys`, `claims`."""
+"""Every member of the answer to a verified token: `identity`, `token`, `keys`, `claims`."""
 
 import json
 
@@ -12,7 +12,7 @@ def identity(service, issuer, **claims) -> dict:
     return service.accept(issuer.token(**claims))["identity"]
 
 
-def test_a_minimal_token_has_null_for_what_it_does_not_say(service, oidc):
+def test_members_without_a_claim_are_null(service, oidc):
     claims = oidc.claims()
     answer = service.accept(jws(oidc.keys[0], claims))
     assert answer == {
@@ -37,7 +37,7 @@ def test_a_minimal_token_has_null_for_what_it_does_not_say(service, oidc):
     assert 0 <= answer["keys"]["age_seconds"] < 120
 
 
-def test_a_token_that_says_everything_is_reported_in_full(service, oidc):
+def test_every_claim_of_a_full_token_is_reported(service, oidc):
     time = now()
     claims = oidc.claims(
         email="a@example.com",
@@ -98,7 +98,7 @@ def test_a_token_that_says_everything_is_reported_in_full(service, oidc):
     }
 
 
-def test_an_apple_token_is_reported_in_full(service, apple):
+def test_every_claim_of_an_apple_token_is_reported(service, apple):
     token = apple.token(
         sub="001234.abcd.0123",
         email="xyz@privaterelay.appleid.com",
@@ -127,16 +127,16 @@ def test_an_apple_token_is_reported_in_full(service, apple):
     assert answer["token"]["key_id"] == "apple-1"
 
 
-# Addresses, booleans and e-mail trust; `Tests/IDTokenTests` tests every form.
+# Addresses, booleans and e-mail trust. `Tests/IDTokenTests` tests every form.
 
 
 @pytest.mark.parametrize("claim", ["email_verified", "is_private_email"])
-def test_any_other_value_of_a_boolean_claim_is_invalid(service, apple, claim):
+def test_a_boolean_claim_with_another_value_is_invalid(service, apple, claim):
     token = apple.token(**{"email": "a@example.com", claim: "yes"})
     assert service.reject(token, "claim_invalid")["claim"] == claim
 
 
-def test_a_required_address_must_be_one(service, world):
+def test_a_required_email_must_be_a_valid_address(service, world):
     issuer = world["demanding"]
     claims = {"email": "a@evil.example@icloud.com", "phone_number": "1"}
     assert service.reject(issuer.token(**claims), "claim_invalid")["claim"] == "email"
@@ -166,7 +166,7 @@ def test_relay_domains_are_configurable(service, world):
 # names
 
 
-def test_the_clients_user_object_may_fill_in_names(service, apple):
+def test_names_may_come_from_the_clients_user_object(service, apple):
     user = {"name": {"firstName": "Ada", "lastName": "Lovelace"}, "email": "evil@example.com"}
     answer = service.accept(apple.token(email="a@icloud.com", email_verified=True), user=user)["identity"]
     assert (answer["given_name"], answer["family_name"], answer["name_source"]) == ("Ada", "Lovelace", "client")
@@ -174,7 +174,7 @@ def test_the_clients_user_object_may_fill_in_names(service, apple):
     assert answer["email"] == "a@icloud.com"
 
 
-def test_the_clients_user_object_never_gives_an_address(service, apple):
+def test_an_email_never_comes_from_the_clients_user_object(service, apple):
     answer = service.accept(apple.token(), user={"email": "evil@icloud.com"})["identity"]
     assert (answer["email"], answer["email_trust"], answer["is_private_email"]) == (None, None, None)
     assert answer["name_source"] is None
@@ -183,7 +183,7 @@ def test_the_clients_user_object_never_gives_an_address(service, apple):
 # provider-specific members
 
 
-def test_an_alias_of_the_issuer_is_reported_as_the_canonical_one(service, world, google):
+def test_an_alias_is_reported_as_the_canonical_issuer(service, world, google):
     assert identity(service, google, iss="accounts.google.com")["issuer"] == google.url
     aliased = world["aliased"]
     for alias in ["https://old.example.com", "https://account.example.com"]:
@@ -210,13 +210,13 @@ def test_text_comes_through_unchanged(service, oidc, text):
     assert identity(service, oidc, name=text, picture=text)["name"] == text
 
 
-def test_claims_are_only_there_when_asked_for(service, oidc):
+def test_claims_are_returned_only_on_request(service, oidc):
     assert "claims" not in service.accept(oidc.token())
     assert "claims" not in service.accept(oidc.token(), include_claims=False)
     assert service.accept(oidc.token(), include_claims=True)["claims"]["sub"] == "user-1"
 
 
-def test_claims_are_the_payloads_own_text(service, oidc):
+def test_claims_are_returned_exactly_as_in_the_payload(service, oidc):
     odd = (
         '"n":[1e3, 1.50, -0, 9007199254740993, 1E+2, 123456789012345678901234567890],'
         '"s":"\\u00e9\\/\\ud83d\\ude00 \\u0061"'
@@ -227,7 +227,7 @@ def test_claims_are_the_payloads_own_text(service, oidc):
     assert payload.encode() in response.body
 
 
-def test_claims_full_of_escapes_come_back_bounded(service, oidc):
+def test_escapes_in_claims_do_not_inflate_the_response(service, oidc):
     payload = json.dumps(oidc.claims(filler="\u00e9" * 1800))
     assert len(payload) > 10_000
     response = service.verify(jws(oidc.keys[0], payload), include_claims=True)

@@ -1,4 +1,4 @@
-"""Presets and the rules in them, as an operator uses them."""
+"""Presets: the command that shows them, and the rules in them."""
 
 import re
 
@@ -25,14 +25,14 @@ def show(*arguments: str) -> str:
 # The command
 
 
-def test_presets_lists_each_on_a_line_of_its_own():
+def test_the_command_lists_one_preset_per_line():
     assert NAMES == sorted(set(NAMES))
     for line in LIST:
         assert re.fullmatch(r"[a-z0-9.-]+ {2,}\S.*", line)
     assert {"apple", "microsoft", "firebase-session-cookie", "oidc"} < set(NAMES)
 
 
-# Their assertions are read in ways that have no settings.
+# These presets have rules that no setting expresses.
 GATEWAYS = {
     "aws-alb": [
         "signer=arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/web/50dc6c495c0c9188",
@@ -45,7 +45,7 @@ GATEWAYS = {
 
 
 @pytest.mark.parametrize("name", GATEWAYS)
-def test_what_is_shown_of_a_gateway_is_a_good_configuration_with_its_preset(name, tmp_path):
+def test_a_gateways_shown_preset_is_a_valid_configuration_that_uses_it(name, tmp_path):
     shown = show(name, *GATEWAYS[name])
     assert f"preset: {name}\n" in shown and "tokens: access\n" in shown and "nonce:" not in shown
     file = tmp_path / "assay.yaml"
@@ -55,11 +55,11 @@ def test_what_is_shown_of_a_gateway_is_a_good_configuration_with_its_preset(name
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in GATEWAYS])
-def test_what_is_shown_of_a_preset_is_a_good_configuration_without_it(name, tmp_path):
+def test_a_shown_preset_is_a_valid_configuration_that_does_not_use_it(name, tmp_path):
     shown = show(name)
     assert "preset:" not in shown
     file = tmp_path / "assay.yaml"
-    # Nothing can be fetched while the host is a placeholder.
+    # A URL with a placeholder as host is invalid.
     file.write_text("".join(re.sub("<[^>]*>", "x", line) if "://" in line else line for line in shown.splitlines(True)))
     result = run(*commands.config_check(file))
     assert result.returncode == 0, result
@@ -67,13 +67,13 @@ def test_what_is_shown_of_a_preset_is_a_good_configuration_without_it(name, tmp_
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_preset_has_its_place_in_both_tables(name):
+def test_both_tables_of_the_docs_have_each_preset(name):
     first, second = (REPOSITORY / "docs/providers.md").read_text().split("## Identity")
     assert f"\n| `{name}` |" in first
     assert re.search(rf"^\| [^|]*`{re.escape(name)}`[^|]* \|", second, re.M)
 
 
-def test_the_examples_of_the_documentation_are_good(tmp_path):
+def test_the_examples_in_the_docs_are_valid(tmp_path):
     pages = [REPOSITORY / "docs" / name for name in ("providers.md", "provider-rules.md")]
     examples = [text for page in pages for text in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.S)]
     assert len(examples) == 3
@@ -84,7 +84,7 @@ def test_the_examples_of_the_documentation_are_good(tmp_path):
         assert result.returncode == 0, result
 
 
-def test_what_is_shown_has_the_parameters_that_are_given():
+def test_parameters_appear_in_the_shown_preset():
     shown = show("microsoft", "tenant=organizations")
     assert "/organizations/v2.0/.well-known/openid-configuration" in shown
     assert f'excluded_tenants: ["{CONSUMERS}"]' in shown
@@ -102,14 +102,14 @@ def test_what_is_shown_has_the_parameters_that_are_given():
         (["apple", "tenant=x"], "takes no parameter"),
     ],
 )
-def test_a_preset_that_can_not_be_shown_says_why(arguments, words):
+def test_a_preset_that_cannot_be_shown_is_an_error(arguments, words):
     result = run(*commands.presets(*arguments))
     assert result.returncode not in (0, -4, -6, -11)
     assert words in result.stderr.decode()
     assert not result.stdout
 
 
-def test_a_preset_whose_tokens_anyone_gets_demands_a_rule(tmp_path):
+def test_a_preset_whose_tokens_anyone_can_get_requires_a_claim_rule(tmp_path):
     file = tmp_path / "assay.yaml"
     lines = "providers:\n  - id: ci\n    preset: github-actions\n    audiences: [a]\n"
     for rule, good in [("", False), ("claim_values: { repository_owner_id: 65 }", True), ("claim_values: any", True)]:
@@ -119,7 +119,7 @@ def test_a_preset_whose_tokens_anyone_gets_demands_a_rule(tmp_path):
         assert good or "every repository at GitHub" in result.stderr.decode()
 
 
-def test_a_service_account_of_googles_is_refused(server):
+def test_google_service_accounts_are_refused(server):
     issuer = server.issuer("google", rsa_key())
     with Service(google_like(issuer)).wait_until_ready() as service:
         assert service.reject(issuer.token(azp="user-1"), "claim_invalid")["claim"] == "azp"
@@ -149,7 +149,7 @@ def token(issuer, tenant=TENANT, key=None, **claims) -> str:
     return jws(key or issuer.keys[0], issuer.claims(**usual | claims))
 
 
-def test_tenants_share_a_provider_and_keep_their_issuers(server):
+def test_tenants_share_a_provider_but_keep_their_issuers(server):
     issuer = server.issuer("ms", ec_key("any"))
     with Service(microsoft_like(issuer)).wait_until_ready() as service:
         for tenant in (TENANT, CONSUMERS):
@@ -167,7 +167,7 @@ def test_tenants_share_a_provider_and_keep_their_issuers(server):
         assert (verified["email_verified"], verified["email_trust"]) == (True, "verified")
 
 
-def test_tenants_that_are_not_allowed_find_no_provider(server):
+def test_tenants_that_are_not_allowed_are_refused(server):
     issuer = server.issuer("ms", ec_key("any"))
     with Service(microsoft_like(issuer, tenants=[TENANT])).wait_until_ready() as service:
         service.accept(token(issuer))
@@ -192,7 +192,7 @@ def test_a_key_of_one_tenant_does_not_sign_for_another(server):
         service.reject(token(issuer, TENANT, ofConsumers), "issuer_mismatch")
 
 
-def test_a_discovery_document_of_another_issuer_is_none(server):
+def test_a_discovery_document_of_another_issuer_is_not_used(server):
     issuer = server.issuer("ms", ec_key("any"))
     settings = microsoft_like(issuer, discovery_issuer=TEMPLATE.replace("{tid}", "{tenantid}"))
     with Service(settings | {"optional": True}) as service:
@@ -206,7 +206,7 @@ def test_a_discovery_document_of_another_issuer_is_none(server):
 # Certificates
 
 
-def test_certificates_are_keys_and_outlive_the_provider(server, tmp_path):
+def test_certificates_serve_as_keys_and_are_archived(server, tmp_path):
     first, second = rsa_key("first"), rsa_key("second")
     issuer = server.issuer("cookie", first, second)
     issuer.jwks.reset({key.kid: certificate(key) for key in (first, second)})
@@ -244,7 +244,7 @@ def test_session_tokens_without_an_audience_are_identified_by_azp(server):
         service.reject(issuer.token(**session), "audience_not_configured", audience="client")
 
 
-def test_members_come_from_the_claims_that_are_named(server):
+def test_settings_choose_the_claims_of_identity_members(server):
     issuer = server.issuer("cognito", rsa_key())
     settings = provider(
         issuer,

@@ -12,16 +12,16 @@ def post(service, body: bytes | str, path: str = "/v1/verify", **headers):
     return service.api.post(path, body.encode() if isinstance(body, str) else body, headers)
 
 
-# Members; `Tests/VerificationTests/VerifyRequestTests.swift` tests every member and type.
+# Members. `Tests/VerificationTests/VerifyRequestTests.swift` tests every member and type.
 
 
 @pytest.mark.parametrize("request_body", [{}, {"id_token": "x", "max_age": "60"}, {"id_token": "x", "nonse": "x"}], ids=json.dumps)
-def test_a_body_with_a_member_missing_misspelt_or_of_another_type_is_invalid(service, request_body):
+def test_missing_misspelt_or_mistyped_members_are_invalid(service, request_body):
     assert_code(service.api.post("/v1/verify", request_body), "request_invalid")
 
 
-def test_a_member_that_is_null_is_absent_but_for_the_nonce(service, apple):
-    """Backends forward what they receive: only the first sign-in with Apple has a user object."""
+def test_a_null_member_counts_as_absent_except_the_nonce(service, apple):
+    """Backends forward what they receive, and only the first sign-in with Apple has a user object."""
     names = ("provider", "audience", "max_age", "access_token", "code", "user", "include_claims")
     absent = service.verify(apple.token()).json
     for members in ({name: None for name in names}, {"user": {"name": None, "email": None}}):
@@ -34,7 +34,7 @@ def test_a_member_that_is_null_is_absent_but_for_the_nonce(service, apple):
     assert problem["code"] == "request_invalid" and problem["detail"].startswith("nonce must not be null"), problem
 
 
-def test_a_refused_body_says_which_member_or_where(service, oidc):
+def test_a_problem_names_the_member_or_the_position(service, oidc):
     def detail(body, path="/v1/verify"):
         return assert_code(service.api.post(path, body), "request_invalid")["detail"]
 
@@ -44,7 +44,7 @@ def test_a_refused_body_says_which_member_or_where(service, oidc):
     problem = service.api.post("/v1/verify/batch", item).json["results"][0]["error"]
     assert 'user.name has an unknown member "middleName";' in problem["detail"]
     assert 'unknown member "more";' in detail({"items": [], "more": 1}, "/v1/verify/batch")
-    # A name may be a misplaced token.
+    # The name may be a misplaced token, so it is not shown.
     text = detail({token: "id_token"})
     assert f"a name of {len(token)} bytes" in text and not any(part in text for part in token.split("."))
     assert "syntax error at byte offset 12 (line 2, column 11)" in detail(b'{\n"id_token"="x"}')
@@ -53,14 +53,14 @@ def test_a_refused_body_says_which_member_or_where(service, oidc):
 
 
 @pytest.mark.parametrize("text", ["60.0", "6e1", "1e18"])
-def test_a_max_age_that_is_an_integer_only_by_value_is_one_or_is_invalid(service, oidc, text):
-    """To JSON Schema 60.0 is an integer, to many parsers it is not. Either way, it must not disable the check."""
+def test_a_max_age_written_as_a_real_number_never_disables_the_check(service, oidc, text):
+    """JSON Schema treats 60.0 as an integer, and many parsers do not."""
     body = json.dumps({"id_token": oidc.token(auth_time=1)})[:-1] + f',"max_age":{text}}}'
     response = post(service, body)
     assert response.code in ("request_invalid", "auth_time_too_old") or text == "1e18", response
 
 
-def test_a_duplicate_member_is_invalid_however_it_is_escaped(service, oidc):
+def test_a_duplicate_member_is_invalid_even_if_escaped(service, oidc):
     token = oidc.token(nonce="a")
     for twin in ('"nonce":"b"', '"nonce":"a"', '"\\u006eonce":"b"', '"nonc\\u0065":"a"', '"id_token":"x"'):
         assert_code(post(service, f'{{"id_token":"{token}","nonce":"a",{twin}}}'), "request_invalid")
@@ -68,7 +68,7 @@ def test_a_duplicate_member_is_invalid_however_it_is_escaped(service, oidc):
     assert_code(post(service, body), "request_invalid")
 
 
-def test_escaped_names_and_values_are_what_they_stand_for(service, oidc):
+def test_escaped_names_and_values_are_decoded(service, oidc):
     token = oidc.token(nonce="é/\n")
     body = f'\n\t{{ "id\\u005ftoken" : "{token}" ,\r\n "nonce":"\\u00e9\\/\\n" }} '
     assert post(service, body).status == 200
@@ -90,19 +90,19 @@ def test_a_body_that_is_not_one_strict_json_object_is_invalid(service, body):
     [("id_token", "token_malformed"), ("nonce", "nonce_mismatch"), ("provider", "provider_unknown"),
      ("code", "c_hash_missing")],
 )
-def test_a_nul_in_a_string_is_text_like_any_other_and_matches_nothing(service, oidc, member, code):
+def test_a_nul_does_not_end_a_string(service, oidc, member, code):
     token = oidc.token(nonce="MARK")
     body = json.dumps({"id_token": token, "nonce": "MARK"} | {member: "MARK\0"})
     assert_code(post(service, body), code)
 
 
 @pytest.mark.parametrize("depth", [2049, 15_000])
-def test_depth_is_bounded(service, depth):
+def test_deep_nesting_is_invalid(service, depth):
     for text in ("[" * depth + "]" * depth, '{"a":' * (depth // 3) + "1" + "}" * (depth // 3), "[" * (2 * depth)):
         assert_code(post(service, '{"id_token":' + text + "}"), "request_invalid")
 
 
-def test_odd_but_valid_bodies_are_bounded_work(service):
+def test_unusual_json_bodies_are_invalid(service):
     for body in ("[" + "1," * 20_000 + "1]", '{"a":' + "9" * 60_000 + "}", " " * 60_000, '"' + "x" * 60_000 + '"'):
         assert_code(post(service, body), "request_invalid")
     many = "{" + ",".join(f'"m{n}":1' for n in range(5000)) + "}"
@@ -139,7 +139,7 @@ def test_a_request_cannot_widen_the_audience(service, world, oidc):
     service.reject(world["trusting"].token(aud=["client", "partner"]), "audience_not_configured", audience="partner")
 
 
-def test_a_token_without_its_provider_is_judged_by_form_first(service):
+def test_a_malformed_token_is_refused_for_its_form(service):
     service.reject("not a token", "token_malformed", provider="oidc")
     service.reject("not a token", "provider_unknown", "token_malformed", provider="nobody")
 
@@ -173,13 +173,13 @@ def test_an_unknown_path_is_not_found(service, path, method):
     assert_code(service.api.request(method, path, b"{}" if method == "POST" else None), "not_found")
 
 
-def test_a_query_changes_nothing(service, oidc):
+def test_a_query_has_no_effect(service, oidc):
     body = json.dumps({"id_token": oidc.token()})
     assert post(service, body, "/v1/verify?include_claims=true").status in (200, 404)
     assert service.api.get("/livez?verbose").status == 200
 
 
-def test_a_request_is_judged_before_its_token(service, oidc):
+def test_the_request_is_checked_before_its_token(service, oidc):
     assert_code(service.verify("not a token", nonce=""), "request_invalid")
     assert_code(
         service.verify("not a token", audience="stranger", provider="oidc"),

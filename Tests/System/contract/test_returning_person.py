@@ -1,4 +1,4 @@
-"""`subject`, `issuer` and `authenticated_after`: a user whom the backend already knows.
+"""`subject`, `issuer` and `authenticated_after`: verifies that a known user has returned.
 
 `ExpectedSubjectTests`, `SessionRevocationTests` and `VerifyRequestTests` have all combinations.
 """
@@ -6,7 +6,7 @@
 from harness.tokens import now
 
 
-def test_only_the_expected_person_may_sign_in(service, oidc):
+def test_only_the_expected_user_may_sign_in(service, oidc):
     token = oidc.token(sub="user-1")
     service.accept(token, subject="user-1", issuer=oidc.url)
     service.accept(token, subject="user-1")
@@ -21,13 +21,13 @@ def test_a_token_from_before_a_revocation_is_refused(service, oidc):
     service.reject(oidc.token(iat=time), "session_revoked", authenticated_after=time + 1)
 
 
-def test_a_lost_value_does_not_switch_its_check_off(service, oidc):
+def test_a_null_value_does_not_disable_its_check(service, oidc):
     for member in ("subject", "issuer", "authenticated_after"):
         service.reject(oidc.token(), "request_invalid", **{member: None})
     service.reject(oidc.token(), "request_invalid", issuer=oidc.url)
 
 
-def test_the_members_hold_in_batches_too(service, oidc):
+def test_the_members_apply_to_each_item_of_a_batch(service, oidc):
     items = [{"id_token": oidc.token(sub="a"), "subject": person} for person in ("a", "b")]
     good, bad = service.api.post("/v1/verify/batch", {"items": items}).json["results"]
     assert good["identity"]["subject"] == "a" and bad["error"]["code"] == "subject_mismatch"
