@@ -1,38 +1,63 @@
-"""The pages in `docs/clients`, and that about gateways, quote files: a line that is only a link to a file is followed by its
-content.
+"""The pages in `docs/clients`, and that about gateways, quote files, which the tests run.
+
+A line that is only a link to a file is followed by its content. If the line ends in `, in part:`, it is followed by parts of
+the file, from the first line of each part to its last, without the indentation that they share. Blocks below it, with only a
+blank line between, are further parts.
 
     python Tests/System/clients/quotes.py     updates the quotes in the pages
 """
 
 import pathlib
 import re
+import textwrap
 
 CLIENTS = pathlib.Path(__file__).resolve().parents[3] / "docs" / "clients"
 GATEWAYS = CLIENTS.parent / "gateways.md"
 FENCES = {".mts": "ts", ".mjs": "js", ".mod": "go.mod", ".kt": "kotlin", ".rb": "ruby", ".py": "python"}
 FENCES |= {".conf": "nginx", ".cfg": "text", "": "text"}
 # A line that is only a link, and the code block below it, if there is one already.
-QUOTE = re.compile(r"^\[`([^`\n]+)`\]\(\1\)\n(?:\n(```+)[a-z.]*\n.*?^\2\n)?", re.MULTILINE | re.DOTALL)
+WHOLE = re.compile(r"^\[`([^`\n]+)`\]\(\1\)\n(?:\n(```+)[a-z.]*\n.*?^\2\n)?", re.MULTILINE | re.DOTALL)
+PART = re.compile(r"^\[`([^`\n]+)`\]\(\1\), in part:\n((?:\n```[a-z]*\n.*?^```\n)+)", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```[a-z]*\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 
 
 def pages() -> list[pathlib.Path]:
     return sorted(CLIENTS.rglob("*.md"))
 
 
-def quoted(page: pathlib.Path) -> list[pathlib.Path]:
-    """The files that a page quotes."""
-    return [page.parent / name for name, _ in QUOTE.findall(page.read_text())]
+def linked(page: pathlib.Path) -> set[pathlib.Path]:
+    """The files that a page links to by their names."""
+    return {(page.parent / name).resolve() for name in re.findall(r"\[`[^`\n]+`\]\(([^)#:]+)\)", page.read_text())}
+
+
+def part(file: pathlib.Path, shown: str) -> str:
+    """The part of a file that begins and ends with the same lines as what a page shows of it."""
+    first, *_, last = shown.splitlines()
+    lines = file.read_text().splitlines()
+    for start, line in enumerate(lines):
+        margin = line.removesuffix(first)
+        if line.endswith(first) and not margin.strip() and margin + last in lines[start:]:
+            return textwrap.dedent("\n".join(lines[start : lines.index(margin + last, start) + 1])) + "\n"
+    raise LookupError(f"{file}: no part from {first!r} to {last!r}; write the block in the page anew")
 
 
 def with_quotes(page: pathlib.Path) -> str:
     """The page with up-to-date quotes."""
 
-    def quote(match: re.Match) -> str:
-        file = page.parent / match[1]
-        fence = FENCES.get(file.suffix, file.suffix[1:])
-        return f"[`{match[1]}`]({match[1]})\n\n```{fence}\n{file.read_text()}```\n"
+    def fence(name: str) -> str:
+        file = page.parent / name
+        return FENCES.get(file.suffix, file.suffix[1:])
 
-    return QUOTE.sub(quote, page.read_text())
+    def whole(match: re.Match) -> str:
+        text = (page.parent / match[1]).read_text()
+        return f"[`{match[1]}`]({match[1]})\n\n```{fence(match[1])}\n{text}```\n"
+
+    def parts(match: re.Match) -> str:
+        shown = [part(page.parent / match[1], block) for block in BLOCK.findall(match[2])]
+        blocks = "".join(f"\n```{fence(match[1])}\n{text}```\n" for text in shown)
+        return f"[`{match[1]}`]({match[1]}), in part:\n{blocks}"
+
+    return PART.sub(parts, WHOLE.sub(whole, page.read_text()))
 
 
 if __name__ == "__main__":

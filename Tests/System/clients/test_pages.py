@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from clients.languages import LANGUAGES
-from clients.quotes import CLIENTS, GATEWAYS, pages, quoted, with_quotes
+from clients.quotes import CLIENTS, GATEWAYS, linked, pages, part, with_quotes
 from harness.service import REPOSITORY
 
 
@@ -17,10 +17,17 @@ def test_a_page_shows_the_files_as_they_are(page):
     assert page.read_text() == with_quotes(page), "python Tests/System/clients/quotes.py writes them anew"
 
 
-def test_every_file_is_shown_on_one_page():
-    shown = sorted(file for page in pages() for file in quoted(page))
+def test_every_file_is_linked_from_a_page():
     files = {file for file in CLIENTS.rglob("*") if file.is_file() and "__pycache__" not in file.parts}
-    assert shown == sorted(files - set(pages()))
+    assert files - set(pages()) - {file for page in pages() for file in linked(page)} == set()
+
+
+def test_a_part_is_what_the_file_has_between_the_same_lines(tmp_path):
+    file = tmp_path / "file.py"
+    file.write_text("import a\n\ndef f():\n    one()\n    if two:\n        three()\n        end()\n    end()\n")
+    assert part(file, "one()\nend()\n") == "one()\nif two:\n    three()\n    end()\nend()\n"
+    with pytest.raises(LookupError):
+        part(file, "one()\nfive()\n")
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(CLIENTS)))
