@@ -1,10 +1,10 @@
-"""The catalogue of attacks: its rows by ID, and how a test file writes down its section.
+"""The catalogue of attacks: its rows by ID, and helpers with which test files list their cases.
 
-A section has one or more files. A row has its ID in the catalogue (`A01`), its variants are its cases, and a case is
-called `A01-<variant>`. IDs from 50 on, and section O, are additions of these tests.
+A section has one or more files. A row (`A01`) has one case for each variant, called `A01-<variant>`. Section O and IDs
+from 50 on are additions to the catalogue.
 
-Here, each row is tried over HTTP with one or a few cases. If a single module implements the rule, that module's tests
-have all near misses: `EVERY_CASE` says where.
+These tests try each row over HTTP with one or a few cases. If a single module implements the rule, that module's tests
+have all near misses: see `EVERY_CASE`.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ ROWS = {
     "A": {
         "A01": "alg none",
         "A03": "a MAC by the public key",
-        "A05": "alg absent or no string",
+        "A05": "alg absent or not a string",
         "A06": "alg spelled otherwise",
         "A07": "an algorithm that the provider does not use",
         "A09": "alg of another key type than the key's",
@@ -32,7 +32,7 @@ ROWS = {
         "K01": "jwk in the header",
         "K02": "jku in the header",
         "K04": "kid as a path",
-        "K06": "no kid, one key that fits",
+        "K06": "no kid, one matching key",
         "K08": "kid of another type or spelling",
         "K09": "one kid, two key types",
         "K11": "keys for something else",
@@ -51,11 +51,11 @@ ROWS = {
     },
     "J": {
         "J01": "RSA keys too small or too large",
-        "J03": "RSA moduli that are no product of two primes",
+        "J03": "RSA moduli that are not a product of two primes",
         "J05": "EC points of wrong length or place",
         "J06": "keys of another or unknown type",
         "J08": "x5c beside the key",
-        "J09": "sets that are none",
+        "J09": "invalid sets",
         "J11": "sets of many keys",
     },
     "F": {
@@ -63,15 +63,15 @@ ROWS = {
         "F02": "padding and the other alphabet",
         "F04": "white space and wrapping",
         "F06": "JSON serializations",
-        "F08": "payloads that are no object",
+        "F08": "payloads that are not objects",
         "F09": "lengths",
     },
     "N": {
         "N01": "duplicate members",
-        "N03": "text that is no UTF-8",
+        "N03": "invalid UTF-8",
         "N05": "depth and length",
         "N06": "numbers",
-        "N07": "what is nearly JSON",
+        "N07": "text that is nearly JSON",
         "N09": "unknown header members, nested tokens",
     },
     "H": {
@@ -103,13 +103,13 @@ ROWS = {
     },
     "L": {
         "L01": "handles swapped between two people",
-        "L02": "a handle where a state, a nonce or a token is due, and the other way round",
+        "L02": "a handle in place of a state, a nonce or a token, and the reverse",
         "L04": "finishes that share an X-Request-Id",
         "L05": "a finish that is repeated, also at another replica",
         "L07": "a hashed nonce downgraded to a plain one",
         "L08": "a token of another provider, client or person",
         "L10": "clocks set around the expiry",
-        "L12": "handles that were changed, cut or put together",
+        "L12": "handles that were changed, truncated or combined",
     },
     "R": {
         "R01": "a discovery document of another issuer",
@@ -135,13 +135,13 @@ ROWS = {
         "W15": "admin paths and metric labels",
     },
     "D": {
-        "D01": "the dearest input",
+        "D01": "the most expensive input",
         "D03": "a flood of forgeries",
         "D04": "memory and descriptors",
     },
 }
 
-# The tests in `Tests` that cover every case of a row.
+# Unit tests that cover every case of a row.
 EVERY_CASE = {
     ("A01", "A05", "A06", "A51"): ["JOSETests/JOSEHeaderTests.swift", "JOSETests/JWSVerifierTests.swift"],
     ("A09", "A10", "A12", "A50", "K11"): ["JOSETests/AlgorithmAgreementTests.swift"],
@@ -180,15 +180,14 @@ EVERY_CASE = {
     ("L12",): ["SignInsTests/SealedSignInTests.swift"],
 }
 
-# Rows without a case here, or covered only in part, with the reason. Printed at the end of each run.
+# Rows that are not or only partly covered here, with the reason. Printed at the end of each run.
 NOT_COVERED = {
     "Q04": "constant-time comparison can't be observed over HTTP; the values are covered",
     "D03": "the benchmarks measure throughput and latency; the acceptance of valid tokens during a flood is covered",
     "D04": "sanitizers need a separate build; growth is measured over a few thousand verifications, not 100 000",
 }
 
-# Known failures: cases whose answer is wrong so far, with the reason. If one passes, the run fails, so that it gets
-# removed.
+# Cases that are known to fail, with the reason. If one passes, the run fails, so that it is removed here.
 KNOWN_FAULTS: dict[str, str] = {}
 
 
@@ -200,7 +199,7 @@ class Case(NamedTuple):
 
 
 def cases(*rows: tuple) -> list:
-    """Test parameters: rows are `(id, code, {variant: make})`, with several codes if any of them will do."""
+    """Test parameters: rows are `(id, code, {variant: make})`. A tuple of codes allows any of them."""
     return [
         pytest.param(Case(code if isinstance(code, tuple) else (code,), make), id=f"{id}-{variant}")
         for id, code, variants in rows
@@ -209,5 +208,5 @@ def cases(*rows: tuple) -> list:
 
 
 def rows(*table: tuple) -> list:
-    """Test parameters of any other kind, named the same way: `(id, variant, value, …)`."""
+    """Other test parameters with the same names: rows are `(id, variant, value, …)`."""
     return [pytest.param(*values, id=f"{id}-{variant}") for id, variant, *values in table]

@@ -25,7 +25,7 @@ def world(shared_world):
 
 
 def pytest_collection_modifyitems(items):
-    """Runs cases marked `first` and `last` accordingly: time must pass between what one starts and what the other observes."""
+    """Runs tests marked `first` before all others, and those marked `last` after them, so that time passes between them."""
     items.sort(key=lambda item: bool(item.get_closest_marker("last")) - bool(item.get_closest_marker("first")))
     for item in items:
         callspec = getattr(item, "callspec", None)

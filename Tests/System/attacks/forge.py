@@ -1,4 +1,4 @@
-"""Builders of tokens: each function returns a function that makes a token, given a world."""
+"""Builders of tokens: each function returns a function that makes a token for a world."""
 
 import hashlib
 import hmac
@@ -42,7 +42,7 @@ def payload(octets):
 
 
 def claim(name: str, text: str, **claims):
-    """A valid signature, and one claim with exactly this JSON text."""
+    """A valid signature over claims, one of which has exactly this JSON text."""
     return lambda world: with_claim(world.op, name, text, **claims)
 
 
@@ -137,7 +137,7 @@ class RawRSA:
 
 
 def under(jwk: dict, key, **members):
-    """A hostile provider publishes this JWK; a token signed with its private key."""
+    """Publishes this JWK at the hostile provider; returns a token signed with its private key."""
 
     def make(world) -> str:
         world.publish(jwk)

@@ -1,4 +1,4 @@
-"""Attacks by a provider or the network on the fetching of keys. Each setup has its own provider.
+"""Attacks on key fetches by a provider or the network. Each setup has its own provider.
 
 A setup receives the network and a name, and returns an issuer and the settings of a provider that trusts it.
 """
@@ -20,7 +20,7 @@ OLD, NEW = ec_key("old"), ec_key("new")
 
 
 class Network:
-    """What a row's setup may use: key servers, certificates, and the issuer under test."""
+    """Key servers and certificates for the setups."""
 
     def __init__(self, directory, stack: contextlib.ExitStack):
         self.authority = Authority(directory)
@@ -47,7 +47,7 @@ class Network:
         return f"http://127.0.0.1:{listener.getsockname()[1]}/keys"
 
     def weakly_signed(self) -> tuple[ssl.SSLContext, dict]:
-        """A server whose certificate is signed with SHA-1 by its own CA, and the CA to trust."""
+        """A server whose certificate is signed with SHA-1, and its CA."""
         directory = self._directory / "sha1"
         directory.mkdir()
         (directory / "extensions").write_text("subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:false\n")
@@ -74,7 +74,7 @@ def outdated(context: ssl.SSLContext, newest: ssl.TLSVersion) -> ssl.SSLContext:
 
 
 def discovery(**members):
-    """A discovery document with these members. Functions receive the issuer; {port} is the other server's."""
+    """A discovery document with these members. Functions receive the issuer; `{port}` is the other server's."""
 
     def set_up(network: Network, name: str):
         issuer = network.plain.issuer(name, OLD)

@@ -15,7 +15,7 @@ class Results:
         self._outcomes: dict[str, bool] = {}
 
     def add(self, report) -> None:
-        """A case has passed if its setup, call and teardown have."""
+        """Records one phase of a case. A case has passed if its setup, call and teardown have."""
         if CASE.search(report.nodeid):
             self._outcomes[report.nodeid] = self._outcomes.get(report.nodeid, True) and report.passed
 

@@ -1,4 +1,4 @@
-"""Attacks on the wire while other requests are served, and invariants that must hold during and after each."""
+"""Attacks on the wire while other requests are served, with the invariants that must hold during and after them."""
 
 import contextlib
 
@@ -14,7 +14,7 @@ def besieged(issuer, **settings) -> Service:
 
 @contextlib.contextmanager
 def unharmed(service, issuer):
-    """Valid requests on another connection keep succeeding throughout, and afterwards nothing is left over."""
+    """Asserts that valid requests on another connection succeed throughout, and that nothing is left over afterwards."""
     before = statuses(service)
     with Load(service.api.address, {"good": [(issuer.token(), None)]}, threads=1) as load:
         yield
@@ -23,12 +23,12 @@ def unharmed(service, issuer):
 
 
 def assert_sound(service, before: dict[int, int] | None = None) -> None:
-    """The service runs, has answered nothing with a 5xx other than 503, has no request in flight, and has logged no complaint."""
+    """Asserts that the service runs, is idle, has answered no 5xx other than 503, and has logged no errors."""
     code = service.process.poll()
     assert code is None, f"the service ended with {code}:\n" + "\n".join(service.log[-10:])
     faults = {status: count for status, count in statuses(service).items() if status >= 500 and status != 503}
     assert not faults, faults
     if before is not None:
-        assert statuses(service).get(503, 0) == before.get(503, 0), "some were refused who should not have been"
+        assert statuses(service).get(503, 0) == before.get(503, 0), "valid requests were refused"
     service.wait_until(lambda: gauges(service)[1:] == (0, 0), timeout=30)
     assert not service.entries(level="error")

@@ -1,4 +1,4 @@
-"""A service under attack. Its answers, and finally its log, are searched for secrets that were sent to it."""
+"""A service under attack. Its answers and its log are searched for secrets that were sent to it."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ WINDOW = 16
 
 
 class Target:
-    """A service, and a way to make tokens that it must still accept after any attack."""
+    """A service, and a function that makes tokens which it must still accept after any attack."""
 
     def __init__(self, service: Service, good):
         self.service = service
@@ -21,7 +21,7 @@ class Target:
         self._pieces: set[str] = set()
 
     def ask(self, made) -> Response:
-        """Sends a token, a request, or a raw body. The answer must not repeat the caller's secrets."""
+        """Sends a token, a request, or a raw body. Asserts that the answer does not repeat the caller's secrets."""
         body = made if isinstance(made, bytes | dict) else {"id_token": made}
         secrets = self._secrets(body)
         self.keep_secret(*secrets)
@@ -31,7 +31,7 @@ class Target:
         return response
 
     def expect(self, made, *codes: str | None) -> dict:
-        """The answer must have one of these codes, also in a batch, in which another, valid item must pass."""
+        """Asserts that the answer has one of these codes, alone and in a batch, where another, valid item must pass."""
         response = self.ask(made)
         assert response.status == 200 or response.code, response
         assert response.code in codes, f"expected {' or '.join(map(str, codes))}: {response}"
@@ -63,25 +63,25 @@ class Target:
             assert _lasting(response.json) == _lasting(single.json)
 
     def assert_unharmed(self) -> None:
-        """The service runs, and the next valid token passes."""
+        """Asserts that the service runs, and that the next valid token passes."""
         code = self.service.process.poll()
         assert code is None, f"the service ended with {code}:\n" + "\n".join(self.service.log[-10:])
         response = self.ask(self.good())
         assert response.status == 200, response
 
     def keep_secret(self, *texts: str) -> None:
-        """Registers secrets that must never appear in output, nor any part of them that contains a whole piece."""
+        """Registers secrets. No piece of them may ever appear in output."""
         for text in texts:
             pieces = (text[start : start + WINDOW] for start in range(0, len(text), WINDOW))
             self._pieces.update(piece for piece in pieces if len(piece) == WINDOW)
 
     def assert_pages_are_discreet(self) -> None:
-        """No page for operators contains a registered secret."""
+        """Asserts that no page for operators contains a registered secret."""
         for path in ("/metrics", "/v1/providers", "/readyz", "/livez"):
             self._assert_no_secret(self.service.admin.get(path).text)
 
     def assert_log_is_discreet(self) -> None:
-        """The log contains no registered secret. Call this after the service has stopped and written everything."""
+        """Asserts that the log contains no registered secret. Call this after the service has stopped and written everything."""
         for line in self.service.log + self.service.output:
             self._assert_no_secret(line)
 
@@ -107,7 +107,7 @@ def _lasting(problem: dict) -> dict:
 
 @contextlib.contextmanager
 def attacked(service: Service, good):
-    """A service for one test, which must be unharmed and have leaked nothing at the end."""
+    """A service for one test. Asserts at the end that it is unharmed and has leaked nothing."""
     with service:
         target = Target(service, good)
         yield target
@@ -117,7 +117,7 @@ def attacked(service: Service, good):
 
 
 def published_secrets(jwks) -> list[str]:
-    """The key material in a JWK Set, which must not be logged either."""
+    """The key material in a JWK Set. It must not be logged."""
     keys = [key for key in jwks if isinstance(key, dict)]
     return [key[name] for key in keys for name in ("n", "x", "y", "k", "d") if isinstance(key.get(name), str)]
 

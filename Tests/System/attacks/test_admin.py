@@ -26,7 +26,7 @@ SERVICE_PATHS = ("/v1/verify", "/v1/verify/batch", "/openapi.yaml")
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("path", rows(*(("W15", f"{path} on the service listener", path) for path in ADMIN_PATHS)))
-def test_what_operators_ask_is_not_answered_where_backends_ask(world, path, method):
+def test_the_service_listener_has_no_admin_paths(world, path, method):
     asked = world.hostile.jwks.count
     assert_code(world.service.api.request(method, path, b"{}" if method == "POST" else None), "not_found")
     assert world.hostile.jwks.count == asked
@@ -34,7 +34,7 @@ def test_what_operators_ask_is_not_answered_where_backends_ask(world, path, meth
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("path", rows(*(("W15", f"{path} on the admin listener", path) for path in SERVICE_PATHS)))
-def test_what_backends_ask_is_not_answered_where_operators_ask(world, path, method):
+def test_the_admin_listener_has_no_service_paths(world, path, method):
     body = {"id_token": world.good()} if method == "POST" else None
     assert_code(world.service.admin.request(method, path, body), "not_found")
 
@@ -54,7 +54,7 @@ JUNK = rows(
 
 
 @pytest.mark.parametrize(("make", "members"), JUNK)
-def test_what_a_token_says_becomes_no_label(world, make, members):
+def test_no_value_of_a_token_becomes_a_label(world, make, members):
     def strike() -> str:
         junk = secrets.token_hex(12)
         body = {name.format(junk=junk): text.format(junk=junk) for name, text in members.items()}
@@ -65,7 +65,7 @@ def test_what_a_token_says_becomes_no_label(world, make, members):
 
 
 @pytest.mark.parametrize("part", rows(*(("W15", part, part) for part in ("paths", "methods", "headers", "queries"))))
-def test_what_a_request_says_becomes_no_label(world, part):
+def test_no_value_of_a_request_becomes_a_label(world, part):
     def strike() -> str:
         junk = secrets.token_hex(12)
         method, path, headers = "GET", "/livez", {}
@@ -87,8 +87,8 @@ def test_what_a_request_says_becomes_no_label(world, part):
 
 
 def assert_no_new_series(world, strike) -> None:
-    """After the first attack of a kind, repetitions add no series, and no series contains text from them."""
-    # The first ones may cause the first fetch or the first refusal, and the page counts its own requests.
+    """Asserts that repetitions of an attack add no series, and that no series contains text from them."""
+    # The first attacks may be the first fetch or the first refusal, and reading the metrics counts too.
     for _ in range(5):
         strike()
     world.service.admin.get("/metrics")

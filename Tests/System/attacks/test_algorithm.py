@@ -78,5 +78,5 @@ TABLE = [
 
 
 @pytest.mark.parametrize("case", cases(*TABLE))
-def test_no_token_chooses_its_own_algorithm(world, case):
+def test_a_token_cannot_choose_its_algorithm(world, case):
     world.strike(case)

@@ -1,4 +1,4 @@
-"""L, in the browser: nobody finishes another's sign-in, and no code of one sign-in ends another."""
+"""L. Sign-ins in the browser: nobody finishes another's sign-in, and a code finishes only its own sign-in."""
 
 import base64
 import hashlib
@@ -19,7 +19,7 @@ HONEST, OTHER = "https://app.example/callback/honest", "https://app.example/call
 
 
 class Codes:
-    """The codes of an authorization server that checks PKCE, as it should, or not. By code: its request and its user."""
+    """The codes of an authorization server, each with its request and user. It may fail to check PKCE."""
 
     def __init__(self, issuer, checks_pkce: bool = True):
         self.issuer = issuer
@@ -44,7 +44,7 @@ class Codes:
 
 @pytest.fixture(scope="module")
 def scene(shared_server, tmp_path_factory):
-    """`honest` ties codes by PKCE and nonce, `nonce` by the nonce alone, and `pkce` by PKCE alone. `hostile` is an attacker's."""
+    """`honest` binds codes by PKCE and nonce, `nonce` and `pkce` by only one of them. `hostile` is an attacker's."""
     with TokenEndpoint() as endpoint, TokenEndpoint() as attackers:
         codes = {}
         providers = []
@@ -55,7 +55,7 @@ def scene(shared_server, tmp_path_factory):
             codes[id] = Codes(issuer, checks_pkce=id != "nonce")
             server = attackers if id == "hostile" else endpoint
             entry = with_client(issuer, server, tmp_path_factory.mktemp(id), id, **settings)
-            # The hostile one shares a redirect URI with the honest one, as only a mistake in the settings allows.
+            # The hostile provider shares a redirect URI with the honest one, by a mistake in the settings.
             entry["clients"][0]["redirect_uris"] = [HONEST, OTHER] if id == "hostile" else [HONEST]
             providers.append(entry)
         with Service(*providers, **ON) as service:
@@ -95,7 +95,7 @@ def honest_finish(scene, started: dict, provider: str = "honest") -> client.Resp
     return finish(scene, started, response_to(started, codes.authorize(started)))
 
 
-# By variant: what the response of the honest provider says of its issuer, where the backend says it was received, the code.
+# By variant: whether the response names its issuer, the `redirect_uri` of the finish, and the code.
 MIXED_UP = rows(
     ("L50", "the response names the honest issuer", True, HONEST, "response_issuer_mismatch"),
     ("L50", "it was received at the honest provider's address", False, HONEST, "redirect_uri_mismatch"),
@@ -103,8 +103,8 @@ MIXED_UP = rows(
 
 
 @pytest.mark.parametrize(("is_named", "received_at", "code"), MIXED_UP)
-def test_a_code_of_the_honest_provider_is_not_sent_to_the_attackers(scene, is_named, received_at, code):
-    """Mix-up: the user chose the attacker's provider, which sent the browser on to the honest one with the same `state`."""
+def test_a_code_of_the_honest_provider_is_not_sent_to_an_attacker(scene, is_named, received_at, code):
+    """Mix-up: the user chose the attacker's provider, which redirected to the honest one with the same `state`."""
     attackers = begun(scene, "hostile", redirect_uri=HONEST if is_named else OTHER)
     honest = begun(scene)
     members = {"iss": scene.codes["honest"].issuer.url} if is_named else {}
@@ -127,24 +127,24 @@ FIXED = rows(
 
 
 @pytest.mark.parametrize("state", FIXED)
-def test_a_state_that_an_attacker_chose_does_not_pass(scene, state):
+def test_a_state_chosen_by_an_attacker_is_refused(scene, state):
     """State fixation: the victim's browser has its own handle, and receives the attacker's response."""
     victims, attackers = begun(scene), begun(scene)
     response = {"code": scene.codes["honest"].authorize(attackers)} | state(victims, attackers)
     refused(finish(scene, victims, response), "state_mismatch")
-    # Also where it says that the user cancelled: it would end the victim's sign-in.
+    # A forged cancellation must not end the victim's sign-in.
     refused(finish(scene, victims, response | {"error": "access_denied"}), "state_mismatch")
     assert not scene.endpoint.calls
     assert honest_finish(scene, victims).status == 200
 
 
 @pytest.mark.parametrize("member", rows(("L51", "state", "state"), ("L51", "nonce", "nonce"), ("L51", "code_verifier", "code_verifier")))
-def test_a_begin_takes_no_secret_from_outside(scene, member):
+def test_a_begin_accepts_no_secret_from_outside(scene, member):
     body = {"provider": "honest", "redirect_uri": HONEST, member: "chosen-by-an-attacker"}
     client.contract.assert_code(scene.api.post("/v1/sign-ins", body), "request_invalid")
 
 
-# By provider: how the injected code is refused. With PKCE alone, only the provider can tell.
+# By provider: how the injected code is refused. With PKCE alone, only the provider can detect it.
 INJECTED = rows(
     ("L52", "PKCE and nonce", "honest", "grant_invalid"),
     ("L52", "PKCE alone", "pkce", "grant_invalid"),
@@ -154,29 +154,29 @@ INJECTED = rows(
 
 @pytest.mark.parametrize("is_victims", rows(("L53", "the victim's code, the attacker's browser", True), ("L53", "the other way round", False)))
 @pytest.mark.parametrize(("provider", "code"), INJECTED)
-def test_a_code_of_another_sign_in_is_not_taken(scene, provider, code, is_victims):
-    """Code injection: a stolen code in the attacker's own sign-in, or the attacker's code in the victim's."""
+def test_a_code_of_another_sign_in_is_refused(scene, provider, code, is_victims):
+    """Code injection: a stolen code in the attacker's sign-in, or the attacker's code in the victim's."""
     mine, theirs = begun(scene, provider), begun(scene, provider)
     codes = scene.codes[provider]
     scene.endpoint.choose(lambda call: codes.redeem(call) if call.path == TOKEN else None)
     injected = codes.authorize(theirs, "victim" if is_victims else "attacker")
     refused(finish(scene, mine, response_to(mine, injected)), code, spent=True)
     assert scene.endpoint.received() == 1
-    # Nobody's authorization ends: an injected code must not sign its owner out.
+    # Nothing is revoked: an injected code must not sign its owner out.
     assert scene.endpoint.received(REVOCATION) == 0
     refused(finish(scene, mine, response_to(mine, codes.authorize(mine))), "sign_in_replayed", spent=True)
     if code == "nonce_mismatch":
         assert reload.metrics(scene).value("assay_grants_dropped_total", provider=provider, code=code) >= 1
 
 
-def test_a_handle_of_another_browser_finishes_nothing(scene):
-    """L54: the response came to one browser, and the backend took another's cookie."""
+def test_a_handle_of_another_browser_is_refused(scene):
+    """L54: one browser receives the response, and another sends its cookie."""
     mine, theirs = begun(scene), begun(scene)
     codes = scene.codes["honest"]
     for handle, response in ((mine, theirs), (theirs, mine)):
         refused(finish(scene, handle, response_to(response, codes.authorize(response))), "state_mismatch")
     refused(finish(scene, {"sign_in": mine["state"]}, response_to(mine, "c")), "sign_in_invalid")
-    # A handle of a native sign-in has no response, and one of a browser no token.
+    # A native sign-in takes no response, and a browser's no token.
     native = begin(scene, "honest")
     refused(finish(scene, native, {"code": "c", "state": "s"}, None), "request_invalid")
     body = {"sign_in": mine["sign_in"], "id_token": codes.issuer.token(nonce=mine["nonce"])}
@@ -195,7 +195,7 @@ ERRORS = rows(
 
 
 @pytest.mark.parametrize(("members", "code"), ERRORS)
-def test_an_error_in_the_response_sends_no_code_and_shows_no_text(scene, members, code):
+def test_an_error_response_sends_no_code_and_its_text_is_not_shown(scene, members, code):
     started = begun(scene, context="/basket")
     response = finish(scene, started, response_to(started, "a-code", **members))
     refused(response, code)
@@ -207,7 +207,7 @@ def test_an_error_in_the_response_sends_no_code_and_shows_no_text(scene, members
 
 
 def text(started: dict, response: str) -> bytes:
-    """A finish whose response is this JSON text."""
+    """A finish with this JSON text as its response."""
     return ('{"sign_in": %s, "response": %s}' % (json.dumps(started["sign_in"]), response.replace("STATE", started["state"]))).encode()
 
 
@@ -232,7 +232,7 @@ MALFORMED = rows(
 
 
 @pytest.mark.parametrize(("response", "code"), MALFORMED)
-def test_a_response_of_another_form_uses_nothing_up(scene, response, code):
+def test_a_malformed_response_uses_nothing_up(scene, response, code):
     started = begun(scene)
     refused(scene.api.post("/v1/sign-ins/finish", text(started, response)), code)
     assert not scene.endpoint.calls
@@ -250,7 +250,7 @@ IGNORED = rows(
 
 
 @pytest.mark.parametrize("members", IGNORED)
-def test_what_else_a_response_says_changes_nothing(scene, members):
+def test_other_members_of_a_response_are_ignored(scene, members):
     started = begun(scene)
     codes = scene.codes["honest"]
     scene.endpoint.choose(lambda call: codes.redeem(call) if call.path == TOKEN else None)
@@ -269,7 +269,7 @@ PERSONS = rows(
 
 
 @pytest.mark.parametrize(("claims", "code"), PERSONS)
-def test_a_native_id_token_and_a_code_that_are_not_of_one_sign_in(scene, claims, code):
+def test_id_token_and_code_must_be_of_one_sign_in(scene, claims, code):
     native = begin(scene, "honest")
     issuer = scene.codes["honest"].issuer
     scene.endpoint.play(grant(id_token=issuer.token(**({"nonce": native["nonce"]} | claims))))
@@ -280,8 +280,8 @@ def test_a_native_id_token_and_a_code_that_are_not_of_one_sign_in(scene, claims,
     refused(scene.api.post("/v1/sign-ins/finish", body), "sign_in_replayed", spent=True)
 
 
-def test_user_info_of_another_person_is_not_used(shared_server, tmp_path):
-    """L57: the access token is another's, so the claims would be."""
+def test_user_info_of_another_user_is_refused(shared_server, tmp_path):
+    """L57: the access token is another user's, so the claims are too."""
     issuer = shared_server.issuer("browser-informed")
     with TokenEndpoint() as endpoint:
         endpoints = {name: endpoint.endpoints[name] for name in ("token", "user_info")}

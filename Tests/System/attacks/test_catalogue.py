@@ -32,7 +32,7 @@ TESTS = {"W04": "test_slow_clients_in_a_crowd_gain_no_time"}
 
 
 def text_of(section: str) -> str:
-    """The text of all files of a section."""
+    """The source of all files of a section."""
     return "\n".join((HERE / name).read_text(encoding="utf-8") for name in FILES[section])
 
 
@@ -42,22 +42,22 @@ def ids_in(section: str) -> set[str]:
 
 
 @pytest.mark.parametrize("section", ROWS)
-def test_each_row_has_a_case_or_is_named_as_not_covered(section):
+def test_each_row_has_a_case_or_is_listed_as_not_covered(section):
     assert set(ROWS[section]) - ids_in(section) - set(NOT_COVERED) == set()
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_each_case_is_of_a_row_or_an_addition(section):
+def test_each_case_belongs_to_a_row_or_is_an_addition(section):
     additions = {id for id in ids_in(section) if section == "O" or int(id[1:]) >= 50}
     assert ids_in(section) - additions <= set(ROWS.get(section, ()))
 
 
-def test_what_is_not_covered_or_not_yet_right_is_in_the_catalogue():
+def test_exceptions_are_rows_of_the_catalogue():
     ids = {id for section in ROWS.values() for id in section}
     assert {*NOT_COVERED, *(case.split("-")[0] for case in KNOWN_FAULTS)} <= ids
 
 
-def test_the_rooms_tests_that_have_every_case_are_there_and_each_row_is_one():
+def test_the_unit_tests_of_each_row_exist():
     assert {name for names in EVERY_CASE.values() for name in names if not (REPOSITORY / "Tests" / name).is_file()} == set()
     rows = {id for ids in EVERY_CASE for id in ids}
     assert {id for id in rows if id not in ids_in(id[0])} == set()

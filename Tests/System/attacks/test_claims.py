@@ -21,13 +21,13 @@ def iss(change):
 
 
 def each_iss(provider: str | None) -> dict:
-    """Near misses of the issuer, with and without a named provider."""
+    """A near miss of the issuer, with and without a named provider."""
     members = {} if provider is None else {"provider": provider}
     suffix = "" if provider is None else ", provider named"
     return {name + suffix: asking(iss(change), **members) for name, change in NEAR_ISSUERS.items()}
 
 
-# Every near miss is in `Tests/IDTokenTests`: IssuerTests, AudienceTests, TimesTests and so on.
+# `Tests/IDTokenTests` has every near miss: IssuerTests, AudienceTests, TimesTests and so on.
 NEAR_ISSUERS = {
     "a slash": lambda url: url + "/",
     "the host in another form": lambda url: url.replace("127.0.0.1", "127.1"),
@@ -146,7 +146,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize("case", cases(*TABLE))
-def test_a_good_signature_makes_no_claim_good(world, case):
+def test_a_valid_signature_does_not_make_claims_valid(world, case):
     world.strike(case)
 
 
@@ -165,13 +165,13 @@ TRUSTED, VERIFIED, UNVERIFIED = "authoritative", "verified", "unverified"
         ("C13", "a mailbox elsewhere", "apple", {"email": "a@victim.example"}, VERIFIED),
     ),
 )
-def test_an_address_is_authoritative_where_the_provider_runs_its_domain(world, issuer, claims, trust):
+def test_an_email_is_authoritative_only_if_the_provider_runs_its_domain(world, issuer, claims, trust):
     answer = world.expect(getattr(world, issuer).token(**({"email_verified": True} | claims)), ACCEPTED)
     assert answer["identity"]["email_trust"] == trust
     assert answer["identity"]["email"] == claims["email"]
 
 
-# None of these is a single address, so none can be verified: another parser may find a different address in it.
+# None of these is a single address: another parser may find a different one in it.
 NO_ADDRESSES = {
     "two at signs": "a@gmail.com@attacker.example",
     "two at signs, the provider's domain last": "a@attacker.example@gmail.com",
@@ -188,14 +188,14 @@ NO_ADDRESSES = {
         ("C13", "two at signs, Apple's relay last", "apple", {"email": "a@b.example@privaterelay.appleid.com"}),
     ),
 )
-def test_what_is_not_one_address_is_none_and_nothing_is_said_of_it(world, issuer, claims):
+def test_an_invalid_email_is_omitted_with_everything_about_it(world, issuer, claims):
     identity = world.expect(getattr(world, issuer).token(**({"email_verified": True} | claims)), ACCEPTED)["identity"]
     members = ("email", "email_verified", "email_trust", "is_private_email")
     assert {name: identity[name] for name in members} == dict.fromkeys(members)
 
 
 @pytest.mark.parametrize("claims", rows(("C13", "none at all", {}), ("C13", "empty", {"email": ""})))
-def test_without_an_address_there_is_no_trust_and_its_claims_are_kept(world, claims):
+def test_without_an_email_there_is_no_trust_and_email_verified_is_kept(world, claims):
     identity = world.expect(world.google.token(email_verified=True, **claims), ACCEPTED)["identity"]
     assert (identity["email"], identity["email_verified"], identity["email_trust"]) == (None, True, None)
     assert not identity["is_private_email"]
@@ -216,7 +216,7 @@ ESCAPES = "".join(f"\\u{code:04x}" for code in range(0x3400, 0x3400 + 1500))
         ("C19", "slashes and controls", ',"a":"\\/\\b\\f\\n\\u001f\\u007f"'),
     ),
 )
-def test_the_raw_claims_come_back_as_they_were_signed(world, text):
+def test_claims_are_returned_exactly_as_signed(world, text):
     octets = json_bytes(world.op.claims())[:-1] + text.encode() + b"}"
     request = {"id_token": jws(world.op.keys[0], octets), "include_claims": True}
     response = world.target.ask(request)

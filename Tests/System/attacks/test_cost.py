@@ -16,12 +16,12 @@ P521 = ec_key("p521", "P-521").jwk(kid=None)
 
 
 def cpu_seconds(service) -> float:
-    """The CPU time of the process on all processors, which is independent of other load."""
+    """The CPU time of the process, which does not depend on other load."""
     return time.clock_gettime((~service.process.pid << 3) | 2)
 
 
 def cost(world, token: str, code: str, count: int = 60) -> float:
-    """The cost of this many verifications in one batch."""
+    """The CPU time of this many verifications in one batch."""
     body = json.dumps({"items": [{"id_token": token}] * count}).encode()
     before = cpu_seconds(world.service)
     response = world.service.api.post("/v1/verify/batch", body)
@@ -38,21 +38,21 @@ DEAREST = rows(
 
 
 @pytest.mark.parametrize(("jwk", "algorithm", "signature"), DEAREST)
-def test_any_number_of_keys_that_fit_costs_no_more_than_four(world, jwk, algorithm, signature):
-    """With the maximum number of keys in a set, and no kid to choose one; the factor leaves room for noise."""
+def test_many_matching_keys_cost_no_more_than_four(world, jwk, algorithm, signature):
+    """The key set is large, and the token has no kid to choose a key. The factor leaves room for noise."""
     claims = world.hostile.claims(filler="x" * 9000)
     anonymous = assemble({"alg": algorithm}, claims, signature)
     named = assemble({"alg": algorithm, "kid": "0"}, claims, signature)
     world.publish(*(jwk | {"kid": str(number)} for number in range(200)))
     for token in (anonymous, named):
-        # Excludes the cost of preparing each key on its first use.
+        # Prepares each key, which costs extra on its first use.
         world.expect(token, "signature_invalid")
     one = cost(world, named, "signature_invalid")
     assert cost(world, anonymous, "signature_invalid") < 12 * one
 
 
 @pytest.mark.parametrize(("jwk", "algorithm", "signature"), DEAREST)
-def test_junk_is_refused_before_any_public_key_is_used(world, jwk, algorithm, signature):
+def test_junk_is_refused_before_a_public_key_is_used(world, jwk, algorithm, signature):
     world.publish(jwk | {"kid": "dear"})
     header, claims = {"alg": algorithm, "kid": "dear"}, world.hostile.claims()
     dear = assemble(header, claims, signature)
@@ -69,7 +69,7 @@ def test_junk_is_refused_before_any_public_key_is_used(world, jwk, algorithm, si
 
 
 @pytest.mark.parametrize("signature", rows(("D01", "of another length", b"x" * 255), ("D01", "of no length", b"")))
-def test_a_signature_that_can_be_none_costs_no_public_key_operation(world, signature):
+def test_a_signature_of_a_wrong_length_costs_no_public_key_operation(world, signature):
     world.publish(LARGE | {"kid": "dear"})
     header, claims = {"alg": "RS512", "kid": "dear"}, world.hostile.claims()
     dear = assemble(header, claims, bytes(8) + b"\5" * 1016)
@@ -79,7 +79,7 @@ def test_a_signature_that_can_be_none_costs_no_public_key_operation(world, signa
 
 
 @pytest.mark.parametrize("clients", [pytest.param(1000, id="D03-1000 clients")])
-def test_good_tokens_all_pass_amid_a_flood_of_forgeries(world, clients):
+def test_valid_tokens_pass_during_a_flood_of_forgeries(world, clients):
     key = world.op.key("rsa")
     forged = ".".join([*parts(jws(key, world.op.claims()))[:2], b64url(bytes(255) + b"\1")])
     octets = request_bytes("POST", "/v1/verify", json.dumps({"id_token": forged}).encode())
@@ -110,8 +110,8 @@ LARGEST = rows(
 
 
 @pytest.mark.parametrize(("make", "code"), LARGEST)
-def test_large_tokens_leave_no_memory_behind(world, make, code):
-    """2,000 of each kind, or 30 MB of tokens."""
+def test_large_tokens_do_not_leak(world, make, code):
+    """2,000 tokens of each kind, or 30 MB."""
     body = json.dumps({"items": [{"id_token": make(world)}] * 200}).encode()
 
     def batch() -> None:
@@ -129,7 +129,7 @@ def test_large_tokens_leave_no_memory_behind(world, make, code):
 @pytest.mark.parametrize(
     "status", [pytest.param(status, id=f"D04-fetches that fail with {status}") for status in (500, 302, 200)]
 )
-def test_failed_fetches_leave_no_descriptor_open(world, status):
+def test_failed_fetches_do_not_leak_descriptors(world, status):
     world.publish()
     before = world.service.descriptors()
     world.publish_document(b"{", status)
@@ -141,7 +141,7 @@ def test_failed_fetches_leave_no_descriptor_open(world, status):
 
 @pytest.mark.last
 @pytest.mark.parametrize("bound", [pytest.param(192, id="D04-the whole of these attacks")])
-def test_all_that_was_done_has_left_little_behind(world, bound):
+def test_memory_and_descriptors_are_bounded_after_all_attacks(world, bound):
     world.service.api.close()
     world.service.wait_until(lambda: world.service.descriptors() <= world.descriptors_at_first + 4)
     assert world.service.resident() < bound * MIB

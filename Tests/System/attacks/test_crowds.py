@@ -1,4 +1,4 @@
-"""W. HTTP towards the service: many clients at once that are slow, silent, greedy or gone, and one that is well-behaved."""
+"""W. HTTP towards the service: crowds of clients that are slow, silent, greedy or gone, and a well-behaved one."""
 
 import contextlib
 import json
@@ -39,7 +39,7 @@ def results(request):
 
 @pytest.fixture(scope="module", autouse=True)
 def allowed(results):
-    """The number of file descriptors that this process, and each service, may have."""
+    """How many file descriptors this process and each service may have."""
     with many_descriptors() as count:
         yield count
 
@@ -71,7 +71,7 @@ def everyone_gone(service) -> bool:
 # idle
 
 
-def test_ten_thousand_idle_connections_cost_little_and_delay_no_others(issuer, allowed, results):
+def test_ten_thousand_idle_connections_are_cheap_and_delay_no_requests(issuer, allowed, results):
     count = min(10_000, allowed * 4 // 5)
     limits = {"max_connections": count + 10, "request_timeout": "2s"}
     with besieged(issuer, limits=limits) as service, unharmed(service.wait_until_ready(), issuer):
@@ -83,7 +83,7 @@ def test_ten_thousand_idle_connections_cost_little_and_delay_no_others(issuer, a
             assert all(answer.startswith(b"HTTP/1.1 200 ") for answer in crowd.first_bytes())
             used = service.resident()
             crowd.send(HALF_HEAD)
-            # All time out at about the same moment.
+            # All connections time out at about the same time.
             assert all(answer.startswith(b"HTTP/1.1 408 ") for answer in crowd.first_bytes())
             late = service.resident()
         service.wait_until(lambda: gauges(service)[0] <= 2)
@@ -102,8 +102,8 @@ def test_ten_thousand_idle_connections_cost_little_and_delay_no_others(issuer, a
 
 
 @pytest.mark.parametrize("limit", [1, 16, 200])
-def test_just_as_many_connections_as_are_allowed_are_served(alone, limit):
-    """One more is rejected or closed and affects no other connection; closing some makes room again."""
+def test_exactly_max_connections_are_served(alone, limit):
+    """Further connections are rejected or closed, and affect no other. Closing some makes room again."""
     service = alone(limits={"max_connections": limit})
     idle = service.descriptors()
     for _ in range(2):
@@ -120,8 +120,8 @@ def test_just_as_many_connections_as_are_allowed_are_served(alone, limit):
     assert_sound(service)
 
 
-def test_requests_that_are_half_there_take_no_place_from_those_that_wait_for_keys(alone):
-    """They are counted and bounded by the bytes they hold. A request sent in two packets is served normally."""
+def test_incomplete_requests_do_not_count_towards_max_in_flight(alone):
+    """They are limited by the bytes they hold."""
     service = alone(limits={"max_in_flight": 1})
     with Crowd(service.api.address, 30) as crowd:
         crowd.send(HALF_BODY)
@@ -132,8 +132,8 @@ def test_requests_that_are_half_there_take_no_place_from_those_that_wait_for_key
     assert_sound(service)
 
 
-def test_more_connections_than_file_descriptors_are_outlived(issuer):
-    """No new connections are accepted meanwhile, existing ones are still served, and afterwards all are."""
+def test_the_service_survives_running_out_of_descriptors(issuer):
+    """Meanwhile, existing connections are served. Afterwards, new ones are accepted again."""
     with besieged(issuer) as service, unharmed(service.wait_until_ready(), issuer):
         limit = service.descriptors() + 40
         resource.prlimit(service.process.pid, resource.RLIMIT_NOFILE, (limit, limit))
@@ -146,7 +146,7 @@ def test_more_connections_than_file_descriptors_are_outlived(issuer):
             assert late.response("GET", "/livez").status == 200
 
 
-def test_connections_that_come_and_go_by_the_thousand_leave_nothing_behind(alone, issuer):
+def test_thousands_of_reset_connections_do_not_leak(alone, issuer):
     service = alone()
     idle = service.descriptors()
     whole = request_bytes("POST", "/v1/verify", b'{"id_token":"x"}')
@@ -170,7 +170,7 @@ def body_of(*lines: bytes) -> bytes:
     return head(HOST, JSON, *lines)
 
 
-# The first part arrives at once; the rest octet by octet, repeatedly, or never.
+# The first part arrives at once. The second is repeated octet by octet; `None` sends nothing more.
 SLOW = {
     "a method": (b"P", None),
     "a target": (b"GET /", b"x"),
@@ -190,7 +190,7 @@ SLOW = {
 
 
 def test_slow_clients_in_a_crowd_gain_no_time(alone, issuer):
-    """Every way of being slow, thirty times at once."""
+    """Thirty clients at once for each kind of slowness."""
     service = alone(limits={"request_timeout": "1s"})
     idle = service.descriptors()
     with unharmed(service, issuer), contextlib.ExitStack() as stack, selectors.DefaultSelector() as selector:
@@ -205,7 +205,7 @@ def test_slow_clients_in_a_crowd_gain_no_time(alone, issuer):
         deadline, turn = time.monotonic() + 60, 0
         while selector.get_map():
             waiting = {names[key.fileobj] for key in selector.get_map().values()}
-            assert time.monotonic() < deadline, f"still waited for: {waiting}"
+            assert time.monotonic() < deadline, f"not timed out: {waiting}"
             for key in list(selector.get_map().values()):
                 if more := SLOW[names[key.fileobj]][1]:
                     with contextlib.suppress(BlockingIOError, BrokenPipeError, ConnectionResetError):
@@ -233,7 +233,7 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_crowd_that_goes_away_half_way_leaves_nothing_behind(alone, issuer, ending):
+def test_clients_that_leave_midway_do_not_leak(alone, issuer, ending):
     service = alone()
     idle = service.descriptors()
     with unharmed(service, issuer), contextlib.ExitStack() as stack:
@@ -243,7 +243,7 @@ def test_a_crowd_that_goes_away_half_way_leaves_nothing_behind(alone, issuer, en
             for connection in crowd.sockets:
                 with contextlib.suppress(OSError):
                     ENDINGS[ending](connection)
-        # They are closed at once, before their timeout.
+        # Their connections are closed at once, not at their timeout.
         service.wait_until(lambda: gauges(service)[0] <= 1)
     service.api.close()
     service.wait_until(lambda: everyone_gone(service) and service.descriptors() <= idle)
@@ -266,7 +266,7 @@ def test_urgent_data_does_no_harm(alone, issuer):
 
 
 def test_a_flood_of_unread_responses_is_bounded(alone, issuer, results):
-    """Each client sends as much as the system's buffers take, several megabytes, and reads nothing."""
+    """Each client fills the system's buffers, which take several megabytes, and reads nothing."""
     service, count = alone(), 20
     with unharmed(service, issuer):
         before = service.resident()
@@ -274,7 +274,7 @@ def test_a_flood_of_unread_responses_is_bounded(alone, issuer, results):
             taken = crowd.send(TINY * 1_000_000)
             grown = (service.resident() - before) // count
     results.measured(flood_bytes_taken=max(taken), rss_per_connection_that_reads_nothing=grown)
-    assert max(taken) < len(TINY) * 1_000_000, "nobody was stopped"
+    assert max(taken) < len(TINY) * 1_000_000, "the service read everything"
     assert grown < 12 * MIB
 
 
@@ -291,7 +291,7 @@ def test_thousands_of_pipelined_requests_are_answered_once_the_client_reads(alon
     with unharmed(service, issuer), contextlib.closing(connect(service.api.address, receive_buffer)) as connection:
         [taken] = send_to_all([connection], octets * count)
         connection.settimeout(60)
-        # Requests that the service did not read are sent now, while their answers are read.
+        # The rest is sent while the answers are read.
         sending = threading.Thread(target=connection.sendall, args=((octets * count)[taken:],))
         sending.start()
         reader = Reader(connection)
@@ -300,7 +300,7 @@ def test_thousands_of_pipelined_requests_are_answered_once_the_client_reads(alon
         sending.join()
 
 
-def test_a_stop_is_clean_whatever_is_connected(alone):
+def test_a_stop_is_clean_with_any_clients_connected(alone):
     service = alone(shutdown_grace="2s")
     address = service.api.address
     with contextlib.ExitStack() as stack:
@@ -326,7 +326,7 @@ def test_a_client_that_reads_no_responses_is_disconnected_at_the_timeout(alone):
         service.wait_until(lambda: everyone_gone(service), timeout=5)
 
 
-def test_half_a_head_behind_a_request_is_late_like_any_other(alone):
+def test_an_incomplete_head_after_a_request_times_out(alone):
     service = alone(limits={"request_timeout": "1s"})
     with service.api.connect(timeout=5) as connection:
         connection.send(LIVE + HALF_HEAD)
@@ -334,7 +334,7 @@ def test_half_a_head_behind_a_request_is_late_like_any_other(alone):
         assert_code(connection.response("POST", "/v1/verify"), "request_timeout")
 
 
-def test_what_waits_behind_unread_answers_counts_as_held(alone):
+def test_requests_after_unread_responses_are_bounded_in_memory(alone):
     service = alone(limits={"max_buffered": "1MiB"})
     before = service.resident()
     with Crowd(service.api.address, 40, receive_buffer=4 * KIB) as crowd:
@@ -342,26 +342,26 @@ def test_what_waits_behind_unread_answers_counts_as_held(alone):
         assert service.resident() < before + 64 * MIB
 
 
-def test_an_answer_that_is_read_late_is_whole(alone, issuer):
+def test_a_response_that_is_read_slowly_arrives_whole(alone, issuer):
     read_late(alone, issuer, {})
 
 
-def test_a_last_answer_that_is_read_late_is_whole(alone, issuer):
+def test_a_last_response_that_is_read_slowly_arrives_whole(alone, issuer):
     read_late(alone, issuer, {"Connection": "close"})
 
 
 def read_late(alone, issuer, headers: dict) -> None:
-    """A client that reads part of a large answer in time receives the rest, however long it takes.
+    """Asserts that a client which reads part of a large response in time receives the rest.
 
-    It starts to read the rest after the three seconds for the first part, and before the next three have passed. Only a
-    small part of the answer fits into the socket's buffers.
+    It continues after the first request timeout has passed, and before the second has. Only a small part of the
+    response fits into the socket's buffers.
     """
     service = alone(limits={"request_timeout": "3s", "idle_timeout": "4s"})
     item = {"id_token": issuer.token(filler="x" * 11_900), "include_claims": True}
     batch = request_bytes("POST", "/v1/verify/batch", json.dumps({"items": [item] * 250}).encode(), headers)
     before = request_bytes("GET", "/openapi.yaml")
     with contextlib.closing(connect(service.api.address, 4 * KIB)) as late:
-        # Beside the reading: the service reads the batch only after it has written the answer before.
+        # In parallel: the service reads the batch only after it has written the first response.
         sending = threading.Thread(target=late.sendall, args=(before + batch,))
         sending.start()
         part = read_exactly(late, MIB)
@@ -375,8 +375,8 @@ def read_late(alone, issuer, headers: dict) -> None:
         assert len(found[1].json["results"]) == 250
 
 
-def test_a_last_answer_that_the_kernel_still_has_is_whole_when_it_is_read_late(alone):
-    """The service has written everything, and delays closing for as long as the request timeout."""
+def test_a_last_response_in_kernel_buffers_arrives_whole_when_read_slowly(alone):
+    """The service has written everything, and delays the close by the request timeout."""
     service = alone(limits={"idle_timeout": "5s"})
     with contextlib.closing(connect(service.api.address, 4 * KIB)) as late:
         get = request_bytes("GET", "/openapi.yaml")

@@ -1,4 +1,4 @@
-"""R. Fetching keys from a hostile provider or network: no request is made that the settings don't allow."""
+"""R. Key fetches from a hostile provider or network: no request is made that the settings don't allow."""
 
 import contextlib
 import gzip
@@ -35,7 +35,7 @@ from attacks.target import attacked
 from harness.service import Service, provider
 
 UNAVAILABLE = "keys_unavailable"
-# Every spelling is in `Tests/KeySourceTests`: FetchURLTests, AddressVettingTests, ProviderMetadataTests.
+# `Tests/KeySourceTests` has every spelling: FetchURLTests, AddressVettingTests, ProviderMetadataTests.
 PRIVATE_HOSTS = ("localhost", "[::ffff:127.0.0.1]", "169.254.169.254", "2130706433")
 ISSUERS = {
     "a slash": lambda issuer: issuer.url + "/",
@@ -105,7 +105,7 @@ TABLE = [
 
 @pytest.fixture(scope="module")
 def fetching(tmp_path_factory):
-    """One service with a provider for each row, and the outcome of each."""
+    """One service with a provider for each row."""
     with contextlib.ExitStack() as stack:
         network = Network(tmp_path_factory.mktemp("network"), stack)
         issuers, settings = {}, []
@@ -117,7 +117,7 @@ def fetching(tmp_path_factory):
         good = network.plain.issuer("good", OLD)
         service = Service(*settings, provider(good, "good"), limits={"keys_timeout": "1s"}, log={"level": "debug"})
         with attacked(service, good.token) as target:
-            # Requested next to each row's token, and fetched after all these providers.
+            # The last provider. `expect` sends its token with each row's.
             service.wait_until(lambda: service.provider_state("good")["state"] == "ready")
             yield target, issuers, network
 
@@ -126,7 +126,7 @@ def fetching(tmp_path_factory):
     ("key", "code", "phase"),
     rows(*((id, variant, (id, variant), code, phase) for id, variant, code, phase, _ in TABLE)),
 )
-def test_keys_come_from_where_they_may_and_from_nowhere_else(fetching, key, code, phase):
+def test_keys_are_fetched_only_as_the_settings_allow(fetching, key, code, phase):
     target, issuers, network = fetching
     issuer = issuers[key]
 
@@ -167,7 +167,7 @@ FLAPS = rows(
 
 
 @pytest.mark.parametrize(("body", "status", "headers"), FLAPS)
-def test_a_provider_that_flaps_takes_no_good_keys_away(world, body, status, headers):
+def test_failed_fetches_do_not_remove_valid_keys(world, body, status, headers):
     world.publish(OLD.jwk())
     world.publish_document(body, status, **headers)
     for _ in range(3):
@@ -178,5 +178,5 @@ def test_a_provider_that_flaps_takes_no_good_keys_away(world, body, status, head
     world.publish(NEW.jwk())
     world.expect(world.by(NEW), ACCEPTED)
     world.expect(world.by(OLD), "key_not_found")
-    # The service's own retries come after a backoff, and only after it.
+    # The service's own retries come only after a backoff.
     assert world.hostile.jwks.count <= asked + 3

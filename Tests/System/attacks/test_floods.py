@@ -1,4 +1,4 @@
-"""R. Floods of tokens that may cause fetches: the load on a provider is limited, and others are not affected."""
+"""R. Floods of tokens that may cause fetches: the load on a provider is bounded, and others are not affected."""
 
 import secrets
 
@@ -15,10 +15,7 @@ REPLACED = Key(ec_key("replaced").private, "old")
 
 
 class Flooded:
-    """A flooded service and three issuers.
-
-    Well-formed tokens name two of them, with unknown kids and with the existing kid. The third gets junk.
-    """
+    """A flooded service with three issuers: one is flooded with unknown kids, one with forgeries, and one with junk."""
 
     def __init__(self, server: KeyServer):
         self.issuer, self.forged, self.junk = (server.issuer(name, OLD) for name in ("flooded", "forged", "junk"))
@@ -46,12 +43,12 @@ def made_up(issuer, **claims) -> str:
 
 
 def forgery(issuer, **claims) -> str:
-    """With the issuer's kid, but not signed with its key."""
+    """A token with the issuer's kid, signed with another key."""
     return jws(NEW, issuer.claims(**claims), kid="old")
 
 
 def flood_with(flooded, make, issuer, code: str, count: int) -> None:
-    """Every fifth token is valid, and passes."""
+    """Floods the service. Every fifth token is valid and passes."""
     for _ in range(count // 4):
         items = [{"id_token": make(issuer)} for _ in range(4)] + [{"id_token": issuer.token()}]
         results = flooded.service.api.post("/v1/verify/batch", {"items": items}).json["results"]
@@ -60,35 +57,35 @@ def flood_with(flooded, make, issuer, code: str, count: int) -> None:
 
 @pytest.mark.first
 @pytest.mark.parametrize("count", [pytest.param(400, id="R11-unknown kids, well made up")])
-def test_a_flood_of_unknown_key_ids_costs_only_two_fetches(flooded, count):
+def test_a_flood_of_unknown_key_ids_causes_two_fetches(flooded, count):
     flood_with(flooded, made_up, flooded.issuer, "key_not_found", count)
     assert flooded.issuer.jwks.count <= 1 + 2
-    # The provider rotates its keys during the flood.
+    # The provider rotates its keys during the flood; a later test observes the effect.
     flooded.issuer.rotate(NEW, OLD)
     flooded.target.assert_unharmed()
 
 
 @pytest.mark.first
 @pytest.mark.parametrize("count", [pytest.param(400, id="R11-bad signatures by a known kid")])
-def test_a_flood_of_bad_signatures_costs_at_most_one_fetch_of_the_same_two(flooded, count):
-    """A full response confirms the key for half a minute, and so does the one at the start. Only after that may a bad
-    signature cause a fetch, and only one, since the provider may have replaced the key.
+def test_a_flood_of_bad_signatures_causes_at_most_one_fetch(flooded, count):
+    """The provider may have replaced its key, so a bad signature may cause one fetch, but not within half a minute of
+    the last full response.
     """
     flood_with(flooded, forgery, flooded.forged, "signature_invalid", count)
     assert max(flooded.forged.discovery.count, flooded.forged.jwks.count) <= 1 + 1
-    # Unknown key IDs use the rest of the budget, and bad signatures cause no further fetch.
+    # Bad signatures share the budget of two with unknown key IDs.
     flood_with(flooded, made_up, flooded.forged, "key_not_found", count)
     flood_with(flooded, forgery, flooded.forged, "signature_invalid", count)
     assert flooded.forged.jwks.count <= 1 + 2
-    # The provider replaces its key during the flood.
+    # The provider replaces its key during the flood; a later test observes the effect.
     flooded.forged.rotate(REPLACED)
     flooded.target.assert_unharmed()
 
 
 @pytest.mark.last
 @pytest.mark.parametrize("key", [pytest.param(REPLACED, id="R11-a replacement during the flood")])
-def test_a_key_that_is_replaced_in_the_middle_of_a_flood_is_found_within_half_a_minute(flooded, key):
-    """The flood continues. Whichever token causes the next fetch, it brings the new key, and the old one is no longer valid."""
+def test_a_key_that_is_replaced_during_a_flood_is_found_within_half_a_minute(flooded, key):
+    """The flood continues. Whichever token causes the next fetch, the new key replaces the old one."""
 
     def found() -> bool:
         flooded.service.verify(forgery(flooded.forged))
@@ -101,8 +98,8 @@ def test_a_key_that_is_replaced_in_the_middle_of_a_flood_is_found_within_half_a_
 
 @pytest.mark.last
 @pytest.mark.parametrize("kid", [pytest.param("new", id="R11-a rotation during the flood")])
-def test_a_rotation_in_the_middle_of_a_flood_is_found_within_half_a_minute(flooded, kid):
-    """The flood continues. Whichever token causes the next fetch, it brings the key."""
+def test_a_rotation_during_a_flood_is_found_within_half_a_minute(flooded, kid):
+    """The flood continues, and any of its tokens may cause the fetch."""
 
     def found() -> bool:
         flooded.service.verify(made_up(flooded.issuer))
@@ -127,7 +124,7 @@ JUNK = {
         *(("R13", f"{name}, a bad signature", claims, forgery, "signature_invalid") for name, claims in JUNK.items()),
     ),
 )
-def test_a_flood_of_junk_costs_no_fetch_at_all(flooded, claims, make, code):
+def test_tokens_with_refused_claims_cause_no_fetch(flooded, claims, make, code):
     claims = claims | ({"exp": now() + claims["exp"]} if type(claims.get("exp")) is int else {})
     for _ in range(40):
         flooded.target.expect({"id_token": make(flooded.junk, **claims), "provider": "junk"}, code)
@@ -143,7 +140,7 @@ def test_a_flood_of_junk_costs_no_fetch_at_all(flooded, claims, make, code):
         ("R13", "no token", lambda junk: "x.y.z", "token_malformed"),
     ),
 )
-def test_what_no_key_could_mend_costs_no_fetch_either(flooded, token, code):
+def test_tokens_that_no_key_could_make_valid_cause_no_fetch(flooded, token, code):
     for _ in range(10):
         flooded.target.expect({"id_token": token(flooded.junk), "provider": "junk"}, code)
     assert (flooded.junk.discovery.count, flooded.junk.jwks.count) == (1, 1)

@@ -1,4 +1,4 @@
-"""H. Header extensions: anything that would change how a token is read is rejected."""
+"""H. Header extensions: a header that would change how a token is read is rejected."""
 
 import zlib
 
@@ -23,7 +23,7 @@ def unencoded(**header):
 
 
 def unencoded_text(world) -> str:
-    """The same, with a payload that needs no encoding, unencoded in its place."""
+    """The same, with an unencoded payload that needs no encoding."""
     first = b64url(json_bytes({"alg": "RS256", "kid": "rsa", "b64": False, "crit": ["b64"]}))
     signature = world.op.key("rsa").sign("RS256", f"{first}.payload-".encode())
     return f"{first}.payload-.{b64url(signature)}"
@@ -60,7 +60,7 @@ TABLE = [
             "signed by RFC 7797, critical": unencoded(crit=["b64"]),
         },
     ),
-    # Its payload happens to be valid base64url, but does not decode to JSON: the form is checked first.
+    # The payload is valid base64url by chance, but does not decode to JSON. The form is checked first.
     ("H01", MALFORMED, {"the payload unencoded": unencoded_text, "10000 names": signed(crit=["x"] * 10_000)}),
     ("H03", UNSUPPORTED, {"zip DEF": signed(zip="DEF")}),
     ("H03", MALFORMED, {"deflated": deflated(10), "a bomb": deflated(5_000_000)}),
@@ -89,5 +89,5 @@ TABLE = [
 
 
 @pytest.mark.parametrize("case", cases(*TABLE))
-def test_a_header_that_asks_for_another_reading_is_refused(world, case):
+def test_a_header_that_changes_how_the_token_is_read_is_refused(world, case):
     world.strike(case)

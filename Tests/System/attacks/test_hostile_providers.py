@@ -50,7 +50,7 @@ FIRST, SECOND = "https://first.example.com", "https://second.example.com"
         ),
     ),
 )
-def test_providers_that_could_be_mistaken_for_each_other_are_no_settings(tmp_path, providers):
+def test_providers_that_could_be_confused_are_invalid_settings(tmp_path, providers):
     file = write_config(tmp_path, {"providers": providers})
     result = run(*commands.config_check(file))
     assert result.returncode != 0, result
@@ -58,7 +58,7 @@ def test_providers_that_could_be_mistaken_for_each_other_are_no_settings(tmp_pat
 
 
 @pytest.mark.parametrize("shared", [pytest.param(True, id="R15-one jwks_uri for two issuers")])
-def test_keys_of_one_address_count_for_each_issuer_by_itself(server, shared):
+def test_issuers_that_share_keys_are_verified_separately(server, shared):
     first, second = server.issuer("first", OLD), server.issuer("second", NEW)
     service = Service(
         provider(first, "first", jwks_uri=first.jwks_uri),
@@ -74,7 +74,7 @@ def test_keys_of_one_address_count_for_each_issuer_by_itself(server, shared):
 
 
 @pytest.mark.parametrize("days", [pytest.param(days, id=f"R17-{days:+d} days") for days in (-400, -1, 1, 400)])
-def test_a_wall_clock_that_jumps_moves_tokens_and_no_keys(server, tmp_path, days):
+def test_a_clock_jump_affects_tokens_but_not_keys(server, tmp_path, days):
     issuer = server.issuer("op", OLD)
     clock = WallClock(tmp_path)
     jump = days * DAY

@@ -23,7 +23,7 @@ from harness.wire import answers, exchange, gauges, read_to_end, reset
 
 SEED = 20260107
 REFUSALS = {400, 413, 431}
-# Everything that a caller can cause without a valid token.
+# Every status that a caller can cause without a valid token.
 POSSIBLE = {100, 200, 400, 404, 405, 413, 415, 422, 431}
 
 
@@ -34,7 +34,7 @@ def results(request):
 
 @pytest.fixture(scope="module", autouse=True)
 def _counted(results):
-    """Starts counting at the first case."""
+    """Registers the counter before the first case."""
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def service(shared, issuer):
 
 
 def table(rows: list[tuple]) -> list:
-    """Parameters named like the catalogue's cases: rows are `(id, variant, value, …)`."""
+    """Parameters with the names of the catalogue's cases: rows are `(id, variant, value, …)`."""
     return [pytest.param(*values, id=f"{id}-{variant}") for id, variant, *values in rows]
 
 
@@ -69,9 +69,9 @@ def table(rows: list[tuple]) -> list:
 
 
 def refusal(service, octets: bytes, cuts=()):
-    """The only answer to a request that is rejected with everything after it; `None` if there is none."""
+    """The only answer to a request that is rejected together with everything after it; `None` if there is none."""
     found = answers(exchange(service.api.address, octets, cuts))
-    assert len(found) <= 1, f"something behind it was answered: {found}"
+    assert len(found) <= 1, f"a later request was answered: {found}"
     for response in found:
         check("POST", "/v1/verify", response)
         assert response.status in REFUSALS, response
@@ -81,14 +81,14 @@ def refusal(service, octets: bytes, cuts=()):
 
 
 @pytest.mark.parametrize("octets", table(REFUSED))
-def test_what_is_not_clear_is_refused_and_nothing_behind_it_is_answered(service, octets):
-    """However the bytes are split, the result is the same."""
+def test_an_ambiguous_request_is_refused_with_everything_after_it(service, octets):
+    """The result does not depend on how the bytes are split."""
     for cuts in cut_up(octets + SMUGGLED, SEED):
         assert refusal(service, octets + SMUGGLED, cuts) is not None, cuts
 
 
 @pytest.mark.parametrize("status, octets", table(CLEAR))
-def test_what_is_unusual_and_clear_is_read_to_its_end_and_no_further(service, status, octets):
+def test_an_unusual_but_unambiguous_request_is_read_exactly_to_its_end(service, status, octets):
     method = octets.split(b" ")[0].decode().strip()
     for cuts in cut_up(octets + SECOND, SEED):
         first, second = answers(exchange(service.api.address, octets + SECOND, cuts), method)
@@ -98,7 +98,7 @@ def test_what_is_unusual_and_clear_is_read_to_its_end_and_no_further(service, st
 
 
 @pytest.mark.parametrize("status, octets", table(LAST))
-def test_nothing_behind_the_last_request_is_answered(service, status, octets):
+def test_nothing_after_the_last_request_is_answered(service, status, octets):
     for cuts in cut_up(octets + SMUGGLED, SEED):
         [answer] = answers(exchange(service.api.address, octets + SMUGGLED, cuts))
         assert answer.status == status, answer
@@ -107,7 +107,7 @@ def test_nothing_behind_the_last_request_is_answered(service, status, octets):
 
 
 @pytest.mark.parametrize("length", [65_537, 2**63 - 1, 2**63, 2**64 - 1], ids=lambda length: f"W06-{length}")
-def test_a_body_that_is_announced_too_large_is_refused_before_it_comes(issuer, length):
+def test_a_body_that_is_too_large_is_refused_by_its_content_length(issuer, length):
     with besieged(issuer, limits={"request_timeout": "1s"}) as service, service.api.connect() as connection:
         connection.send(head(HOST, JSON, b"Content-Length: %d\r\n" % length))
         assert_code(connection.response("POST", "/v1/verify"), "request_too_large")
@@ -132,7 +132,7 @@ def test_requests_with_random_faults_do_no_harm(service, results):
         found = exchange(service.api.address, octets, cuts)
         seen |= {int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", found)}
         assert seen <= POSSIBLE, f"{seen}: {octets!r} cut at {cuts}"
-    # Complete requests, and incomplete ones.
+    # Some faults leave a request valid.
     assert {200, 400, 422} <= seen
     results.measured(mutants=count, mutants_grew_bytes=service.resident() - before)
     assert service.resident() < before + 16 * 2**20
@@ -141,8 +141,8 @@ def test_requests_with_random_faults_do_no_harm(service, results):
 # bodies
 
 
-def test_no_text_of_the_json_suite_passes_for_a_request(service):
-    """W08: neither as a complete body, nor as the token."""
+def test_no_text_of_the_json_suite_is_a_valid_request(service):
+    """W08: neither as the body nor as the token."""
     bodies = [
         (name, body, codes)
         for name, text in json_suite().items()
@@ -158,8 +158,8 @@ def test_no_text_of_the_json_suite_passes_for_a_request(service):
 
 
 @pytest.mark.parametrize("method", ["GET", "OPTIONS", "TRACE", "DELETE"])
-def test_a_body_on_another_method_is_not_the_next_request(service, method):
-    """W09: nor does an override change the method."""
+def test_a_body_with_another_method_is_not_the_next_request(service, method):
+    """W09: an override does not change the method, either."""
     headers = {"X-HTTP-Method-Override": "POST", "Content-Length": str(len(SMUGGLED))}
     octets = request_bytes(method, "/v1/verify", None, headers) + SMUGGLED + SECOND
     first, second = answers(exchange(service.api.address, octets))
@@ -191,7 +191,7 @@ EXPECTATIONS = {
 
 
 @pytest.mark.parametrize("name", EXPECTATIONS)
-def test_no_go_ahead_is_given_to_what_is_refused_or_would_not_understand_it(service, name):
+def test_no_100_continue_for_refused_or_http_1_0_requests(service, name):
     octets, status = EXPECTATIONS[name]
     with service.api.connect() as connection:
         connection.send(octets)
@@ -199,13 +199,13 @@ def test_no_go_ahead_is_given_to_what_is_refused_or_would_not_understand_it(serv
     assert received.startswith(b"HTTP/1.1 %d " % status), received
 
 
-def test_go_aheads_come_in_their_place_between_answers(service):
+def test_100_continue_keeps_its_place_between_responses(service):
     octets = head(HOST, first=GET) + measured(b"Expect: 100-continue\r\n")
     found = exchange(service.api.address, octets * 200)
     assert [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", found)] == [200, 100, 422] * 200
 
 
-def test_the_admin_listener_is_as_strict(service):
+def test_the_admin_listener_is_equally_strict(service):
     for id, variant, octets in REFUSED:
         found = answers(exchange(service.admin.address, octets + SMUGGLED))
         assert [answer.status in REFUSALS for answer in found] == [True], f"{id} {variant}: {found}"
@@ -214,7 +214,7 @@ def test_the_admin_listener_is_as_strict(service):
 # connections
 
 
-def test_thousands_of_requests_over_one_connection_cost_no_memory(service):
+def test_thousands_of_requests_on_one_connection_do_not_leak(service):
     octets = request_bytes("GET", "/livez")
     with service.api.connect() as connection:
 
@@ -268,7 +268,7 @@ def assert_named_answers(connection, count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [5, 500, 10_000])
-def test_a_request_that_waits_keeps_its_place_before_thousands_that_need_not(server, count):
+def test_a_request_that_waits_is_answered_before_later_ones(server, count):
     with Waiting(server, 1) as waiting:
         [connection] = waiting.connections
         sending = threading.Thread(target=connection.send, args=(named(count),))
@@ -281,7 +281,7 @@ def test_a_request_that_waits_keeps_its_place_before_thousands_that_need_not(ser
 
 
 @pytest.mark.parametrize("count", [0, 5, 500])
-def test_nonsense_behind_a_request_that_waits_is_refused_in_its_turn(server, count):
+def test_a_malformed_request_after_one_that_waits_is_refused_in_turn(server, count):
     with Waiting(server, 1) as waiting:
         [connection] = waiting.connections
         connection.send(named(count) + b"nonsense\r\n\r\n" + SMUGGLED)
@@ -305,7 +305,7 @@ def test_a_half_closed_client_gets_every_response(server, count):
         assert connection.closed()
 
 
-def test_a_crowd_that_leaves_while_it_waits_for_keys_leaves_nothing_behind(server):
+def test_clients_that_leave_while_they_wait_for_keys_do_not_leak(server):
     with Waiting(server, 90) as waiting:
         for number, connection in enumerate(waiting.connections):
             if number % 3 == 0:
@@ -323,8 +323,8 @@ def test_a_crowd_that_leaves_while_it_waits_for_keys_leaves_nothing_behind(serve
         waiting.service.wait_until(lambda: gauges(waiting.service)[0] == 0)
 
 
-def test_a_length_that_two_readers_might_cut_elsewhere_is_read_once(service):
-    """W01: the same body with a length, in chunks, and with leading zeros in the length, in one pipeline."""
+def test_every_form_of_a_length_is_read_the_same(service):
+    """W01: pipelines the same body with a length, in chunks, and with leading zeros in the length."""
     octets = measured() + coded(b" chunked") + of_length(b"0016") + SECOND
     found = answers(exchange(service.api.address, octets))
     assert [answer.status for answer in found] == [422, 422, 422, 200]

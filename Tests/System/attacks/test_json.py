@@ -78,5 +78,5 @@ TABLE = [
 
 
 @pytest.mark.parametrize("case", cases(*TABLE))
-def test_header_and_payload_are_one_strict_json_object_each(world, case):
+def test_header_and_payload_are_strict_json_objects(world, case):
     world.strike(case)

@@ -1,4 +1,4 @@
-"""K. Key selection: the key is the one that the provider published under the token's `kid`, and never comes from the token."""
+"""K. Key selection: the key is the one that the provider published under the token's `kid`, never one from the token."""
 
 import os
 import unicodedata
@@ -19,7 +19,7 @@ def forged(kid: str | None = "rsa", **header):
 
 
 def jku(template: str, name: str = "jku", kid: str | None = "rsa"):
-    """A URL of the outsider's keys in the header; {url} is the key server's own."""
+    """A URL of the outsider's keys in the header; `{url}` is the key server's own."""
     return lambda world: forged(kid, **{name: template.format(url=world.server.url, op=world.op.url)})(world)
 
 
@@ -35,7 +35,7 @@ ADDRESSES = {
     "cloud metadata": "http://169.254.169.254/latest/meta-data/",
 }
 
-# A key with an accented kid, in one of Unicode's two encodings.
+# A key with an accented kid, in one of Unicode's two normalization forms.
 ACCENTED = ec_key("caf\u00e9")
 
 
@@ -107,7 +107,7 @@ TABLE = [
     ("K11", NOT_FOUND, {"use enc": for_something_else(use="enc"), "key_ops sign": for_something_else(key_ops=["sign"])}),
     ("K11", ACCEPTED, {"use sig": for_something_else(use="sig"), "neither": for_something_else(use=None)}),
     ("K13", "signature_invalid", {kid: of_namesake(kid) for kid in ("rsa", "P-256", "Ed25519")}),
-    # The same kids and the same keys: only issuer and audience tell the two apart.
+    # The same kids and keys: only issuer and audience distinguish the two.
     (
         "K13",
         "issuer_mismatch",
@@ -172,15 +172,15 @@ TABLE = [
 
 
 @pytest.mark.parametrize("case", cases(*TABLE))
-def test_a_key_is_the_providers_own_and_the_one_it_named(world, case):
+def test_the_key_is_the_providers_own_under_the_tokens_kid(world, case):
     world.strike(case)
 
 
 @pytest.mark.parametrize(
     "template", [pytest.param(kid, id=f"K04-{kid}") for kid in ("{}", "file://{}", "../../../../..{}")]
 )
-def test_a_key_id_opens_no_file(world, tmp_path, template):
-    """Uses a pipe: a reader blocks in open until there is a writer, so the test can detect it."""
+def test_a_kid_never_opens_a_file(world, tmp_path, template):
+    """Uses a named pipe: a process that opens it blocks until there is a writer, so the test can detect it."""
     pipe = tmp_path / "key"
     os.mkfifo(pipe)
     world.expect(jws(world.op.key("rsa"), world.op.claims(), kid=template.format(pipe)), NOT_FOUND)
@@ -189,7 +189,7 @@ def test_a_key_id_opens_no_file(world, tmp_path, template):
 
 
 @pytest.mark.parametrize("kind", [pytest.param(key, id=f"K54-{key.__name__}") for key in (rsa_key, ec_key, ed_key)])
-def test_a_key_that_has_taken_anothers_place_is_the_only_one_of_its_name(world, kind):
+def test_a_replaced_key_is_no_longer_valid(world, kind):
     keys = [Key(kind(f"generation {number}").private, "current") for number in range(3)]
     for current in keys * 2:
         world.publish(current.jwk())
@@ -198,7 +198,7 @@ def test_a_key_that_has_taken_anothers_place_is_the_only_one_of_its_name(world, 
 
 
 @pytest.mark.parametrize("kid", [pytest.param("gone", id="K55-by its kid"), pytest.param(None, id="K55-without a kid")])
-def test_a_token_that_has_passed_passes_no_more_once_its_key_is_gone(world, kid):
+def test_a_token_that_has_passed_is_refused_once_its_key_is_gone(world, kid):
     key = ec_key("gone")
     world.publish(key.jwk())
     token = world.by(key, kid=kid)

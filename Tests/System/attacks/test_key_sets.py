@@ -1,4 +1,4 @@
-"""J. Key material that a broken or hostile provider may publish, and the expected results."""
+"""J. Key material that a broken or hostile provider may publish."""
 
 import json
 import string
@@ -40,7 +40,7 @@ def base64(octets: bytes) -> str:
 
 
 def next_character(character: str) -> str:
-    """Replaces the last character with the next one: other text for the same octets, if the last bits are ignored."""
+    """Replaces the last character with the next one: the same octets to a decoder that ignores the last bits."""
     alphabet = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
     return alphabet[alphabet.index(character) + 1]
 
@@ -91,11 +91,11 @@ def among(number: int, jwk):
 
 
 def collision(number: int, length: int = 9) -> str:
-    """Built from `Aa` and `BB`, which many simple hash functions can't tell apart."""
+    """Built from `Aa` and `BB`, which many simple hash functions can't distinguish."""
     return "".join("Aa" if number >> bit & 1 else "BB" for bit in range(length))
 
 
-# Mersenne primes: moduli that are prime, or the square of a prime, with valid signatures.
+# Mersenne primes, for moduli that are prime or the square of a prime, with valid signatures.
 PRIME, ROOT = 2**2203 - 1, 2**1279 - 1
 
 TABLE = [
@@ -118,8 +118,7 @@ TABLE = [
     ),
     ("J03", UNSUITABLE, {"n even": rsa(n=integer(MODULUS + 1)), "e of 1": rsa(e="AQ")}),
     ("J03", INVALID, {"n of small factors": rsa(n=integer(3**1293)), "another n": rsa(n=integer(MODULUS + 2))}),
-    # Publishing these reveals the private key. This is not detected, and neither is the fingerprint of ROCA
-    # (SECURITY.md).
+    # Publishing these reveals the private key. Assay detects neither this nor the ROCA fingerprint (SECURITY.md).
     (
         "J03",
         ACCEPTED,
@@ -153,7 +152,7 @@ TABLE = [
         "J05",
         ACCEPTED,
         {
-            # Some providers encode numbers in standard base64, which is accepted. In tokens, it is not.
+            # Some providers encode numbers in standard base64, which is accepted in keys, but not in tokens.
             "x with padding": point(x=POINT.jwk()["x"] + "="),
             "x and y in base64": point(x=base64(X), y=base64(Y)),
             "n and e in base64": rsa(n=base64(unb64url(RSA.jwk()["n"])), e=base64(unb64url(RSA.jwk()["e"]))),
@@ -219,7 +218,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize("case", cases(*TABLE))
-def test_a_key_is_used_for_what_it_is_or_not_at_all(world, case):
+def test_unusual_keys_are_used_correctly_or_not_at_all(world, case):
     world.strike(case)
 
 
@@ -236,7 +235,7 @@ BAD_SETS = rows(
 
 
 @pytest.mark.parametrize("body", BAD_SETS)
-def test_a_set_that_is_none_leaves_the_old_one_where_it_is(world, body):
+def test_an_invalid_set_does_not_replace_the_old_one(world, body):
     world.publish()
     world.publish_document(body)
     state = world.refresh()

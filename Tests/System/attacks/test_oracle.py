@@ -1,4 +1,4 @@
-"""O. No oracle: a caller who can't sign learns nothing about how the claims would have been judged."""
+"""O. No oracle: a caller who can't sign learns nothing about whether the claims would have been accepted."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from harness.issuer import KeyServer
 from harness.service import Service, provider
 from harness.tokens import json_bytes, jws, now, sha256_hex
 
-# Facts that must not be revealed or logged, in words that none of the service's own messages contains.
+# Values that must not be revealed or logged. None of the service's own messages contains them.
 NONCE = "nonce-of-this-very-sign-in"
 REQUEST = {
     "provider": "op",
@@ -52,7 +52,7 @@ FAULTS = {
 }
 TIMES = ("exp", "nbf", "iat", "auth_time")
 
-# Reasons not to trust a token, whatever its claims.
+# Reasons to refuse a token, whatever its claims.
 DOUBTS = {
     "signature_invalid": lambda claims: jws(OUTSIDER, claims, kid="rsa"),
     "signature_invalid of an elliptic curve": lambda claims: jws(OUTSIDER_EC, claims, kid="P-256"),
@@ -83,7 +83,7 @@ def outage():
 
 
 def answer(world, token: str, path: str) -> list[bytes]:
-    """The complete answer, head and body, without the date. The request's ID is always the same."""
+    """The complete answer, head and body, without the date. The request ID is always the same."""
     request = {"id_token": token} | REQUEST
     body = json_bytes(request if path == "/v1/verify" else {"items": [request]})
     headers = {"X-Request-Id": "oracle", "Connection": "close"}
@@ -97,14 +97,14 @@ def answer(world, token: str, path: str) -> list[bytes]:
 
 @pytest.mark.parametrize("path", ["/v1/verify", "/v1/verify/batch"])
 @pytest.mark.parametrize("doubt", [pytest.param(doubt, id=f"O01-{doubt}") for doubt in DOUBTS])
-def test_answers_to_tokens_that_are_not_believed_are_the_same_octet_for_octet(world, doubt, path):
+def test_answers_to_untrusted_tokens_are_identical_whatever_their_claims(world, doubt, path):
     answers = {name: answer(world, DOUBTS[doubt](faulty(world.op, name)), path) for name in FAULTS}
     assert f'"code":"{doubt.split(" ")[0]}"'.encode() in answers["nothing"][-1]
     assert {name: lines for name, lines in answers.items() if lines != answers["nothing"]} == {}
 
 
 @pytest.mark.parametrize("claims", [pytest.param(name, id=f"O03-{name}") for name in FAULTS])
-def test_nothing_is_said_of_a_token_while_there_are_no_keys_to_judge_it_by(outage, claims):
+def test_without_keys_the_answer_does_not_depend_on_the_claims(outage, claims):
     target, issuer = outage
     request = REQUEST | {"id_token": jws(issuer.keys[0], faulty(issuer, claims)), "provider": "down"}
     problem = target.expect(request, "keys_unavailable")
@@ -112,7 +112,7 @@ def test_nothing_is_said_of_a_token_while_there_are_no_keys_to_judge_it_by(outag
 
 
 @pytest.mark.parametrize("provider", [pytest.param(name, id=f"O02-{name}") for name in ("op", "apple", "google")])
-def test_a_named_provider_does_not_say_whose_token_it_is(world, provider):
+def test_a_named_provider_does_not_reveal_the_tokens_issuer(world, provider):
     """An outsider's token gets the same answer from a provider, whatever issuer it names."""
     answers = set()
     for issuer in (world.op.url, world.apple.url, world.google.url, "https://attacker.example.com"):

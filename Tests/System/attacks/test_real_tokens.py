@@ -1,4 +1,4 @@
-"""C. Tokens from past years, including Apple's and Google's own, verified by a service whose clock is set back to their time."""
+"""C. Tokens from past years, including Apple's and Google's own, verified with the clock of their time."""
 
 import json
 
@@ -22,7 +22,7 @@ def clock(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def then(clock):
-    """A service that trusts the keys that Apple and Google had at the time."""
+    """A service with the keys that Apple and Google had at the time."""
     apple = {"id": "apple", "preset": "apple", "audiences": [APPLE["audience"]]}
     firebase = {"id": "firebase", "issuer": FIREBASE["issuer"], "audiences": [FIREBASE["audience"]]}
     service = Service(
@@ -53,7 +53,7 @@ def then(clock):
         ("C53", "Apple's notification a day later", APPLE["tokens"][2], DAY + 60, "token_expired"),
     ),
 )
-def test_a_real_token_is_judged_by_the_clock_of_its_day(then, clock, token, later, code):
+def test_a_real_token_passes_only_at_its_time(then, clock, token, later, code):
     clock.set(token["verify_at"] + later)
     response = then.ask(token["jwt"])
     assert response.code == code, response
@@ -64,7 +64,7 @@ def test_a_real_token_is_judged_by_the_clock_of_its_day(then, clock, token, late
 @pytest.mark.parametrize(
     "token", rows(*(("C03", f"an imitation of Apple's, {n}", token) for n, token in enumerate(IMITATION["tokens"])))
 )
-def test_times_that_are_text_are_refused_for_all_their_good_signature(clock, tmp_path, token):
+def test_times_that_are_strings_are_refused_despite_a_valid_signature(clock, tmp_path, token):
     keys = tmp_path / "keys.json"
     keys.write_text(json.dumps(IMITATION["jwks"]))
     clock.set(int(token["claims"]["iat"]))

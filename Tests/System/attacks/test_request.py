@@ -1,4 +1,4 @@
-"""Q. Nonce, hashes and other members of a request must agree with the token."""
+"""Q. Nonce, hashes and other members of a request must match the token."""
 
 import json
 
@@ -15,7 +15,7 @@ ACCESS, CODE = "the-access-token-of-this-sign-in", "the-authorization-code-of-th
 
 
 def nonce(claimed: str | None, sent: str | None, issuer: str = "op"):
-    """A token with this nonce, and a request with that one."""
+    """A token and a request with these nonces."""
 
     def make(world) -> dict:
         request = {"id_token": getattr(world, issuer).token(nonce=claimed)}
@@ -218,13 +218,13 @@ TABLE = [
 
 
 @pytest.mark.parametrize("case", cases(*TABLE))
-def test_a_request_is_answered_for_this_sign_in_or_not_at_all(world, case):
+def test_a_token_is_accepted_only_for_the_sign_in_of_the_request(world, case):
     world.strike(case)
 
 
 @pytest.mark.parametrize("sent", [pytest.param(sent, id=f"Q53-{sent}") for sent in ("first", "second", None)])
-def test_a_nonce_is_held_against_each_token_that_is_sent_again(world, sent):
-    """A verdict for one nonce is not cached for another."""
+def test_the_nonce_is_checked_each_time_a_token_is_sent(world, sent):
+    """A cached verdict for one nonce does not apply to another."""
     token = world.op.token(nonce="first")
     world.expect({"id_token": token, "nonce": "first"}, ACCEPTED)
     code = {"first": ACCEPTED, "second": MISMATCH, None: REQUIRED}[sent]
@@ -232,7 +232,7 @@ def test_a_nonce_is_held_against_each_token_that_is_sent_again(world, sent):
 
 
 @pytest.mark.parametrize("first", [pytest.param(first, id=f"Q54-{first}") for first in ("the good one", "the bad one")])
-def test_the_items_of_a_batch_lend_each_other_nothing(world, first):
+def test_the_items_of_a_batch_are_independent(world, first):
     token = world.op.token(nonce=NONCE)
     items = [{"id_token": token, "nonce": NONCE}, {"id_token": token}, {"id_token": token, "nonce": "another nonce"}]
     expected = [ACCEPTED, REQUIRED, MISMATCH]
@@ -249,7 +249,7 @@ def test_the_items_of_a_batch_lend_each_other_nothing(world, first):
         pytest.param({"given_name": "Own"}, id="Q55-a part of one in the token"),
     ],
 )
-def test_what_the_app_says_of_a_user_replaces_nothing_that_was_signed(world, claims):
+def test_the_apps_user_object_replaces_no_signed_claim(world, claims):
     user = {"name": {"firstName": "Mallory", "lastName": "Attacker"}, "email": "victim@example.com"}
     token = world.apple.token(email="a@icloud.com", **claims)
     identity = world.expect({"id_token": token, "user": user}, ACCEPTED)["identity"]

@@ -1,4 +1,4 @@
-"""L. Sign-ins: nobody finishes another client's sign-in, and nobody finishes twice. Q06: a token presented twice."""
+"""L. Sign-ins: nobody finishes another user's sign-in, or the same one twice. Q06: a token presented twice."""
 
 import base64
 import concurrent.futures
@@ -72,8 +72,8 @@ def refused(response, code: str, spent: bool = False) -> None:
 
 
 @pytest.mark.parametrize("mine", rows(("L01", "the victim's handle, the attacker's token", True), ("L01", "the other way round", False)))
-def test_a_sign_in_can_not_be_finished_by_another_user(scene, mine):
-    """Login CSRF: whichever of the two the attacker plants, the nonce in the token does not match the handle."""
+def test_a_sign_in_cannot_be_finished_by_another_user(scene, mine):
+    """Login CSRF: the attacker plants a handle or a token, and the nonces do not match."""
     victims, attackers = begin(scene.service), begin(scene.service)
     handle, nonce = (victims, attackers["nonce"]) if mine else (attackers, victims["nonce"])
     refused(finish(scene.service, handle, scene.op.token(nonce=nonce)), "nonce_mismatch")
@@ -93,7 +93,7 @@ MISPLACED = rows(
 
 
 @pytest.mark.parametrize(("change", "code"), MISPLACED)
-def test_a_handle_is_nothing_else_and_nothing_else_is_a_handle(scene, change, code):
+def test_handles_nonces_and_states_are_not_interchangeable(scene, change, code):
     begun = begin(scene.service)
     token = scene.op.token(nonce=begun["nonce"])
     body = {"sign_in": begun["sign_in"], "id_token": token} | change(begun)
@@ -102,7 +102,7 @@ def test_a_handle_is_nothing_else_and_nothing_else_is_a_handle(scene, change, co
 
 
 @pytest.mark.parametrize("count", rows(("L04", "one after the other", 1), ("L04", "at once, at both replicas", 16)))
-def test_a_shared_request_id_shares_nothing_else(scene, count):
+def test_a_shared_request_id_does_not_make_a_finish_repeatable(scene, count):
     begun = begin(scene.service)
     body = {"sign_in": begun["sign_in"], "id_token": scene.op.token(nonce=begun["nonce"])}
     headers = {"X-Request-Id": f"shared-{secrets.token_hex(4)}"}
@@ -119,7 +119,7 @@ def test_a_shared_request_id_shares_nothing_else(scene, count):
 
 
 @pytest.mark.parametrize("other", rows(("L05", "at the same replica", 0), ("L05", "at another replica", 1)))
-def test_a_finish_is_not_repeated(scene, other):
+def test_a_finish_cannot_be_repeated(scene, other):
     begun = begin(scene.service)
     token = scene.op.token(nonce=begun["nonce"])
     assert finish(scene.service, begun, token).status == 200
@@ -129,15 +129,15 @@ def test_a_finish_is_not_repeated(scene, other):
 
 
 @pytest.mark.parametrize("replica", rows(("Q06", "at the same replica", 0), ("Q06", "at another replica", 1)))
-def test_a_token_is_not_presented_twice(scene, replica):
+def test_a_token_cannot_be_presented_twice(scene, replica):
     nonce = secrets.token_urlsafe()
     token = scene.other.token(nonce=nonce)
     scene.service.accept(token, nonce=nonce)
     scene.replicas[replica].reject(token, "nonce_replayed", nonce=nonce)
 
 
-def test_a_hashed_nonce_is_not_downgraded(scene):
-    """L07: an attacker with only a token knows the hash in it. If both forms are accepted, it is a valid plain nonce."""
+def test_a_hashed_nonce_cannot_be_used_as_a_plain_one(scene):
+    """L07: a token reveals the hash, which is a valid plain nonce if both forms are accepted."""
     begun = begin(scene.service, "apple")
     refused(finish(scene.service, begun, scene.apple.token(nonce=digest(begun["nonce_sha256"]))), "nonce_mismatch")
     nonce = secrets.token_urlsafe()
@@ -164,14 +164,14 @@ FOREIGN = rows(
 
 
 @pytest.mark.parametrize(("make", "code"), FOREIGN)
-def test_a_foreign_token_does_not_finish(scene, make, code):
+def test_a_token_of_another_provider_client_or_user_is_refused(scene, make, code):
     begun = begin(scene.service, audience="client", subject="user-1")
     refused(finish(scene.service, begun, make(scene, begun["nonce"])), code)
     assert finish(scene.service, begun, scene.op.token(nonce=begun["nonce"])).status == 200
 
 
-def test_clocks_that_jump_around_the_expiry_finish_nothing_twice(tmp_path):
-    """L10: forwards, backwards, and a start in the future."""
+def test_clock_jumps_around_the_expiry_allow_no_second_finish(tmp_path):
+    """L10: jumps forwards and backwards, and a handle from the future."""
     clock = WallClock(tmp_path)
     with KeyServer() as server:
         issuer = server.issuer("clock")
@@ -185,7 +185,7 @@ def test_clocks_that_jump_around_the_expiry_finish_nothing_twice(tmp_path):
                 refused(finish(service, begun, token), code, spent=code == "sign_in_replayed")
             clock.shift(-200)
             refused(finish(service, begun, token), "sign_in_replayed", spent=True)
-            # Clock skew does not extend a handle: the setting is for the provider's tokens.
+            # The clock skew is for the provider's tokens, and does not extend a handle.
             clock.shift(0)
             begun = begin(service, "oidc", expires_in=60)
             clock.shift(61)

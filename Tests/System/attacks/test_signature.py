@@ -1,4 +1,4 @@
-"""S. Signature bytes: one encoding per algorithm, every number in range, and valid only for the signed message."""
+"""S. Signatures: one encoding per algorithm, every number in range, and valid only for the signed message."""
 
 import itertools
 import json
@@ -52,7 +52,7 @@ def rsa_number(number):
 
 
 def of_small_number(limit: int, change):
-    """A token whose signature happens to be a number below this limit, changed by a function of it and the modulus."""
+    """A token whose signature happens to be a number below this limit. `change` receives the number and the modulus."""
 
     def make(world) -> str:
         key = world.op.key("rsa")
@@ -77,7 +77,7 @@ def without_leading_zero(number: int, _modulus: int) -> bytes:
 
 
 def by_another_name(claimed: str, algorithm: str):
-    """The same RSA key, with a different padding or hash than the header says."""
+    """The same RSA key, with another padding or hash than the header says."""
 
     def make(world) -> str:
         header, claims = {"alg": claimed, "kid": "rsa"}, world.op.claims()
@@ -114,7 +114,7 @@ ED25519_POINTS = {
 
 
 def small_order(point: bytes, r: bytes = b"\1" + bytes(31)):
-    """With a key of small order, a small R and S = 0 form a signature that is valid for many messages."""
+    """With a key of small order, a small R with S = 0 is a valid signature for many messages."""
 
     def make(world) -> str:
         world.publish({"kty": "OKP", "crv": "Ed25519", "x": b64url(point), "kid": "small"})
@@ -124,7 +124,7 @@ def small_order(point: bytes, r: bytes = b"\1" + bytes(31)):
 
 
 def moved(change):
-    """A valid signature under different text: `change` receives the JSON of header and payload."""
+    """A valid signature with other text: `change` receives the JSON of header and payload."""
 
     def move(header: str, payload: str, signature: str):
         octets = change(unb64url(header), unb64url(payload))
@@ -236,12 +236,12 @@ TABLE = [
 
 
 @pytest.mark.parametrize("case", cases(*TABLE))
-def test_a_signature_holds_in_one_form_and_for_one_message(world, case):
+def test_a_signature_is_valid_in_one_form_and_for_one_message(world, case):
     world.strike(case)
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, id=f"S53-{name}") for name in ALGORITHMS])
-def test_failed_checks_leave_nothing_behind_that_blames_the_next(world, name):
+def test_failed_checks_do_not_affect_the_next(world, name):
     for forge in (lambda old: bytes(len(old)), lambda _: b"", lambda old: b"\xff" * len(old)):
         world.expect(resigned(token(name), forge)(world), INVALID)
         world.expect(token(name)(world), ACCEPTED)

@@ -1,4 +1,4 @@
-"""Checks that each assertion that all cases pass through can fail."""
+"""The assertions that all cases share can fail."""
 
 import json
 import types
@@ -58,7 +58,7 @@ def target(
     return Target(service, lambda: "good.good.good")
 
 
-def test_an_answer_as_it_should_be_passes():
+def test_a_correct_answer_passes():
     refusing = target(problem(), log=["an honest line"])
     refusing.expect(TOKEN, "signature_invalid")
     refusing.assert_log_is_discreet()
@@ -84,7 +84,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_an_answer_that_is_not_as_it_should_be_is_caught(name):
+def test_a_wrong_answer_is_caught(name):
     with pytest.raises(AssertionError):
         FAULTS[name].expect(TOKEN, "signature_invalid")
 
@@ -105,6 +105,6 @@ def test_a_nonce_on_a_page_for_operators_is_caught():
 
 
 @pytest.mark.parametrize("harmed", [target(accepted(), exit_code=-11), target(problem("overloaded"))])
-def test_a_service_that_has_come_to_harm_is_noticed(harmed):
+def test_a_harmed_service_is_caught(harmed):
     with pytest.raises(AssertionError):
         harmed.assert_unharmed()

@@ -53,7 +53,7 @@ def spare_bits(index: int):
 
 
 def of_length(length: int):
-    """A valid token of exactly this length, with fillers in header and payload, since no part's length can be 4n + 1."""
+    """A valid token of exactly this length. It has fillers in header and payload, since no part can have 4n + 1 characters."""
 
     def make(world) -> str:
         key = world.op.key("rsa")
@@ -72,7 +72,7 @@ def of_length(length: int):
 
 
 def serialization(kind: str):
-    """A valid token in one of JWS's JSON serializations, or in both at once."""
+    """A valid token in one or both of JWS's JSON serializations."""
 
     def make(world) -> dict:
         protected, body, signature = parts(world.op.token())
@@ -97,7 +97,7 @@ SERIALIZATIONS = ("flattened", "general", "polyglot")
 TABLE = [
     ("F01", MALFORMED, {token or "empty": text(token) for token in ("", "..", "a.b", "a.b.c.d")}),
     ("F01", MALFORMED, {"60000 dots": text("." * 60_000), "a good token and a fourth part": wrapped("{}.AAAA")}),
-    # Its form is valid, but it is empty.
+    # The form is valid, but the payload is empty.
     ("F01", "provider_unknown", {"e30.e30.": text("e30.e30.")}),
     ("F01", MALFORMED, {name: text(token) for name, token in itertools.islice(encrypted_tokens().items(), 3)}),
     ("F01", TOO_LARGE, {"a million dots": text("." * 1_000_000)}),
@@ -137,5 +137,5 @@ TABLE = [
 
 
 @pytest.mark.parametrize("case", cases(*TABLE))
-def test_a_token_has_one_form_only(world, case):
+def test_a_token_has_only_one_form(world, case):
     world.strike(case)

@@ -1,7 +1,6 @@
 """W. Requests by framing: octets, and the expected result.
 
-Cases in `listeners/test_wire.py` are not repeated here. `{"id_token":"x"}` is a body that was read exactly to its end
-if the answer is 422.
+`listeners/test_wire.py` has further cases. The body `{"id_token":"x"}` was read exactly to its end if the answer is 422.
 """
 
 import random
@@ -54,7 +53,7 @@ def asked(line: bytes, *lines: bytes) -> bytes:
 
 SIZE = b"%x" % len(BODY)
 
-# One error response, nothing after it, and the connection closed.
+# Answered with one error, after which the connection is closed.
 REFUSED = [
     # length
     ("W01", "a length with a comma", of_length(b"16,")),
@@ -177,7 +176,7 @@ REFUSED = [
 WEBSOCKET = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: eA==\r\nSec-WebSocket-Version: 13\r\n"
 H2C = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n"
 
-# Unusual but unambiguous: an answer with this status, and then the next request is answered.
+# Unusual but unambiguous: answered with this status, and so is the next request.
 CLEAR = [
     ("W01", "a length with leading zeros", 422, of_length(b"0" * 30 + b"16")),
     ("W01", "a length with spaces around it", 422, of_length(b"  16  ")),
@@ -277,7 +276,7 @@ def client_hello(**versions) -> bytes:
         client.do_handshake()
     except ssl.SSLWantReadError:
         return outgoing.read()
-    raise AssertionError("a handshake with nobody")
+    raise AssertionError("no handshake began")
 
 
 # Clients of other protocols: rejected, or closed without an answer.
@@ -329,7 +328,7 @@ FRAGMENTS = [
 
 
 def mutants(seed: int, count: int):
-    """Requests of the tables above, with octets changed, removed, inserted, doubled, or exchanged with another request's."""
+    """Requests of the tables above, with octets changed, removed, inserted, doubled, or swapped with another request's."""
     source = random.Random(seed)
     pool = [row[-1] for row in (*REFUSED, *CLEAR, *LAST) if len(row[-1]) < 4000]
     for _ in range(count):

@@ -6,7 +6,7 @@ import os
 import pathlib
 import re
 
-# A case's row in the catalogue, or else its test's name as a sentence.
+# A case's row in the catalogue, or else the name of its test.
 ROW = re.compile(r"attacks/test_(?:http|crowds)\.py::test_\w+\[(W\d\d)-")
 SENTENCE = re.compile(r"attacks/test_(?:http|crowds)\.py::test_(\w+)")
 

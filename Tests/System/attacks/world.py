@@ -1,4 +1,4 @@
-"""The service that most attacks target, with all providers that they need, and a provider with hostile keys."""
+"""The service that most attacks target, with all providers that they need, including hostile ones."""
 
 import itertools
 import shutil
@@ -16,12 +16,12 @@ GOOD = Key(rsa_key("rsa").private, "good")
 
 
 def other_key(kid: str) -> Key:
-    """Another key of the same kind with the same kid."""
+    """Another key of the same type with the same kid."""
     return Key(key_for(kid, f"another {kid}").private, kid)
 
 
 class World:
-    """Issuers by purpose; `op` has a key of every kind and is the default for everything.
+    """Issuers by purpose. `op` has a key of every type and is the default.
 
     The hostile ones take turns, one per case: an operator can refresh each one's keys at most once per second.
     """
@@ -35,7 +35,7 @@ class World:
         self.any_nonce = self.server.issuer("any-nonce", *OP_KEYS)
         self.apple = self.server.issuer("apple", APPLE)
         self.google = self.server.issuer("google", Key(rsa_key("google").private, "google-1"))
-        # The same kids as `op` with other keys; and the same kids with the same keys, as in moto's Cognito pools.
+        # The same kids as `op` with other keys, and with the same keys, as in moto's Cognito pools.
         self.namesake = self.server.issuer("namesake", *(other_key(key.kid) for key in OP_KEYS))
         self.twin = self.server.issuer("twin", *OP_KEYS)
         self.hostiles = [self.server.issuer(f"hostile-{number}", GOOD) for number in range(6)]
@@ -71,7 +71,7 @@ class World:
         return jws(self.op.key("Ed25519"), self.op.claims(sub=f"user-{next(self._subjects)}"))
 
     def publish(self, *jwks) -> None:
-        """Has the hostile provider publish these keys next to a valid one, and refreshes them."""
+        """Publishes these keys at the hostile provider next to a valid one, and refreshes them."""
         self.publish_document({"keys": [*jwks, GOOD.jwk()]})
         state = self.refresh()
         assert state["state"] == "ready" and not state["last_error"], state
@@ -90,14 +90,14 @@ class World:
         return jws(key, self.hostile.claims(), **members)
 
     def strike(self, case: Case) -> dict:
-        """Runs a case of the catalogue, alone and next to a valid token; returns the answer."""
+        """Runs a case of the catalogue, alone and in a batch with a valid token; returns the answer."""
         return self.expect(case.make(self), *case.codes)
 
     def expect(self, made, *codes: str | None) -> dict:
         return self.target.expect(made, *codes)
 
     def assert_unharmed(self) -> None:
-        """The service still runs, has kept its valid keys, and has made no request that is not configured."""
+        """Asserts that the service runs, has kept its valid keys, and has made no unexpected request."""
         try:
             self.target.assert_unharmed()
             self.target.expect(self.by(GOOD), ACCEPTED)
