@@ -260,6 +260,31 @@ def test_a_socket_may_be_given_to_a_group_of_the_services(host, issuer):
         host.machine.run("systemctl", "daemon-reload")
 
 
+def test_it_gets_secrets_that_only_root_can_read(host, issuer):
+    secret = host.machine.path("/etc/assay/secrets/sign-ins.key")
+    assert secret.parent.stat().st_mode & 0o777 == 0o700
+    secret.write_text(host.machine.run("assay", "key", "new") + "\n")
+    secret.chmod(0o600)
+    file = "/run/credentials/assay.service/secrets_sign-ins.key"
+    host.machine.path("/etc/assay/assay.yaml").write_text(
+        dump(
+            {
+                "service": {"listen": "127.0.0.1:0"},
+                "admin": {"listen": "127.0.0.1:0"},
+                "providers": [provider(issuer)],
+                "sign_ins": {"key_files": [file]},
+            }
+        )
+    )
+    try:
+        host.machine.run("systemctl", "start", "assay")
+        assert host.client().post("/v1/sign-ins", {"provider": "oidc"}).status == 201
+        others = host.machine.run("setpriv", "--reuid=65534", "--clear-groups", "cat", file, check=False)
+        assert others == ""
+    finally:
+        secret.unlink()
+
+
 def test_the_environments_file_overrides_settings(host, issuer):
     host.configure(provider(issuer))
     host.machine.path("/etc/default/assay").write_text("ASSAY_LOG_LEVEL=nonsense\n")
