@@ -12,7 +12,6 @@ from harness.service import REPOSITORY, environment
 
 CLIENTS = REPOSITORY / "docs" / "clients"
 API_KEY = "the-backend's-0123456789"
-GSON = pathlib.Path("/usr/share/java/gson.jar")
 # Nothing listens there: a client that honors the environment's proxy loses the request, and the token in it.
 PROXY = "http://127.0.0.1:9"
 DEADLINE = 120
@@ -46,11 +45,15 @@ def go(output: pathlib.Path) -> list:
 
 
 def kotlin(output: pathlib.Path) -> list:
-    jar = output / "example.jar"
-    sources = (CLIENTS / "kotlin").glob("*.kt")
-    run("kotlinc", *sources, "-Werror", "-jvm-target", "1.8", "-cp", GSON, "-include-runtime", "-d", jar)
-    # The program lives for a second, mostly starting up; this halves the time.
-    return ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{jar}:{GSON}", "ExampleKt"]
+    """The page's own commands, with warnings as errors."""
+    project = output / "kotlin"
+    shutil.copytree(CLIENTS / "kotlin", project)
+    page = (CLIENTS / "kotlin/README.md").read_text()
+    gson, compiler, start = page.partition("```sh\n")[2].partition("\n```")[0].splitlines()
+    run("sh", "-c", f"{gson}\n{compiler} -Werror", directory=project)
+    # The program lives for a second, mostly starting up; these options halve the time.
+    options = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    return ["sh", "-c", f"cd '{project}'\n{gson}\nexec {start.partition(' | ')[2].replace('java', f'java {options}')}"]
 
 
 def swift(_: pathlib.Path) -> list:

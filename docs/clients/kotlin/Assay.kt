@@ -1,3 +1,5 @@
+package assay
+
 import com.google.gson.FieldNamingPolicy
 import com.google.gson.GsonBuilder
 import com.google.gson.JsonArray

@@ -7,6 +7,8 @@
 //
 // The other calls work the same way, by name. A real backend never sends a grant to an app.
 
+package assay
+
 import com.google.gson.FieldNamingPolicy
 import com.google.gson.GsonBuilder
 import com.google.gson.JsonObject

@@ -1,3 +1,5 @@
+package assay
+
 import com.google.gson.JsonElement
 import com.google.gson.JsonParseException
 import com.google.gson.JsonParser
