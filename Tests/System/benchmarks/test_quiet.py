@@ -1,4 +1,4 @@
-"""Which answers of a latency run count, and which were disturbed by other load."""
+"""Which responses of a latency run count, and which were disturbed by other load."""
 
 import array
 
@@ -12,12 +12,12 @@ USUAL = 0.005
 
 
 def moments(first, last, late=0.02, took=USUAL):
-    """One per millisecond, from a given millisecond of the clock."""
+    """Moments, one per millisecond."""
     return [((number + 0.5) / 1e3, late, took) for number in range(first, last)]
 
 
 def answers(first, last, latency=1.0):
-    """Answers that are due once per millisecond."""
+    """Answers, one due per millisecond."""
     due = array.array("d", ((number + 0.5) / 1e3 for number in range(first, last)))
     return Answers(due, array.array("d", [latency] * len(due)), cpu=0)
 
@@ -26,66 +26,66 @@ def disturbed(*numbers, of=100):
     return quiet.Quiet({number: 99.0 if number in numbers else 0.0 for number in range(of)})
 
 
-def test_a_core_that_is_all_there_loses_nothing():
+def test_an_undisturbed_core_loses_nothing():
     assert set(quiet.losses(moments(0, 1000), USUAL).values()) == {0}
 
 
-def test_each_moment_that_is_late_stands_for_its_interval():
+def test_a_late_moment_loses_its_interval():
     lost = quiet.losses(moments(0, 130) + moments(130, 150, late=0.3) + moments(150, 200), USUAL)
     assert lost == {0: 0, 1: pytest.approx(20)}
 
 
-def test_a_core_that_is_slow_loses_as_much_as_it_is_slower():
+def test_a_slow_core_loses_in_proportion():
     assert quiet.losses(moments(0, 100, took=USUAL / 0.8), USUAL)[0] == pytest.approx(20)
 
 
-def test_work_that_is_faster_than_usual_makes_up_for_nothing():
+def test_faster_work_does_not_compensate_for_slower_work():
     assert quiet.losses(moments(0, 50, took=USUAL / 2) + moments(50, 100, took=USUAL * 2), USUAL)[0] == pytest.approx(25)
 
 
-def test_a_pause_is_lost_where_it_was():
+def test_a_pause_counts_in_the_windows_that_it_spans():
     lost = quiet.losses([(0.32, 260.0, USUAL)], USUAL)
     assert lost == {0: pytest.approx(40), 1: pytest.approx(100), 2: pytest.approx(100), 3: pytest.approx(20)}
 
 
-def test_what_is_tolerated_is_quiet_and_more_is_not():
+def test_a_window_is_quiet_up_to_the_tolerance():
     found = quiet.Quiet({0: quiet.TOLERATED, 1: quiet.TOLERATED + 0.1})
     assert found.all([0])
     assert not found.all([0, 1])
 
 
-def test_a_window_in_which_nobody_watched_is_not_quiet():
+def test_a_window_without_a_watch_is_not_quiet():
     assert not quiet.Quiet({0: 0.0}).all([0, 1])
 
 
-def test_without_a_watch_all_windows_are_quiet():
+def test_without_any_watch_all_windows_are_quiet():
     assert quiet.Quiet().all(range(1000))
 
 
-def test_answers_count_where_nothing_was_disturbed():
+def test_undisturbed_answers_count():
     assert len(quiet.undisturbed(answers(1000, 3000), disturbed())) == 2000
 
 
-def test_what_is_disturbed_spoils_the_window_before_and_half_a_second_after():
+def test_a_disturbance_spoils_the_window_before_and_half_a_second_after():
     found = quiet.undisturbed(answers(1000, 3000), disturbed(20))
     assert len(found) == 2000 - (1 + 1 + 5) * 100
 
 
-def test_what_was_disturbed_before_the_first_request_does_not_matter():
+def test_a_disturbance_before_the_first_request_does_not_count():
     assert len(quiet.undisturbed(answers(1000, 3000), disturbed(9))) == 2000
 
 
-def test_how_long_an_answer_took_has_no_say():
+def test_an_answer_counts_regardless_of_its_latency():
     slow = quiet.undisturbed(answers(1000, 3000, latency=250.0), disturbed(20))
     assert set(slow) == {250.0}
     assert len(slow) == len(quiet.undisturbed(answers(1000, 3000), disturbed(20)))
 
 
-def test_the_best_rate_is_that_of_whole_windows():
+def test_the_best_rate_is_computed_from_complete_windows():
     assert quiet.best_rate(answers(1050, 3050), disturbed()) == pytest.approx(1000)
 
 
-def test_windows_that_are_disturbed_have_no_part_in_the_best_rate():
+def test_disturbed_windows_do_not_count_in_the_best_rate():
     held_up = answers(1000, 3000)
     late = array.array("d", (400.0 if 2.0 <= due < 2.3 else 1.0 for due in held_up.due))
     held_up = Answers(held_up.due, late, cpu=0)
@@ -98,5 +98,5 @@ def test_a_pause_of_the_server_itself_lowers_its_best_rate():
     assert quiet.best_rate(Answers(found.due, late, cpu=0), disturbed(of=300)) == pytest.approx(1000 * 16 / 19, rel=0.02)
 
 
-def test_the_best_rate_is_unknown_where_the_machine_was_hardly_quiet():
+def test_the_best_rate_is_unknown_if_the_machine_was_hardly_quiet():
     assert quiet.best_rate(answers(1000, 3000), disturbed(*range(10, 21))) is None

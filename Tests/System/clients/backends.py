@@ -13,7 +13,7 @@ from clients.languages import CLIENTS, PROXY, environment
 from harness.waiting import free_port, poll
 
 ORIGIN = "https://example.com"
-# Where the command that runs a language's example leads to its web backend.
+# By language: how to turn the command for its example into the one for its web backend.
 BACKENDS = {
     "python": lambda _: ["python3", CLIENTS / "python/web.py"],
     "typescript": lambda example: [*example[:-1], pathlib.Path(example[-1]).with_name("web.mjs")],
@@ -36,7 +36,7 @@ def posted(address: str, path: str, *lines: str) -> int:
 
 
 class Backend:
-    """A running web backend. `log` is what it wrote."""
+    """A running web backend. `log` is its output."""
 
     def __init__(
         self, command: list, assay: str, audiences: dict[str, str], api_key: str = "", origin: str = ORIGIN, port: int = 0
@@ -71,14 +71,14 @@ class Backend:
 class Page:
     status: int
     location: str | None
-    # Of each cookie that was set, the value and the attributes.
+    # For each cookie that was set: its value and attributes.
     cookies: dict[str, tuple[str, set[str]]]
     body: str
     headers: object = field(repr=False)
 
 
 class Browser:
-    """Keeps cookies, secure ones too, since TLS ends before the backend. Follows no redirects."""
+    """Keeps cookies, also secure ones, since TLS ends before the backend. Does not follow redirects."""
 
     def __init__(self, backend: Backend):
         self._backend = backend
@@ -88,7 +88,7 @@ class Browser:
         return self.request("GET", path + ("?" + urllib.parse.urlencode(query) if query else ""))
 
     def post(self, path: str, form: dict | None = None, origin: str | None = None, with_cookies: str = "") -> Page:
-        """`with_cookies`: only those whose names begin so, as from another site."""
+        """Posts a form. `with_cookies` is a prefix: only cookies with it are sent, as from another site."""
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Origin": origin or self._backend.origin}
         return self.request("POST", path, urllib.parse.urlencode(form or {}), headers, with_cookies)
 

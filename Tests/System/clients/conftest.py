@@ -9,7 +9,7 @@ from harness.tokens import ec_key, rsa_key, sha256_hex
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory):
-    """How to run a language's example, built once."""
+    """The command of a language's example, which is built once."""
     commands = {}
 
     def command(language):

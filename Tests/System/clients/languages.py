@@ -12,7 +12,7 @@ from harness.service import REPOSITORY, environment
 
 CLIENTS = REPOSITORY / "docs" / "clients"
 API_KEY = "the-backend's-0123456789"
-# Nothing listens there: a client that honors the environment's proxy loses the request, and the token in it.
+# Nothing listens there, so a client that honors the environment's proxy loses its requests.
 PROXY = "http://127.0.0.1:9"
 DEADLINE = 120
 
@@ -26,7 +26,7 @@ def run(*command, directory: pathlib.Path = CLIENTS) -> None:
 
 
 def typescript(output: pathlib.Path) -> list:
-    """As on the page, except for `npm install`: the parts of `@types/node` that the examples use are put in its place."""
+    """As on the page, but with the needed parts of `@types/node` in place of `npm install`."""
     project = output / "typescript"
     shutil.copytree(CLIENTS / "typescript", project)
     types = project / "node_modules/@types/node"
@@ -51,13 +51,13 @@ def kotlin(output: pathlib.Path) -> list:
     page = (CLIENTS / "kotlin/README.md").read_text()
     gson, compiler, start = page.partition("```sh\n")[2].partition("\n```")[0].splitlines()
     run("sh", "-c", f"{gson}\n{compiler} -Werror", directory=project)
-    # The program lives for a second, mostly starting up; these options halve the time.
+    # The program runs for a second, most of which is startup. These options halve the time.
     options = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     return ["sh", "-c", f"cd '{project}'\n{gson}\nexec {start.partition(' | ')[2].replace('java', f'java {options}')}"]
 
 
 def swift(_: pathlib.Path) -> list:
-    """A target of the package: Assay uses the same HTTP client, so it need not be built twice."""
+    """A target of Assay's package, because both use the same HTTP client."""
     example = REPOSITORY / ".build/release/swift-client"
     assert example.exists(), "not built: scripts/build swift-client"
     return [example]
@@ -69,7 +69,7 @@ def script(*command: str) -> Callable[[pathlib.Path], list]:
 
 
 class Program:
-    """A running example: reads one request of an app per line, and prints its response. Error texts contain no secrets."""
+    """A running example: reads one call per line and prints its result. Asserts that error texts contain no secrets."""
 
     def __init__(self, command: list, variables: dict[str, str]):
         proxies = {"http_proxy": PROXY, "https_proxy": PROXY, "all_proxy": PROXY}
@@ -88,16 +88,16 @@ class Program:
         self._watchdog.start()
 
     def send(self, **request) -> None:
-        """Sends one call with its members."""
+        """Sends a call with its members."""
         self._secrets += [text for members in request.values() for text in texts(members)]
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
 
     def said(self) -> dict:
-        """The next line, without members that are `null`: some languages omit them."""
+        """The next line, without members that are `null`, which some languages omit."""
         line = self._process.stdout.readline()
         if not line:
-            raise AssertionError(f"it ended: {self._process.stderr.read()}")
+            raise AssertionError(f"the program has ended: {self._process.stderr.read()}")
         said = without_nulls(json.loads(line))
         if "error" not in said:
             return said
@@ -120,26 +120,26 @@ class Program:
         return self.said()
 
     def call(self, name: str, **members) -> dict:
-        """Any call by its name."""
+        """Makes a call by its name; returns its result."""
         self.send(**{name: members})
         return self.said()
 
     def receive(self, content_type: str, body: str) -> tuple[int, list[str]]:
-        """What the receiver answers the sender with, and the types of the events that it acted on."""
+        """The receiver's response to the sender, and the types of the events that it acted on."""
         self.send(receive={"content_type": content_type, "body": body})
         said = self.said()
         assert set(said) == {"answered", "done"}, said
         return said["answered"], said["done"]
 
     def finish(self) -> None:
-        """It prints nothing unexpected, and ends with its input."""
+        """Asserts that it prints nothing unexpected, and exits at the end of its input."""
         rest, errors = self._process.communicate()
         self._watchdog.cancel()
         assert (self._process.returncode, rest, errors) == (0, "", "")
 
 
 def texts(value) -> list[str]:
-    """The values in a JSON value that are neither an object, an array, null nor empty."""
+    """The scalars in a JSON value, without `null` and empty ones."""
     if isinstance(value, dict):
         return [text for member in value.values() for text in texts(member)]
     if isinstance(value, list):
@@ -162,7 +162,7 @@ class Language:
     name: str
     build: Callable[[pathlib.Path], list]
     speaks_unix: bool = False
-    # If false, the runtime's pool may return a connection that the server is just closing.
+    # If false, a finish may use a pooled connection that the server is just closing.
     finishes_over_new_connections: bool = True
 
     def start(self, command: list, url: str, api_key: str | None = None) -> Program:

@@ -1,8 +1,8 @@
-"""The pages in `docs/clients`, and that about gateways, quote files, which the tests run.
+"""Quotes of tested files in the pages of `docs/clients` and the page about gateways.
 
-A line that is only a link to a file is followed by its content. If the line ends in `, in part:`, it is followed by parts of
-the file, from the first line of each part to its last, without the indentation that they share. Blocks below it, with only a
-blank line between, are further parts.
+A line that is only a link to a file is followed by the file's content. If the line ends in `, in part:`, each of the blocks
+below it is a part of the file, from its first line to its last, without their common indentation. Blank lines separate
+the blocks.
 
     python Tests/System/clients/quotes.py     updates the quotes in the pages
 """
@@ -15,7 +15,7 @@ CLIENTS = pathlib.Path(__file__).resolve().parents[3] / "docs" / "clients"
 GATEWAYS = CLIENTS.parent / "gateways.md"
 FENCES = {".mts": "ts", ".mjs": "js", ".mod": "go.mod", ".kt": "kotlin", ".rb": "ruby", ".py": "python"}
 FENCES |= {".conf": "nginx", ".cfg": "text", "": "text"}
-# A line that is only a link, and the code block below it, if there is one already.
+# A line that is only a link, and any code blocks below it.
 WHOLE = re.compile(r"^\[`([^`\n]+)`\]\(\1\)\n(?:\n(```+)[a-z.]*\n.*?^\2\n)?", re.MULTILINE | re.DOTALL)
 PART = re.compile(r"^\[`([^`\n]+)`\]\(\1\), in part:\n((?:\n```[a-z]*\n.*?^```\n)+)", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```[a-z]*\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
@@ -26,19 +26,19 @@ def pages() -> list[pathlib.Path]:
 
 
 def linked(page: pathlib.Path) -> set[pathlib.Path]:
-    """The files that a page links to by their names."""
+    """The files that a page links to by name."""
     return {(page.parent / name).resolve() for name in re.findall(r"\[`[^`\n]+`\]\(([^)#:]+)\)", page.read_text())}
 
 
 def part(file: pathlib.Path, shown: str) -> str:
-    """The part of a file that begins and ends with the same lines as what a page shows of it."""
+    """The part of a file with the same first and last lines as the block in a page."""
     first, *_, last = shown.splitlines()
     lines = file.read_text().splitlines()
     for start, line in enumerate(lines):
         margin = line.removesuffix(first)
         if line.endswith(first) and not margin.strip() and margin + last in lines[start:]:
             return textwrap.dedent("\n".join(lines[start : lines.index(margin + last, start) + 1])) + "\n"
-    raise LookupError(f"{file}: no part from {first!r} to {last!r}; write the block in the page anew")
+    raise LookupError(f"{file}: no part from {first!r} to {last!r}; update these lines of the block in the page")
 
 
 def with_quotes(page: pathlib.Path) -> str:

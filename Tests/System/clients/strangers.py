@@ -1,4 +1,4 @@
-"""Servers that are not Assay, or a broken one: what a client may find in its place."""
+"""Servers that are not Assay, or a broken Assay."""
 
 import contextlib
 import json
@@ -22,11 +22,11 @@ def answer(status: int, body, **headers: str) -> bytes:
 
 
 class Stranger:
-    """Answers each request on a connection with the same bytes, or with a function's result for its path.
+    """A server that answers each request with the same bytes, or with a function's result for its path.
 
-    `None`: it never answers; empty: it closes the connection instead. With `closes`, it silently closes after each
-    answer; with `drops`, when the next request has arrived. It counts connections and requests, also by path, and keeps the
-    members of each request.
+    `None` means that it never answers, and empty bytes that it closes the connection instead. With `closes`, it closes
+    silently after each answer; with `drops`, once the next request has arrived. It counts connections and requests,
+    also by path, and keeps the members of each request.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Stranger:
         self.connections = self.requests = 0
         self.paths: dict[str, int] = {}
         self.members: list[dict] = []
-        # The path of each unanswered request, and how many seconds the client waited.
+        # For each unanswered request: its path, and how many seconds the client waited.
         self.waits: list[tuple[str, float]] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
@@ -79,7 +79,7 @@ class Stranger:
             self.waits.append((path, time.monotonic() - begun))
 
     def _read_request(self, stream) -> str | None:
-        """The path; `None` if there is no further complete request. Keeps its members."""
+        """Reads a request and keeps its members; returns its path, or `None` at the end of the connection."""
         length, first = 0, stream.readline()
         while (line := stream.readline()) not in (b"\r\n", b""):
             name, _, value = line.partition(b":")
@@ -92,7 +92,7 @@ class Stranger:
         return first.split(b" ")[1].decode()
 
     def wait_until_closed(self) -> None:
-        """Waits until it has closed the connection after one more answer."""
+        """Waits until the server has closed another connection after its answer."""
         assert self._closed.acquire(timeout=30)
 
     def __enter__(self):

@@ -1,4 +1,4 @@
-"""The app's side of a sign-in, as far as it runs without a phone, and the backend's storage, with a real database."""
+"""The app's side of a sign-in, as far as it runs without a phone, and the backend's storage in a real database."""
 
 import hashlib
 import importlib
@@ -17,7 +17,7 @@ from clients.languages import API_KEY, CLIENTS, environment, run
 from clients.strangers import nowhere
 
 NOW = 1_700_000_000
-# Stands in for Apple's and Google's scripts: reports what the page passed to them, and answers with a token.
+# Stands in for Apple's and Google's scripts: reports what the page passes to them, and returns a token.
 PAGE = """
 import { offerGoogle, signInWithApple } from "./apps/sign-in.mjs";
 const given = {}, { nonce, nonce_sha256: nonceSha256 } = JSON.parse(process.argv[1]);
@@ -35,7 +35,7 @@ console.log(JSON.stringify({ apple: given.apple, google: given.google, sent }));
 
 def node(script: str, *arguments: str, directory: pathlib.Path = CLIENTS):
     """The JSON that a script prints."""
-    # Debian has version 18, where the browsers' `crypto` needs a flag. `--` protects nonces that begin with a hyphen
+    # In Debian's version 18, the browsers' `crypto` needs a flag. `--` protects nonces that begin with a hyphen
     # from being parsed as options.
     command = ["node", "--experimental-global-webcrypto", "--input-type=module", "--eval", script, "--", *arguments]
     result = subprocess.run(command, cwd=directory, env=environment(), capture_output=True, text=True, check=False)
@@ -44,11 +44,11 @@ def node(script: str, *arguments: str, directory: pathlib.Path = CLIENTS):
 
 
 def nonces(begun: dict) -> str:
-    """What the backend gives an app, and a page, for a sign-in: not the handle."""
+    """What the backend sends to an app or page for a sign-in: everything but the handle."""
     return json.dumps({form: begun[form] for form in ("nonce", "nonce_sha256")})
 
 
-def test_what_a_web_page_gives_the_providers_is_what_assay_expects(world):
+def test_the_web_page_sends_providers_the_nonce_that_assay_expects(world):
     for provider, issuer in [("apple", world.apple), ("google", world.google)]:
         begun = world.begin(provider)
         page = node(PAGE, nonces(begun))
@@ -73,7 +73,7 @@ def test_a_cancelled_sign_in_on_the_web_is_not_an_error():
     assert node(CANCELLED) == [None, None, "invalid_client"]
 
 
-# Stands in for React Native's packages; each reports the nonce that the provider received.
+# Stands in for React Native's packages, and reports the nonce that each provider receives.
 REACT_NATIVE = """
 import { signInWithApple, signInWithAppleByExpo, signInWithGoogle } from "./react-native.mjs";
 const { nonce, nonce_sha256: nonceSha256 } = JSON.parse(process.argv[1]), given = {};
@@ -103,7 +103,7 @@ console.log(JSON.stringify({ given, sent, cancelled, failed }));
 """
 
 
-def test_what_react_native_gives_the_providers_is_what_assay_expects(world, tmp_path):
+def test_react_native_sends_providers_the_nonce_that_assay_expects(world, tmp_path):
     shutil.copy(CLIENTS / "apps/react-native.js", tmp_path / "react-native.mjs")
     begun = world.begin("apple")
     said = node(REACT_NATIVE, nonces(begun), directory=tmp_path)
@@ -120,8 +120,8 @@ def test_what_react_native_gives_the_providers_is_what_assay_expects(world, tmp_
 
 
 @pytest.mark.parametrize("file", sorted((CLIENTS / "apps").glob("*.swift")), ids=lambda file: file.name)
-def test_the_ios_app_is_swift(file):
-    """Apple's and Google's frameworks exist only on Apple's systems, so only the syntax is checked here."""
+def test_the_ios_app_is_valid_swift(file):
+    """Only checks the syntax, because Apple's and Google's frameworks exist only on Apple's systems."""
     run("swiftc", "-frontend", "-parse", "-swift-version", "6", file)
 
 
@@ -139,7 +139,7 @@ try line(AppleUser(name))
 """
 
 
-def test_the_names_from_ios_are_the_user_that_assay_accepts(world, tmp_path):
+def test_assay_accepts_the_user_object_from_ios(world, tmp_path):
     (tmp_path / "main.swift").write_text(NAMES)
     run("swiftc", "-swift-version", "6", "-o", tmp_path / "names", "apps/AppleUser.swift", tmp_path / "main.swift")
     output = subprocess.run([tmp_path / "names"], capture_output=True, text=True, check=True).stdout
@@ -155,7 +155,7 @@ def test_the_names_from_ios_are_the_user_that_assay_accepts(world, tmp_path):
 
 @pytest.fixture
 def backend(world, monkeypatch):
-    """A module from the pages, imported, and a client of the running service."""
+    """A function that imports a module of the pages, and a client of the running service."""
     for folder in (".", "python", "apps"):
         monkeypatch.syspath_prepend(CLIENTS / folder)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
@@ -163,7 +163,7 @@ def backend(world, monkeypatch):
     return importlib.import_module, client.Assay(world.url, API_KEY)
 
 
-def test_the_backend_of_the_page(world, backend, caplog):
+def test_the_pages_backend_finishes_a_sign_in_once(world, backend, caplog):
     load, assay = backend
     page = load("sign_in")
     page.assay = assay
@@ -181,7 +181,7 @@ def test_the_backend_of_the_page(world, backend, caplog):
     assert ["nonce_mismatch" in caplog.text, begun["sign_in"] in caplog.text, token in caplog.text] == [True, False, False]
 
 
-def test_a_web_page_has_its_sign_in_in_a_cookie(world, backend):
+def test_a_web_page_keeps_its_sign_in_in_a_cookie(world, backend):
     load, assay = backend
     module = load("web_sign_in")
     sign_ins = module.WebSignIns(assay, {"google": "client", "apple": "client"})
@@ -192,7 +192,7 @@ def test_a_web_page_has_its_sign_in_in_a_cookie(world, backend):
         "__Host-sign-in-apple",
         "Max-Age=600; Path=/; Secure; HttpOnly; SameSite=Lax",
     )
-    # The page's other button, with other cookies.
+    # The page's other button has its own cookie.
     _, googles = sign_ins.begin("google")
     cookies = "; ".join(["session=1", *(each.partition(";")[0] for each in (googles, apples))])
     message = {"provider": "apple", "id_token": world.apple.token(nonce=page["nonce_sha256"])}
@@ -220,13 +220,13 @@ def apple_sign_ins(backend):
 
 @pytest.fixture
 def refusal(backend):
-    """Expects that a finish is rejected with a code."""
+    """Expects that a finish is refused with a code."""
     error = backend[0]("assay").AssayError
     return lambda code: pytest.raises(error, match=code)
 
 
 def begin_with_apple(sign_ins) -> tuple[str, dict]:
-    """What the app keeps, and the parameters of Apple's page."""
+    """Begins a sign-in; returns the app's handle and the parameters for Apple's page."""
     begun = sign_ins.begin()
     url = urllib.parse.urlsplit(begun["url"])
     assert (url.scheme, url.netloc, url.path) == ("https", "appleid.apple.com", "/auth/authorize")
@@ -241,7 +241,7 @@ def answer(sign_ins, **form: str) -> dict:
     return dict(urllib.parse.parse_qsl(link.query))
 
 
-def test_apples_form_signs_in_the_user_who_began(world, apple_sign_ins):
+def test_apples_form_signs_in_the_user_who_began_the_sign_in(world, apple_sign_ins):
     sign_in, asked = begin_with_apple(apple_sign_ins)
     assert (asked["response_mode"], asked["scope"]) == ("form_post", "name email")
     token = world.apple.token(nonce=asked["nonce"])
@@ -249,7 +249,7 @@ def test_apples_form_signs_in_the_user_who_began(world, apple_sign_ins):
     form = {"state": asked["state"], "code": "c", "id_token": token, "user": user}
     ticket = answer(apple_sign_ins, **form)["ticket"]
     assert apple_sign_ins.finish(ticket, sign_in).identity.name == "Ada Lovelace"
-    # Each can be used once.
+    # Ticket and form are single-use.
     assert apple_sign_ins.finish(ticket, sign_in) is None
     assert answer(apple_sign_ins, **form) == {"error": "sign_in_unknown"}
 
@@ -258,7 +258,7 @@ def test_apples_form_signs_in_no_one_else(world, apple_sign_ins, refusal):
     sign_in, asked = begin_with_apple(apple_sign_ins)
     token = world.apple.token(nonce=asked["nonce"])
     ticket = answer(apple_sign_ins, state=asked["state"], id_token=token)["ticket"]
-    # An intercepted ticket in another user's app, which has also begun a sign-in, and in one that makes up a handle.
+    # An intercepted ticket, with the handle of another user's sign-in and with a made-up one.
     others, other = begin_with_apple(apple_sign_ins)
     with refusal("nonce_mismatch"):
         apple_sign_ins.finish(ticket, others)
@@ -274,13 +274,13 @@ def test_apples_form_signs_in_no_one_else(world, apple_sign_ins, refusal):
 
 
 @pytest.mark.parametrize(("error", "told"), [("user_cancelled_authorize", "cancelled"), ("invalid_request", "refused")])
-def test_apples_form_may_say_that_the_person_cancelled(apple_sign_ins, error, told):
+def test_apples_form_may_report_that_the_user_cancelled(apple_sign_ins, error, told):
     _, asked = begin_with_apple(apple_sign_ins)
     assert answer(apple_sign_ins, state=asked["state"], error=error) == {"error": told}
 
 
 @pytest.mark.parametrize("user", ["", "{}", "nonsense", "[]", '{"name": null}', '{"name": {"firstName": 5}}'])
-def test_a_user_without_a_name_is_left_out(world, apple_sign_ins, user):
+def test_a_user_object_without_a_name_is_ignored(world, apple_sign_ins, user):
     sign_in, asked = begin_with_apple(apple_sign_ins)
     ticket = answer(apple_sign_ins, state=asked["state"], id_token=world.apple.token(nonce=asked["nonce"]), user=user)["ticket"]
     assert apple_sign_ins.finish(ticket, sign_in).identity.name is None
@@ -308,7 +308,7 @@ def take(database, id: str, now: int) -> list:
     return database.execute((CLIENTS / "take_nonce.sql").read_text(), {"id": id, "now": now}).fetchall()
 
 
-def test_a_nonce_is_taken_once(database):
+def test_a_nonce_can_be_taken_once(database):
     first, second = begin(database), begin(database)
     assert take(database, first["id"], NOW + 1) == [(first["nonce"],)]
     assert take(database, first["id"], NOW + 1) == []
@@ -316,11 +316,11 @@ def test_a_nonce_is_taken_once(database):
     assert take(database, second["id"], NOW + 599) == [(second["nonce"],)]
 
 
-def test_a_nonce_is_good_for_ten_minutes(database):
+def test_a_nonce_expires_after_ten_minutes(database):
     assert take(database, begin(database)["id"], NOW + 600) == []
 
 
-def test_a_user_is_an_issuer_and_a_subject(database):
+def test_issuer_and_subject_identify_a_user(database):
     insert = "INSERT INTO users (issuer, subject) VALUES (?, ?)"
     for user in [("https://a.example", "1"), ("https://a.example", "2"), ("https://b.example", "1")]:
         database.execute(insert, user)
@@ -328,7 +328,7 @@ def test_a_user_is_an_issuer_and_a_subject(database):
         database.execute(insert, ("https://a.example", "1"))
 
 
-def test_the_request_of_the_page(world):
+def test_assay_accepts_the_pages_request(world):
     page = (CLIENTS / "doing-it-yourself.md").read_text()
     head, body = page.partition("```http\n")[2].partition("\n```")[0].split("\n\n")
     assert head.splitlines() == ["POST /v1/verify HTTP/1.1", "Content-Type: application/json"]

@@ -1,4 +1,4 @@
-"""The table of modules in ARCHITECTURE.md agrees with Package.swift: the modules, and what each imports."""
+"""The table in ARCHITECTURE.md agrees with Package.swift on the modules and their imports."""
 
 import re
 
@@ -11,7 +11,7 @@ def manifest():
     text = re.sub(r"\]\s*\+ nio", ', .product(name: "NIOCore", package: "swift-nio")]', text)
     text = text.replace("dependencies: nio", 'dependencies: [.product(name: "NIOCore", package: "swift-nio")]')
     modules = {}
-    # A declaration extends to the start of the next one.
+    # A declaration ends where the next one begins.
     declarations = re.split(r"\n        \.(?=systemLibrary|target|executableTarget|testTarget)", text)[1:]
     for declaration in declarations:
         name = re.search(r'name: "(\w[\w-]*)"', declaration)[1]
@@ -30,11 +30,11 @@ def table():
     return {name: set(imports) for names, imports in rows for name in names}
 
 
-def test_every_module_is_in_the_table_with_what_it_imports():
+def test_the_table_has_every_module_with_its_imports():
     assert table() == manifest()
 
 
-def test_every_module_is_a_folder():
+def test_every_module_has_a_folder():
     folders = {folder.name for folder in (ROOT / "Sources").iterdir() if folder.is_dir()}
     assert folders == set(manifest())
 

@@ -1,4 +1,4 @@
-"""The web backends: who is signed in, whose sign-in it was, and what is left when something fails."""
+"""The web backends: sign-ins, attempts to finish another's, failures, sign-outs and deleted accounts."""
 
 import subprocess
 import urllib.parse
@@ -24,7 +24,7 @@ ATTRIBUTES = {"Path=/", "Secure", "HttpOnly"}
 
 
 class Assay(Stranger):
-    """Answers a beginning, a finish and a revocation; the tests change the answers."""
+    """Stands in for Assay. The tests may change its responses to begin, finish and revoke."""
 
     def __init__(self):
         super().__init__(lambda path: self.answers[path])
@@ -45,14 +45,14 @@ class Assay(Stranger):
 
 @pytest.fixture(scope="module", params=BACKENDS)
 def command(request, built):
-    """How to run a language's backend."""
+    """The command of a language's backend."""
     language = next(each for each in LANGUAGES if each.name == request.param)
     return BACKENDS[language.name](built(language))
 
 
 @pytest.fixture(scope="module")
 def running(command):
-    """A language's backend and its Assay. Nothing secret is in its log."""
+    """A language's backend and its Assay. Asserts that the log contains no secrets."""
     with Assay() as assay:
         backend = Backend(command, assay.url, AUDIENCES)
         yield backend, assay
@@ -89,7 +89,7 @@ def sign_in(browser: Browser) -> None:
 # MARK: A sign-in
 
 
-def test_a_person_signs_in_and_is_back_where_they_were(browser, assay):
+def test_a_sign_in_returns_to_the_page_where_it_began(browser, assay):
     begun = browser.get("/sign-in", {"provider": "oidc", "return_to": "/basket?id=1"})
     assert (begun.status, begun.location) == (303, AUTHORIZE)
     assert begun.cookies == {COOKIE: (HANDLE, ATTRIBUTES | {"Max-Age=600", "SameSite=Lax"})}
@@ -108,18 +108,18 @@ def test_a_person_signs_in_and_is_back_where_they_were(browser, assay):
     for page in (begun, finished):
         assert (page.headers["Cache-Control"], page.headers["Referrer-Policy"]) == ("no-store", "same-origin")
     assert signed_in(browser)
-    # Nothing of the grant or the person's subject reached the browser.
+    # Neither the grant nor the user's subject reaches the browser.
     said = repr([begun.body, finished.body, browser.get("/").body, browser.cookies])
     assert [secret for secret in (REFRESH_TOKEN, "the-access-token", "user-1") if secret in said] == []
 
 
-def test_a_provider_that_posts_a_form(browser, assay):
+def test_a_provider_may_post_a_form(browser, assay):
     begun = {"sign_in": HANDLE, "nonce": None, "nonce_sha256": None, "expires_at": 1_700_000_600, "state": STATE}
     url = "https://appleid.apple.com/auth/authorize?response_type=code&response_mode=form_post"
     assay.answers[BEGIN] = answer(201, begun | {"authorization_url": url})
     assert "SameSite=None" in browser.get("/sign-in", {"provider": "apple"}).cookies[COOKIE][1]
     form = RESPONSE | {"user": '{"name": {"firstName": "Zoë"}}'}
-    # The form comes from Apple's page, so no Lax cookie comes with it.
+    # Apple's page posts the form, so the browser sends no Lax cookie with it.
     finished = browser.post("/callback/apple", form, origin="https://appleid.apple.com", with_cookies="__Host-sign-in-")
     assert (finished.status, finished.location) == (303, ORIGIN + "/basket?id=1")
     assert assay.members[-1] == {"sign_in": HANDLE, "response": form, "redirect_uri": ORIGIN + "/callback/apple"}
@@ -131,7 +131,7 @@ def test_a_provider_that_posts_a_form(browser, assay):
     [("/basket", "/basket"), ("", "/"), ("https://evil.example/", "/"), ("basket", "/"), ("/a b", "/"), ("/\n/evil", "/"),
      ("/" + "a" * 501, "/"), ("/ü", "/"), ("//evil.example/", "//evil.example/"), ("/\\evil.example", "/\\evil.example")],
 )  # fmt: skip
-def test_it_returns_to_this_site_alone(browser, assay, return_to, context):
+def test_a_sign_in_returns_only_to_the_same_site(browser, assay, return_to, context):
     browser.get("/sign-in", {"provider": "oidc", "return_to": return_to})
     assert assay.members[-1]["context"] == context
     assay.answers[FINISH] = answer(200, FINISHED | {"context": context})
@@ -139,7 +139,7 @@ def test_it_returns_to_this_site_alone(browser, assay, return_to, context):
     assert urllib.parse.urlsplit(location)[:2] == ("https", "example.com")
 
 
-def test_a_new_session_takes_the_place_of_the_old(browser, backend):
+def test_a_new_session_replaces_the_old_one(browser, backend):
     sign_in(browser)
     earlier = Browser(backend)
     earlier.cookies = {SESSION: browser.cookies[SESSION]}
@@ -149,22 +149,22 @@ def test_a_new_session_takes_the_place_of_the_old(browser, backend):
     assert signed_in(browser) and not signed_in(earlier)
 
 
-def test_an_unknown_provider_begins_nothing(browser, assay):
+def test_an_unknown_provider_is_not_found(browser, assay):
     for query in ({"provider": "elsewhere"}, {"provider": "__proto__"}, {}):
         assert browser.get("/sign-in", query).status == 404
     assert assay.requests == 0
 
 
-# MARK: Somebody else's
+# MARK: Another's sign-in
 
 
-def test_another_browser_finishes_nothing(browser, backend, assay):
+def test_another_browser_cannot_finish_a_sign_in(browser, backend, assay):
     browser.get("/sign-in", {"provider": "oidc"})
     begun = assay.requests
     victim = Browser(backend)
     page = victim.get("/callback/oidc", RESPONSE)
     assert (page.status, page.cookies) == (400, {})
-    # Nor does one that has begun another sign-in, one with a made-up state, or one without any.
+    # Neither can one that has begun another sign-in, or a response with a made-up state or none.
     victim.cookies = {"__Host-sign-in-another": "another-handle"}
     for response in (RESPONSE, {"code": CODE}, {"code": CODE, "state": ""}, {"code": CODE, "state": "x; y=z\r\nA: b"}):
         page = victim.get("/callback/oidc", response)
@@ -174,13 +174,13 @@ def test_another_browser_finishes_nothing(browser, backend, assay):
 
 
 @pytest.mark.parametrize("query", [[*RESPONSE.items(), ("code", "another")], [*RESPONSE.items(), ("state", STATE)]])
-def test_a_parameter_that_is_there_twice_finishes_nothing(browser, assay, query):
+def test_a_duplicate_parameter_is_refused(browser, assay, query):
     browser.get("/sign-in", {"provider": "oidc"})
     assert browser.get("/callback/oidc", query).status == 400
     assert FINISH not in assay.paths
 
 
-def test_a_form_of_another_site_changes_nothing(browser, assay):
+def test_forms_of_other_sites_are_refused(browser, assay):
     sign_in(browser)
     for path in ("/sign-out", "/delete-account"):
         for origin in ("https://evil.example", "null"):
@@ -188,12 +188,12 @@ def test_a_form_of_another_site_changes_nothing(browser, assay):
     assert signed_in(browser) and REVOKE not in assay.paths
 
 
-# Bytes that are blank to lenient parsers. Browsers accept cookies with such names from other sites.
+# Bytes that lenient parsers treat as blank. Browsers accept cookies with such names from other sites.
 BLANKS = ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x1f", "\x85", "\xa0"]
 
 
 @pytest.mark.parametrize("blank", BLANKS, ids=lambda blank: f"{ord(blank):02x}")
-def test_a_planted_cookie_signs_nobody_in(browser, backend, assay, blank):
+def test_a_planted_cookie_is_ignored(browser, backend, assay, blank):
     sign_in(browser)
     victim = Browser(backend)
     victim.cookies = {"a": "1", blank + SESSION: browser.cookies[SESSION]}
@@ -211,7 +211,7 @@ def test_an_odd_cookie_does_not_break_the_page(browser, odd):
     assert signed_in(browser)
 
 
-def test_without_an_origin_it_does_not_start(command):
+def test_a_backend_without_an_origin_does_not_start(command):
     for origin in ({}, {"ORIGIN": ""}):
         variables = environment(AUDIENCES="{}", PORT="0", PYTHONDONTWRITEBYTECODE="1", **origin)
         result = subprocess.run([str(part) for part in command], env=variables, capture_output=True, timeout=30, check=False)
@@ -222,12 +222,12 @@ def test_without_an_origin_it_does_not_start(command):
 
 
 @pytest.mark.parametrize("length", NO_LENGTHS, ids=lambda length: repr(length)[:20])
-def test_a_length_that_is_none_is_refused(browser, backend, length):
+def test_an_invalid_content_length_is_refused(browser, backend, length):
     lines = (f"Content-Length: {length}", f"Origin: {ORIGIN}")
     assert posted(f"127.0.0.1:{backend.port}", "/sign-out", *lines) == 400
 
 
-def test_a_person_who_said_no_is_answered_kindly(browser, assay):
+def test_a_user_who_cancels_gets_a_friendly_page(browser, assay):
     browser.get("/sign-in", {"provider": "oidc", "return_to": "/basket?a=1&b=\"2"})
     members = {"spent": False, "provider_error": "access_denied", "context": "/basket?a=1&b=\"2"}
     assay.fail(FINISH, 422, "sign_in_denied", **members)
@@ -237,7 +237,7 @@ def test_a_person_who_said_no_is_answered_kindly(browser, assay):
     assert "Max-Age=0" in page.cookies[COOKIE][1] and not signed_in(browser)
 
 
-def test_what_is_not_spent_may_be_sent_again(browser, assay):
+def test_a_sign_in_that_is_not_spent_can_be_finished_later(browser, assay):
     browser.get("/sign-in", {"provider": "oidc"})
     assay.fail(FINISH, 503, "provider_unavailable", spent=False)
     page = browser.get("/callback/oidc", RESPONSE)
@@ -251,7 +251,7 @@ def test_what_is_not_spent_may_be_sent_again(browser, assay):
     [(422, "sign_in_replayed", True, 400), (422, "nonce_mismatch", True, 400), (422, "sign_in_expired", False, 400),
      (503, "provider_unavailable", True, 500), (502, "client_rejected", True, 500), (400, "request_invalid", False, 500)],
 )  # fmt: skip
-def test_what_is_over_signs_nobody_in(browser, assay, status, code, spent, shown):
+def test_after_a_final_problem_the_user_must_start_over(browser, assay, status, code, spent, shown):
     browser.get("/sign-in", {"provider": "oidc"})
     assay.fail(FINISH, status, code, spent=spent)
     page = browser.get("/callback/oidc", RESPONSE)
@@ -260,7 +260,7 @@ def test_what_is_over_signs_nobody_in(browser, assay, status, code, spent, shown
     assert assay.paths[FINISH] == 1 and not signed_in(browser)
 
 
-def test_without_assay_nobody_begins(command):
+def test_a_sign_in_cannot_begin_while_assay_is_down(command):
     backend = Backend(command, nowhere(), AUDIENCES)
     page = Browser(backend).get("/sign-in", {"provider": "oidc"})
     backend.stop()
@@ -280,7 +280,7 @@ def test_signing_out_ends_the_session(browser, backend):
 
 def test_deleting_an_account_revokes_its_grants(browser, assay):
     sign_in(browser)
-    browser.post("/delete-account")  # of the tests before
+    browser.post("/delete-account")  # Of earlier tests.
     assay.reset()
     sign_in(browser)
     page = browser.post("/delete-account")
@@ -294,7 +294,7 @@ def test_deleting_an_account_revokes_its_grants(browser, assay):
 
 
 @pytest.mark.parametrize(("status", "code"), [(503, "provider_unavailable"), (400, "revocation_not_supported")])
-def test_an_account_is_deleted_whatever_the_provider_answers(browser, assay, status, code):
+def test_an_account_is_deleted_even_if_the_revocation_fails(browser, assay, status, code):
     sign_in(browser)
     browser.post("/delete-account")
     assay.reset()

@@ -1,4 +1,4 @@
-"""The clients and the web backends with a running Assay and a real provider, from the redirect to the deleted account."""
+"""Clients and web backends with a running Assay and a real provider, from the redirect to the deleted account."""
 
 import secrets
 
@@ -49,7 +49,7 @@ def browser(backend):
 
 
 def begin(browser: Browser, return_to: str = "/basket?id=1") -> str:
-    """The provider's page."""
+    """Begins a sign-in; returns the URL of the provider's page."""
     page = browser.get("/sign-in", {"provider": "authlib", "return_to": return_to})
     assert page.status == 303, page
     return page.location
@@ -59,7 +59,7 @@ def signed_in(browser: Browser) -> bool:
     return "Signed in as" in browser.get("/").body
 
 
-def test_each_client_from_the_redirect_to_the_revocation(program, service, provider):
+def test_each_client_signs_in_refreshes_and_revokes(program, service, provider):
     asking, before = program(f"http://{service.api.address}", API_KEY), provider.grants
     begin = {"provider": "authlib", "redirect_uri": ORIGIN + CALLBACK, "context": "/basket", "scopes": ["openid", "email"]}
     begun = asking.call("begin_in_browser", **begin | {"prompt": "login", "login_hint": "maria", "max_age": 60})["begun_in_browser"]
@@ -81,7 +81,7 @@ def test_each_client_from_the_redirect_to_the_revocation(program, service, provi
     assert asking.call("refresh", **stored, refresh_token=newer) == gone
 
 
-def test_from_the_redirect_to_the_deleted_account(browser, provider):
+def test_each_backend_signs_in_and_deletes_the_account(browser, provider):
     before = provider.grants
     response = provider.answer_for(begin(browser))
     assert set(response) == {"code", "state", "iss"}
@@ -91,14 +91,14 @@ def test_from_the_redirect_to_the_deleted_account(browser, provider):
     assert not signed_in(browser) and provider.grants == before
 
 
-def test_a_form_that_the_browser_posts(browser, provider):
-    """As Apple's page does; here the response is the same."""
+def test_the_response_may_be_a_posted_form(browser, provider):
+    """As Apple's page does. Here the response is otherwise the same."""
     response = provider.answer_for(begin(browser))
     assert browser.post(CALLBACK, response).status == 303
     assert signed_in(browser)
 
 
-def test_a_response_finishes_once(browser, provider):
+def test_a_response_can_be_used_once(browser, provider):
     url = begin(browser)
     cookies = dict(browser.cookies)
     response = provider.answer_for(url)
@@ -108,17 +108,17 @@ def test_a_response_finishes_once(browser, provider):
     assert not signed_in(browser)
 
 
-def test_two_tabs_sign_in_side_by_side(browser, provider):
+def test_two_tabs_can_sign_in_at_once(browser, provider):
     first, second = begin(browser, "/first"), begin(browser, "/second")
     answers = [provider.answer_for(url) for url in (first, second)]
     assert browser.get(CALLBACK, answers[0]).location == ORIGIN + "/first"
     assert browser.get(CALLBACK, answers[1]).location == ORIGIN + "/second"
 
 
-def test_a_code_of_another_browser_signs_nobody_in(browser, backend, provider):
+def test_a_code_of_another_browser_is_refused(browser, backend, provider):
     attacker = Browser(backend)
     response = provider.answer_for(begin(attacker))
-    # The victim follows the attacker's link, with and without a sign-in of their own.
+    # The victim follows the attacker's link, first without and then with a sign-in of their own.
     assert browser.get(CALLBACK, response).status == 400
     mine = provider.answer_for(begin(browser))
     assert browser.get(CALLBACK, response).status == 400
@@ -127,13 +127,13 @@ def test_a_code_of_another_browser_signs_nobody_in(browser, backend, provider):
     assert not signed_in(browser)
 
 
-def test_an_answer_of_another_provider_signs_nobody_in(browser, provider):
+def test_a_response_of_another_provider_is_refused(browser, provider):
     response = provider.answer_for(begin(browser))
     assert browser.get(CALLBACK, response | {"iss": "https://evil.example"}).status == 400
     assert not signed_in(browser)
 
 
-def test_a_person_who_said_no_is_answered_kindly(browser, provider):
+def test_a_user_who_cancels_gets_a_friendly_page(browser, provider):
     response = provider.answer_for(begin(browser), subject="nobody")
     assert response["error"] == "access_denied"
     page = browser.get(CALLBACK, response)
@@ -141,14 +141,14 @@ def test_a_person_who_said_no_is_answered_kindly(browser, provider):
     assert not signed_in(browser)
 
 
-def test_an_outage_of_the_provider_is_not_the_end(browser, provider):
+def test_sign_ins_work_again_after_an_outage_of_the_provider(browser, provider):
     response = provider.answer_for(begin(browser))
     provider.stop()
     page = browser.get(CALLBACK, response)
     assert (page.status, page.cookies) == (503, {})
-    # A restart keeps its address, but neither its codes nor its keys.
+    # After a restart, the provider has the same address, but new keys and none of its codes.
     provider.start(secrets.token_hex(4))
     assert browser.get(CALLBACK, response).status == 400
-    # Keys that no token has named before are fetched at intervals.
+    # The budget for unknown keys may delay the fetch.
     poll(lambda: browser.get(CALLBACK, provider.answer_for(begin(browser))).status == 303, timeout=60, pause=0.5)
     assert signed_in(browser)

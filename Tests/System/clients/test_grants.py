@@ -1,4 +1,4 @@
-"""Browsers, codes and grants in each language: what is sent, what is read, and what is never sent twice."""
+"""Browser sign-ins, codes and grants in each language: what is sent, what is read, and what is never sent twice."""
 
 import subprocess
 
@@ -36,7 +36,7 @@ FINISH_REQUEST = {"sign_in": HANDLE, "response": {"code": CODE, "state": STATE},
 REFRESH_REQUEST = {"provider": "oidc", "refresh_token": OLD, "subject": "user-1"}
 REVOKE_REQUEST = {"provider": "oidc", "token": OLD}
 CODE_REQUEST = {"provider": "oidc", "code": CODE}
-# Each call: its path, a request, the answer, and what the example says then.
+# Each call: its path, a request, the response, and the example's output.
 CALLS = {
     "begin_in_browser": (
         BEGIN, {"provider": "oidc", "redirect_uri": CALLBACK}, answer(201, BEGUN), {"begun_in_browser": BEGUN},
@@ -52,7 +52,7 @@ USES_UP = [name for name in ONCE if name != "revoke"]
 
 
 def said_of(name: str) -> dict:
-    """What an example says, without the members of the answer that the clients leave out."""
+    """The example's output for a call, without members of the response that clients omit."""
     said = {what: members if members is True else dict(members) for what, members in CALLS[name][3].items()}
     for members in said.values():
         if members is not True:
@@ -76,7 +76,7 @@ MEMBERS = [
 ]
 
 
-def test_each_call_sends_its_members_and_reads_the_answer(program):
+def test_each_call_sends_its_members_and_reads_the_response(program):
     with Stranger(lambda _: current) as stranger:
         asking = program(stranger.url)
         for name, more in MEMBERS:
@@ -91,8 +91,8 @@ OPERATIONS = {"refresh": "refreshGrant", "revoke": "revokeGrant", "revoke_by_cod
 OPERATIONS |= {"begin_in_browser": "beginSignIn", "finish": "finishSignIn", "finish_in_browser": "finishSignIn"}
 
 
-def test_the_requests_and_grants_are_those_of_the_contract():
-    """What the other tests hold the clients to; a client that sends something else fails there."""
+def test_the_requests_and_grants_follow_the_contract():
+    """The other tests compare clients with these."""
     contract = document()
     for name, more in MEMBERS:
         schema = contract.operation(OPERATIONS[name]).request.schema
@@ -101,7 +101,7 @@ def test_the_requests_and_grants_are_those_of_the_contract():
         assert contract.errors(grant, "/components/schemas/Grant") == []
 
 
-def test_a_grant_may_say_little(program):
+def test_optional_members_of_a_grant_may_be_absent(program):
     answers = [
         ("finish", FINISHED | {"grant": SMALLEST}, {"finished": {"grant": SMALLEST}}),
         ("refresh", REFRESHED | {"grant": SMALLEST, "identity": None}, {"refreshed": {"grant": SMALLEST, "identity": None}}),
@@ -118,7 +118,7 @@ def test_a_grant_may_say_little(program):
             assert asking.call(name, **CALLS[name][1]) == without_nulls(expected)
 
 
-def test_what_a_later_version_says_besides_is_passed_over(program):
+def test_unknown_members_are_ignored(program):
     later = {"weather": "fine"}
     grant = GRANT | later
     answers = {
@@ -134,7 +134,7 @@ def test_what_a_later_version_says_besides_is_passed_over(program):
 
 
 def without_weather(value):
-    """TypeScript's objects are those of the answer."""
+    """Removes the unknown member, because TypeScript returns the response as it is."""
     if isinstance(value, list):
         return [without_weather(element) for element in value]
     if not isinstance(value, dict):
@@ -149,7 +149,7 @@ def problem(status: int, code: str, **members) -> bytes:
     return answer(status, {"code": code, "request_id": "r-1"} | members, Retry_After="7")
 
 
-def test_what_the_provider_said_and_where_to_bring_the_person_back(program):
+def test_an_error_has_the_providers_error_and_the_context(program):
     with Stranger(problem(422, "sign_in_denied", provider_error="access_denied", context=CONTEXT, spent=False)) as stranger:
         said = program(stranger.url).call("finish_in_browser", **FINISH_REQUEST)
     assert said == {
@@ -157,7 +157,7 @@ def test_what_the_provider_said_and_where_to_bring_the_person_back(program):
     }  # fmt: skip
 
 
-def test_each_problem_says_whether_something_is_spent(program):
+def test_each_error_says_whether_something_is_spent(program):
     problems = [("grant_invalid", 422), ("client_rejected", 502), ("provider_unavailable", 503), ("request_invalid", 400)]
     with Stranger(lambda _: current) as stranger:
         asking = program(stranger.url)
@@ -169,7 +169,7 @@ def test_each_problem_says_whether_something_is_spent(program):
                     assert said == {"error": status, "code": code, "spent": spent and name in USES_UP}, name
 
 
-def test_what_assay_would_not_say_is_an_error(program):
+def test_responses_that_assay_never_sends_are_errors(program):
     html = "<html>Welcome!</html>"
     nothing = [html, "", [], "null", {}]
     strange = {
@@ -192,27 +192,27 @@ def test_what_assay_would_not_say_is_an_error(program):
 # MARK: Retries
 
 
-def test_where_nobody_listens_nothing_is_spent(program):
+def test_a_refused_connection_spends_nothing(program):
     asking = program(nowhere())
     for name in CALLS:
         assert asking.call(name, **CALLS[name][1]) == {"error": 0, "spent": False}
 
 
 @pytest.mark.parametrize("name", ONCE)
-def test_it_is_sent_once_even_if_the_connection_closes(program, name):
+def test_calls_are_sent_once_even_if_the_connection_closes(program, name):
     path, request, _, _ = CALLS[name]
     good = answer(200, {"identity": IDENTITY, "token": {}, "keys": {}})
     with Stranger(lambda asked: b"" if asked == path else good) as stranger:
         asking = program(stranger.url)
         for times in range(1, 4):
-            # Now there is a connection that worked.
+            # Opens a connection that works.
             assert "verified" in asking.verify(**SIGN_IN)
             assert asking.call(name, **request) == {"error": 0, "spent": name in USES_UP}
             assert stranger.paths == {VERIFY: times, path: times}
 
 
 @pytest.mark.parametrize("name", ONCE)
-def test_it_is_sent_once_whatever_the_answer(program, name):
+def test_calls_are_sent_once_whatever_the_response(program, name):
     with Stranger(lambda _: current) as stranger:
         asking = program(stranger.url)
         for times, status in enumerate((500, 502, 503), start=1):
@@ -222,7 +222,7 @@ def test_it_is_sent_once_whatever_the_answer(program, name):
             assert stranger.requests == times
 
 
-def test_a_beginning_is_sent_again(program):
+def test_a_begin_is_retried(program):
     _, request, good, _ = CALLS["begin_in_browser"]
     verified = answer(200, {"identity": IDENTITY, "token": {}, "keys": {}})
     octets = iter([verified, b"", good])
@@ -264,7 +264,7 @@ ANSWERS = {BEGIN: answer(201, BEGUN), FINISH: answer(200, FINISHED), REFRESH: an
 
 
 @pytest.mark.parametrize("name", PRINTED)
-def test_nothing_that_is_printed_has_a_secret(name):
+def test_printed_objects_contain_no_secrets(name):
     commands = {"python": ["python3", "-B", "-c"], "ruby": ["ruby", "-w", "-e"], "php": ["php", "-r"]}
     program = ";\n".join(PRINTED[name]) + ";"
     with Stranger(ANSWERS.get) as stranger:

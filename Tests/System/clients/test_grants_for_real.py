@@ -36,7 +36,7 @@ def asking(program, service, endpoint):
     return program(f"http://{service.api.address}", API_KEY)
 
 
-def test_a_code_is_exchanged_at_the_finish(asking, endpoint, issuer):
+def test_a_finish_exchanges_the_code(asking, endpoint, issuer):
     begun = asking.call("begin", provider="oidc", context="/basket")["begun"]
     endpoint.play(grant(id_token=issuer.token(nonce=begun["nonce"]), refresh_token="the-token"))
     members = {"sign_in": begun["sign_in"], "code": "the-code", "redirect_uri": REDIRECT_URI}
@@ -55,7 +55,7 @@ def test_a_refused_code_ends_the_sign_in(asking, endpoint):
     assert said == {"error": 422, "code": "grant_invalid", "spent": True, "provider_error": "invalid_grant"}
 
 
-def test_a_refresh_brings_new_tokens_and_who_it_is(asking, endpoint, issuer):
+def test_a_refresh_returns_new_tokens_and_the_identity(asking, endpoint, issuer):
     token = issuer.token(sub="user-1")
     endpoint.play(grant(id_token=token, refresh_token="the-new-token", scope="openid email"))
     members = {"audience": "client", "issuer": issuer.url, "scopes": ["openid", "email"]}
@@ -84,7 +84,7 @@ def test_a_refused_refresh_says_what_is_spent(asking, endpoint, act, status, cod
     assert endpoint.received() == 1
 
 
-def test_another_persons_token_is_refused(asking, endpoint, issuer):
+def test_another_users_token_is_refused(asking, endpoint, issuer):
     endpoint.play(grant(id_token=issuer.token(sub="user-2")))
     assert asking.call("refresh", **REFRESH) == {"error": 422, "code": "subject_mismatch", "spent": True}
 
@@ -98,7 +98,7 @@ def test_a_token_is_revoked(asking, endpoint):
     assert said == {"error": 502, "code": "client_rejected", "spent": False, "provider_error": "invalid_client"}
 
 
-def test_what_a_code_grants_is_revoked(asking, endpoint, issuer):
+def test_a_codes_grant_is_revoked(asking, endpoint, issuer):
     endpoint.play(grant(id_token=issuer.token(sub="user-1"), refresh_token="the-token"), grant(id_token=issuer.token(sub="user-2")))
     request = {"provider": "oidc", "code": "the-code", "redirect_uri": REDIRECT_URI, "audience": "client"}
     request |= {"subject": "user-1", "issuer": issuer.url}

@@ -1,4 +1,4 @@
-"""Sign-ins in Chromium: the web backends, with a real provider's page, and as the docs show it with `assay dev`."""
+"""Sign-ins in Chromium: the web backends with a real provider's page, and the docs' example with `assay dev`."""
 
 import os
 import signal
@@ -32,7 +32,7 @@ def chromium():
 
 @pytest.fixture
 def person(chromium):
-    """A browser profile. `urls` are those that it requested."""
+    """A browser profile. `urls` has the requested URLs."""
     context = chromium.new_context()
     context.urls = []
     context.on("request", lambda request: context.urls.append(request.url))
@@ -55,7 +55,7 @@ def provider():
 
 @pytest.fixture(scope="module", params=BACKENDS)
 def backend(request, built, provider, tmp_path_factory):
-    """A backend at `http://localhost`, which counts as secure for cookies; to the provider's page it is another site."""
+    """A backend at `http://localhost`, which may set secure cookies, and is another site than the provider's page."""
     language = next(each for each in LANGUAGES if each.name == request.param)
     port = free_port()
     origin = f"http://localhost:{port}"
@@ -72,25 +72,25 @@ def backend(request, built, provider, tmp_path_factory):
 
 
 def begin(person: BrowserContext, backend: Backend, return_to: str) -> Page:
-    """A tab at the provider's page."""
+    """Opens a tab and begins a sign-in; returns the tab at the provider's page."""
     tab = person.new_page()
     tab.goto(f"{backend.origin}/sign-in?" + urllib.parse.urlencode({"provider": "authlib", "return_to": return_to}))
     return tab
 
 
 def state(tab: Page) -> str:
-    """Of the provider's page."""
+    """The `state` in the URL of the provider's page."""
     return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(tab.url).query))["state"]
 
 
 def sign_in(tab: Page, backend: Backend, subject: str = AuthlibProvider.subject) -> None:
-    """Fills in the provider's form, and is back at the backend."""
+    """Submits the provider's form, and waits for the backend's page."""
     tab.get_by_role("textbox").fill(subject)
     tab.get_by_role("button").click()
     tab.wait_for_url(f"{backend.origin}/**")
 
 
-def test_a_person_signs_in_at_the_providers_page_and_comes_back(person, backend, provider):
+def test_a_user_signs_in_at_the_providers_page_and_comes_back(person, backend, provider):
     tab = begin(person, backend, "/basket?id=1")
     assert tab.url.startswith(f"{provider.issuer}/authorize?")
     handle = cookies(person)[f"__Host-sign-in-{state(tab)}"]
@@ -104,11 +104,11 @@ def test_a_person_signs_in_at_the_providers_page_and_comes_back(person, backend,
     assert set(cookies(person)) == {SESSION}
     session = cookies(person)[SESSION]
     assert (session["httpOnly"], session["secure"], session["sameSite"]) == (True, True, "Lax")
-    # The handle was in a cookie, and nowhere else.
+    # Only the cookie has the handle.
     assert not [url for url in person.urls if handle["value"] in url]
 
 
-def test_two_tabs_finish_in_either_order(person, backend):
+def test_two_tabs_can_finish_in_either_order(person, backend):
     first, second = begin(person, backend, "/first"), begin(person, backend, "/second")
     assert set(cookies(person)) == {f"__Host-sign-in-{state(tab)}" for tab in (first, second)}
     sign_in(second, backend)
@@ -117,7 +117,7 @@ def test_two_tabs_finish_in_either_order(person, backend):
     assert set(cookies(person)) == {SESSION}
 
 
-def test_a_link_from_another_browser_signs_nobody_in(person, chromium, backend, provider):
+def test_a_response_of_another_browser_is_refused(person, chromium, backend, provider):
     attackers = begin(person, backend, "/")
     response = urllib.parse.urlencode(provider.answer_for(attackers.url))
     victim = chromium.new_context()
@@ -130,7 +130,7 @@ def test_a_link_from_another_browser_signs_nobody_in(person, chromium, backend, 
     victim.close()
 
 
-def test_a_person_who_says_no_is_brought_back(person, backend):
+def test_a_user_who_cancels_is_led_back(person, backend):
     tab = begin(person, backend, "/basket")
     sign_in(tab, backend, "nobody")
     assert "You did not sign in" in tab.inner_text("body")
@@ -144,7 +144,7 @@ def test_a_person_who_says_no_is_brought_back(person, backend):
 
 @pytest.fixture(scope="module")
 def pasted():
-    """`assay dev` and the backend of `docs/sign-ins.md`, at other ports; returns the backend's origin."""
+    """`assay dev` and the backend of `docs/sign-ins.md`, on other ports; returns the backend's origin."""
     port = free_port()
     script = next(block for block in blocks("docs/sign-ins.md", "## In the browser", "sh") if "web.py" in block)
     origin = f"http://localhost:{port}"
@@ -158,7 +158,7 @@ def pasted():
 
 
 @pytest.mark.parametrize("name", ["google", "apple"])
-def test_a_sign_in_with_assay_dev_as_pasted(person, pasted, name):
+def test_the_sign_in_of_the_docs_works_with_assay_dev(person, pasted, name):
     page = person.new_page()
     poll(lambda: is_up(page, pasted))
     page.goto(f"{pasted}/sign-in?provider={name}")

@@ -13,8 +13,8 @@ from harness.service import REPOSITORY
 
 
 @pytest.mark.parametrize("page", [*pages(), GATEWAYS], ids=lambda page: str(page.relative_to(REPOSITORY / "docs")))
-def test_a_page_shows_the_files_as_they_are(page):
-    assert page.read_text() == with_quotes(page), "python Tests/System/clients/quotes.py writes them anew"
+def test_pages_quote_files_exactly(page):
+    assert page.read_text() == with_quotes(page), "update the quotes with: python Tests/System/clients/quotes.py"
 
 
 def test_every_file_is_linked_from_a_page():
@@ -22,7 +22,7 @@ def test_every_file_is_linked_from_a_page():
     assert files - set(pages()) - {file for page in pages() for file in linked(page)} == set()
 
 
-def test_a_part_is_what_the_file_has_between_the_same_lines(tmp_path):
+def test_a_quoted_part_spans_its_first_and_last_lines(tmp_path):
     file = tmp_path / "file.py"
     file.write_text("import a\n\ndef f():\n    one()\n    if two:\n        three()\n        end()\n    end()\n")
     assert part(file, "one()\nend()\n") == "one()\nif two:\n    three()\n    end()\nend()\n"
@@ -31,26 +31,26 @@ def test_a_part_is_what_the_file_has_between_the_same_lines(tmp_path):
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(CLIENTS)))
-def test_links_lead_somewhere(page):
+def test_links_are_valid(page):
     links = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
     assert links
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-def test_what_the_typescript_needs_is_installed_first():
-    """Debian has no `@types/node`, so the tests provide the parts that the example uses."""
+def test_the_typescript_page_installs_its_packages_first():
+    """No other test runs `npm install`, because Debian has no `@types/node`."""
     page = (CLIENTS / "typescript/README.md").read_text()
     assert page.index("npm install") < page.index("npx tsc")
     needed = json.loads((CLIENTS / "typescript/package.json").read_text())["devDependencies"]
     assert set(needed) == {"@types/node", "typescript"}
 
 
-def test_the_map_names_every_language():
+def test_the_index_links_every_language():
     linked = set(re.findall(r"\]\((\w+)/README\.md\)", (CLIENTS / "README.md").read_text()))
     assert linked == {language.name for language in LANGUAGES} | {"apps"}
 
 
-def test_the_libraries_page_shows_the_program_that_uses_them():
+def test_the_libraries_page_shows_the_tested_program():
     """`scripts/test` builds and runs `Tests/Client`."""
     page = (REPOSITORY / "docs/libraries.md").read_text()
     assert (REPOSITORY / "Tests/Client/Sources/Client/Main.swift").read_text() in page

@@ -1,4 +1,4 @@
-"""The calls in README and `docs/getting-started.md` run as pasted."""
+"""The examples in README and `docs` run as pasted."""
 
 import json
 import pathlib
@@ -16,7 +16,7 @@ from harness.issuer import KeyServer
 from harness.service import BINARY, REPOSITORY, Service, apple_like, run
 from harness.tokens import rsa_key
 
-# Begins a sign-in, prints what the app receives, and finishes with each token that arrives.
+# Begins a sign-in, prints what the app receives, and finishes with each token on stdin.
 PYTHON = """
 import json, pathlib, sys
 scope = {}
@@ -80,7 +80,7 @@ def pasted(language: str, suffix: str, service, directory: pathlib.Path) -> str:
     ],
     ids=["python", "js"],
 )
-def test_a_pasted_call_signs_in_and_refuses(language, suffix, command, service, issuer, tmp_path):
+def test_pasted_calls_accept_and_refuse_tokens(language, suffix, command, service, issuer, tmp_path):
     file = pasted(language, suffix, service, tmp_path)
     variables = environment(http_proxy="http://127.0.0.1:9", HTTP_PROXY="http://127.0.0.1:9")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
@@ -92,14 +92,14 @@ def test_a_pasted_call_signs_in_and_refuses(language, suffix, command, service, 
     assert said.split() == ["nonce_mismatch", "user-1", "sign_in_replayed"]
 
 
-def test_the_first_screen_has_two_commands():
+def test_the_readmes_first_screen_has_two_commands():
     """`scripts/bare --readme` runs them on a new machine."""
     screen = "\n".join((REPOSITORY / "README.md").read_text().splitlines()[:20])
     [commands] = re.findall(r"^```sh\n(.*?)^```$", screen, re.MULTILINE | re.DOTALL)
     assert [line.split("#")[0].strip() for line in commands.splitlines()] == ["scripts/demo", "scripts/test"]
 
 
-def test_the_demo_verifies_a_token_and_can_be_kept():
+def test_the_demo_verifies_tokens_and_can_keep_running():
     options = [part for name in ("listen", "admin-listen", "issuer-listen") for part in (f"--{name}", "127.0.0.1:0")]
     command = [REPOSITORY / "scripts/demo", "--keep", *options]
     variables = environment(ASSAY_BINARY=str(BINARY))
@@ -141,7 +141,7 @@ def blocks(page: str, heading: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 
 
-def test_a_sign_in_begins_and_finishes_once_as_pasted():
+def test_the_pasted_sign_in_finishes_once():
     """With `assay dev`, whose listeners use other ports here."""
     page, heading = "docs/sign-ins.md", "## Try it"
     begin, finish, again = blocks(page, heading, "sh")
@@ -158,7 +158,7 @@ def test_a_sign_in_begins_and_finishes_once_as_pasted():
     assert answers[2] | {"request_id": problem["request_id"]} == problem
 
 
-def test_a_notification_is_verified_as_pasted():
+def test_the_pasted_notification_is_verified():
     """With `assay dev`, whose listeners use other ports here."""
     page = "docs/notifications.md"
     with Dev() as dev:
@@ -174,14 +174,14 @@ def test_a_notification_is_verified_as_pasted():
     assert answer["events"][0]["type"] == shown["events"][0]["type"]
 
 
-def test_a_grant_is_refreshed_and_revoked_as_pasted():
+def test_the_pasted_grant_is_refreshed_and_revoked():
     """With `assay dev`, whose listeners use other ports here."""
     with Dev() as dev:
         script = block("docs/grants.md", "## Try it", "sh") + 'echo "$finished"\n'
         pasted = script.replace("127.0.0.1:8080", dev.api.address).replace("127.0.0.1:9400", dev.issuer_address)
         result = run_shell(pasted)
         assert result.returncode == 0, result.stderr
-        # Revoking answers with nothing, so the two answers share a line.
+        # A revocation has an empty response, so the other two share a line.
         refreshed, end = json.JSONDecoder().raw_decode(result.stdout)
         finished = json.loads(result.stdout[end:])
         assert refreshed["identity"]["subject"] == finished["identity"]["subject"]
@@ -194,7 +194,7 @@ def test_a_grant_is_refreshed_and_revoked_as_pasted():
     assert again.json["code"] == "grant_invalid"
 
 
-def test_the_tables_of_the_pages_are_sql():
+def test_the_tables_in_the_docs_are_valid_sql():
     database = sqlite3.connect(":memory:")
     database.executescript((REPOSITORY / "docs/clients/users.sql").read_text())
     database.executescript((REPOSITORY / "docs/clients/notifications.sql").read_text())
@@ -213,14 +213,14 @@ def test_the_tables_of_the_pages_are_sql():
         ("docs/notifications.md", "## Turn it on"),
     ],
 )
-def test_the_settings_file_is_good(tmp_path, page, heading):
+def test_the_settings_in_the_docs_are_valid(tmp_path, page, heading):
     file = tmp_path / "assay.yaml"
     file.write_text(block(page, heading, "yaml"))
     assert run("config", "check", "--config", str(file)).returncode == 0
 
 
-def test_the_settings_of_a_client_are_good(tmp_path):
-    """With a file in place of the secret."""
+def test_the_settings_of_a_client_are_valid(tmp_path):
+    """With the path of an existing secret file."""
     secret, file = tmp_path / "secret", tmp_path / "assay.yaml"
     secret.write_text("secret\n")
     secret.chmod(0o600)
@@ -230,8 +230,8 @@ def test_the_settings_of_a_client_are_good(tmp_path):
     assert result.returncode == 0, result
 
 
-def test_the_settings_of_several_instances_are_good(tmp_path):
-    """With the key that the page generates, as pasted."""
+def test_the_settings_for_several_instances_are_valid(tmp_path):
+    """With the key that the page's commands generate."""
     page, heading = "docs/sign-ins.md", "## Several instances"
     folder = pathlib.Path(BINARY).resolve().parent
     script = f'cd "{tmp_path}"\nPATH="{folder}:$PATH"\n' + block(page, heading, "sh")
@@ -246,8 +246,8 @@ def test_the_settings_of_several_instances_are_good(tmp_path):
     assert result.returncode == 0 and b"warning" not in result.stdout, result
 
 
-def test_the_swift_compiles(tmp_path):
-    """With the modules that the service was built from."""
+def test_the_swift_example_compiles(tmp_path):
+    """Uses the modules that the service was built from."""
     build = pathlib.Path(BINARY).resolve().parent
     file = tmp_path / "pasted.swift"
     file.write_text(shown("swift"))

@@ -1,4 +1,4 @@
-"""The receiver in each language: what each sender posts, what it is answered, and that each notification takes effect once."""
+"""The receiver in each language: what senders post, what it responds, and that each notification takes effect once."""
 
 import json
 import urllib.parse
@@ -35,14 +35,14 @@ def test_every_senders_notification_takes_effect_once(program, world):
     assert receiver.receive(JSON, apple(world)) == (200, ["consent_revoked"])
     assert receiver.receive(FORM, logout(world.oidc)) == (200, ["logged_out"])
     assert receiver.receive(SET, security_event(world)) == (200, ["sessions_revoked", "account_disabled"])
-    # Delivered again, perhaps with another signature.
+    # Delivered again, one of them with another signature.
     assert receiver.receive(JSON, apple(world, iat=now() - 1)) == (200, [])
     assert receiver.receive(FORM, logout(world.oidc)) == (200, [])
     assert receiver.receive(SET, security_event(world) + "\r\n") == (200, [])
     assert receiver.receive(JSON, apple(world, "a2")) == (200, ["consent_revoked"])
 
 
-def test_what_is_refused_is_400_and_changes_nothing(program, world):
+def test_refused_notifications_get_400_and_have_no_effect(program, world):
     receiver = program(world.url, API_KEY)
     refused = [
         (JSON, apple(world, aud="another")), (JSON, apple(world, iss="https://elsewhere.example")), (JSON, "{}"), (JSON, "no JSON"),
@@ -54,12 +54,12 @@ def test_what_is_refused_is_400_and_changes_nothing(program, world):
     assert receiver.receive(JSON, apple(world)) == (200, ["consent_revoked"])
 
 
-def test_what_cant_be_decided_is_sent_again(program, world):
+def test_a_notification_that_cannot_be_verified_gets_503(program, world):
     receiver = program(world.url, API_KEY)
     assert receiver.receive(FORM, logout(world.down)) == (503, [])
 
 
-def test_no_answer_of_assay_is_sent_again(program):
+def test_while_assay_is_down_notifications_get_503(program):
     receiver = program(nowhere(), API_KEY)
     assert receiver.receive(SET, "a.b.c") == (503, [])
 
@@ -74,7 +74,7 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("name", STRANGE)
-def test_what_is_not_assays_answer_changes_nothing(program, name):
+def test_responses_that_assay_never_sends_have_no_effect(program, name):
     octets, status = STRANGE[name]
     receiver = program(Stranger(octets).url, API_KEY)
     assert receiver.receive(SET, "a.b.c") == (status, [])

@@ -36,14 +36,14 @@ def test_a_sign_in_is_finished_once(program, world, provider, form):
     assert finished == {"finished": {"identity": without_nulls(identity), "context": CONTEXT}}
     again = asking.finish_sign_in(begun["sign_in"], token)
     assert again == {"error": 422, "code": "sign_in_replayed", "spent": True}
-    # The service's log contains neither handle nor nonce.
+    # The log contains neither handle nor nonce.
     world.service.wait_for_entry(code="sign_in_replayed")
     assert [line for line in world.service.log if begun["sign_in"] in line or begun["nonce"] in line] == []
 
 
 @pytest.mark.parametrize("name", ["python", "ruby", "php", "go"])
-def test_the_command_of_the_page_begins_a_sign_in(world, name):
-    """The commands of the other languages need a compiler; building their examples covers them."""
+def test_the_pages_command_begins_a_sign_in(world, name):
+    """The other languages' commands need a compiler, and are covered by building the examples."""
     page = (CLIENTS / name / "README.md").read_text()
     command = page.partition("```sh\n")[2].partition("```")[0]
     variables = {"ASSAY_URL": world.url, "ASSAY_API_KEY": API_KEY, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -58,7 +58,7 @@ def test_the_command_of_the_page_begins_a_sign_in(world, name):
     assert list(json.loads(result.stdout)["begun"]) == ["sign_in", "nonce", "nonce_sha256", "expires_at"], result.stderr
 
 
-def test_what_it_is_begun_and_finished_with(program, world):
+def test_begin_and_finish_send_their_members(program, world):
     asking = program(world.url, API_KEY)
     issuer = world.identity(provider="oidc", id_token=world.oidc.token(nonce="n"), nonce="n")["issuer"]
     members = {"audience": "client", "max_age": 600, "subject": "user-1", "issuer": issuer, "expires_in": 60}
@@ -75,7 +75,7 @@ def test_what_it_is_begun_and_finished_with(program, world):
     token = world.oidc.token(nonce=begun["nonce"])
     said = asking.finish_sign_in(begun["sign_in"], token, access_token="the-access-token")
     assert said == {"error": 422, "code": "at_hash_missing", "spent": False}
-    # None of these used the sign-in up.
+    # The sign-in is still unused.
     finished = asking.finish_sign_in(begun["sign_in"], token, code="the-code")["finished"]
     assert (finished["identity"]["subject"], "context" in finished) == ("user-1", False)
 
@@ -86,7 +86,7 @@ def test_what_it_is_begun_and_finished_with(program, world):
     assert finished["identity"]["name"] == "Ada Lovelace"
 
 
-def test_a_beginning_that_assay_refuses_is_an_error(program, world):
+def test_a_refused_begin_is_an_error(program, world):
     asking = program(world.url, API_KEY)
     unknown = {"error": 404, "code": "provider_unknown", "spent": False}
     assert asking.begin_sign_in("unheard-of") == unknown
@@ -100,7 +100,7 @@ def test_a_string_that_is_not_a_handle_is_an_error(program, world):
     assert said == {"error": 422, "code": "sign_in_invalid", "spent": False}
 
 
-def test_a_caller_that_assay_does_not_know_begins_and_finishes_nothing(program, world):
+def test_an_unauthenticated_caller_gets_an_error(program, world):
     asking = program(world.url, "a-wrong-one")
     said = {"error": 401, "code": "caller_unauthenticated", "spent": False}
     assert asking.begin_sign_in("oidc") == said
@@ -110,7 +110,7 @@ def test_a_caller_that_assay_does_not_know_begins_and_finishes_nothing(program, 
 @pytest.mark.parametrize(
     "language", [each for each in LANGUAGES if each.speaks_unix], ids=lambda language: language.name, indirect=True
 )
-def test_over_a_unix_domain_socket(program, unix_world):
+def test_a_unix_domain_socket_can_be_used(program, unix_world):
     asking = program(unix_world.url, API_KEY)
     begun = asking.begin_sign_in("google")["begun"]
     token = unix_world.google.token(nonce=begun["nonce"])
@@ -120,7 +120,7 @@ def test_over_a_unix_domain_socket(program, unix_world):
 # MARK: Against other or failing servers
 
 
-def test_each_problem_says_whether_the_sign_in_is_spent(program):
+def test_each_error_says_whether_the_sign_in_is_spent(program):
     problems = [(code, status, spent) for code, status in STATUS.items() for spent in (False, True)]
     bodies = iter([
         answer(status, {"code": code, "spent": spent, "request_id": "r-1"}, Retry_After="7")
@@ -133,7 +133,7 @@ def test_each_problem_says_whether_the_sign_in_is_spent(program):
         assert stranger.requests == len(problems)
 
 
-def test_an_incomplete_response_signs_no_one_in(program):
+def test_an_incomplete_response_is_an_error(program):
     html = "<html>Welcome!</html>"
     nobody = [html, "", [], "null", {}, {"identity": None}, {"identity": IDENTITY | {"subject": None}}]
     strange = [(200, body) for body in nobody] + [(422, html), (422, {}), (500, html), (502, html), (503, html), (404, [])]
@@ -142,22 +142,22 @@ def test_an_incomplete_response_signs_no_one_in(program):
         asking = program(stranger.url)
         for status, _ in strange:
             assert asking.begin_sign_in("oidc") == {"error": status, "spent": False}
-            # The outcome of the request is unknown.
+            # The outcome is unknown, so the sign-in may be spent.
             assert asking.finish_sign_in(HANDLE, TOKEN) == {"error": status, "spent": True}
 
 
-def test_a_begun_sign_in_is_whole(program):
+def test_an_incomplete_begin_is_an_error(program):
     with Stranger(answer(201, {"expires_at": 1_700_000_600})) as stranger:
         assert program(stranger.url).begin_sign_in("oidc") == {"error": 201, "spent": False}
 
 
-def test_it_goes_nowhere_else_with_the_handle(program):
+def test_a_client_does_not_follow_redirects_with_the_handle(program):
     with Stranger(WHOLE.get) as elsewhere, Stranger(answer(307, "", Location=elsewhere.url + FINISH)) as stranger:
         assert program(stranger.url).finish_sign_in(HANDLE, TOKEN) == {"error": 307, "spent": True}
         assert (stranger.requests, elsewhere.connections) == (1, 0)
 
 
-def test_if_the_connection_is_refused_nothing_is_spent(program):
+def test_a_refused_connection_spends_nothing(program):
     asking = program(nowhere())
     assert asking.begin_sign_in("oidc") == {"error": 0, "spent": False}
     assert asking.finish_sign_in(HANDLE, TOKEN) == {"error": 0, "spent": False}
@@ -170,21 +170,21 @@ def test_a_finish_is_sent_once_even_if_the_connection_closes(program):
     with Stranger(lambda path: b"" if path == FINISH else WHOLE[path]) as stranger:
         asking = program(stranger.url)
         for times in range(1, 4):
-            # Now there is a connection that worked.
+            # Opens a connection that works.
             assert "verified" in asking.verify(**SIGN_IN)
             assert asking.finish_sign_in(HANDLE, TOKEN) == NO_ANSWER
             assert stranger.paths == {VERIFY: times, FINISH: times}
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])
-def test_a_finish_is_sent_once_whatever_the_answer(program, status):
+def test_a_finish_is_sent_once_whatever_the_response(program, status):
     with Stranger(answer(status, {"code": "overloaded", "spent": False, "request_id": "r-1"}, Retry_After="0")) as stranger:
         said = program(stranger.url).finish_sign_in(HANDLE, TOKEN)
         assert said == {"error": status, "code": "overloaded", "spent": False}
         assert stranger.requests == 1
 
 
-def test_a_finish_after_the_connection_was_closed_meanwhile(program, language):
+def test_a_finish_on_a_closed_connection_is_sent_at_most_once(program, language):
     with Stranger(WHOLE.get, closes=True) as stranger:
         asking = program(stranger.url)
         for times in range(1, 21):
@@ -199,7 +199,7 @@ def test_a_finish_after_the_connection_was_closed_meanwhile(program, language):
             assert stranger.paths.get(FINISH, 0) <= times
 
 
-def test_a_finish_leaves_the_kept_connection_alone(program, language):
+def test_a_finish_uses_a_new_connection_where_the_language_can(program, language):
     with Stranger(WHOLE.get) as stranger:
         asking = program(stranger.url)
         for _ in range(3):
@@ -209,13 +209,13 @@ def test_a_finish_leaves_the_kept_connection_alone(program, language):
 
 
 def hung_up_once(path: str):
-    """Answers the first request, closes the connection during the second, and answers the others."""
+    """A server that closes the connection during the second request, and answers the others."""
     octets = iter([WHOLE[VERIFY], b"", WHOLE[path]])
     return lambda _: next(octets)
 
 
 @pytest.mark.parametrize("path", [BEGIN, VERIFY])
-def test_what_uses_nothing_up_is_sent_again(program, path):
+def test_calls_that_use_nothing_up_are_retried(program, path):
     with Stranger(hung_up_once(path)) as stranger:
         asking = program(stranger.url)
         assert "verified" in asking.verify(**SIGN_IN)
@@ -259,8 +259,8 @@ UNCAUGHT = {
 
 
 @pytest.mark.parametrize("name", UNCAUGHT)
-def test_nothing_that_is_printed_has_a_secret(name):
-    """Prints a sign-in, and an uncaught error with its stack trace."""
+def test_printed_objects_and_errors_contain_no_secrets(name):
+    """The program prints a sign-in, and an uncaught error with its stack trace."""
     commands = {
         "python": ["python3", "-B", "-c"],
         "ruby": ["ruby", "-w", "-e"],
@@ -268,7 +268,7 @@ def test_nothing_that_is_printed_has_a_secret(name):
     }
     program = ";\n".join(UNCAUGHT[name]) + ";"
     with Stranger(WHOLE.get) as good, Stranger(answer(500, {"code": "internal"})) as bad:
-        # ruby passes what follows the program as arguments; php only after `--`.
+        # ruby treats everything after the program as arguments, php only what follows `--`.
         separator = ["--"] if name == "php" else []
         command = [*commands[name], program, *separator, good.url, bad.url, HANDLE, TOKEN]
         result = subprocess.run(command, cwd=CLIENTS, env=environment(), capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""Each language's client with a server that is not Assay or does not answer: no user is signed in by accident."""
+"""Each language's client with a server that is not Assay, or does not answer: no user is signed in by accident."""
 
 import pytest
 
@@ -10,7 +10,7 @@ SIGN_IN = {"provider": "oidc", "id_token": "the.secret.token", "nonce": "the-sec
 GOOD = answer(200, {"identity": IDENTITY, "token": {}, "keys": {}})
 HTML = "<html>Welcome!</html>"
 REFRESH = {"provider": "oidc", "refresh_token": "the-secret-refresh-token", "subject": "user-1"}
-# What two programs of each language ask, one call after the other.
+# The calls of two programs in each language.
 WITHOUT_ANSWER = [
     [
         ("verify", SIGN_IN, {"unavailable": 1}),
@@ -43,29 +43,29 @@ WITHOUT_ANSWER = [
     ],
     ids=lambda octets: repr(octets[9:12] + octets.partition(b"\r\n\r\n")[2][:40]),
 )
-def test_what_assay_would_not_say_is_an_error(program, octets):
+def test_responses_that_assay_never_sends_are_errors(program, octets):
     with Stranger(octets) as stranger:
         said = program(stranger.url).verify(**SIGN_IN)
         assert {name: member for name, member in said.items() if member} == {"error": int(octets[9:12])}
 
 
-def test_it_goes_nowhere_else_with_the_token(program):
+def test_a_client_does_not_follow_redirects_with_the_token(program):
     with Stranger(GOOD) as elsewhere, Stranger(answer(307, "", Location=elsewhere.url)) as stranger:
         assert program(stranger.url).verify(**SIGN_IN)["error"] == 307
         assert (stranger.requests, elsewhere.connections) == (1, 0)
 
 
 @pytest.mark.parametrize(("headers", "seconds"), [({}, 1), ({"Retry_After": "7"}, 7), ({"retry_after": "30"}, 30)])
-def test_it_says_when_to_try_again(program, headers, seconds):
+def test_unavailable_says_when_to_retry(program, headers, seconds):
     with Stranger(answer(503, HTML, **headers)) as stranger:
         assert program(stranger.url).verify(**SIGN_IN) == {"unavailable": seconds}
 
 
-def test_if_the_connection_is_refused_it_is_unavailable(program):
+def test_a_refused_connection_is_unavailable(program):
     assert program(nowhere()).verify(**SIGN_IN) == {"unavailable": 1}
 
 
-def test_what_a_later_version_says_besides_is_passed_over(program):
+def test_unknown_members_are_ignored(program):
     later = {"identity": IDENTITY | {"shoe_size": 38}, "token": {}, "keys": {}, "weather": "fine"}
     with Stranger(answer(200, later)) as stranger:
         assert program(stranger.url).verify(**SIGN_IN)["verified"].items() >= without_nulls(IDENTITY).items()
@@ -79,8 +79,8 @@ def test_one_connection_serves_many_requests(program):
         assert (stranger.requests, stranger.connections) == (5, 1)
 
 
-def test_a_connection_that_was_closed_meanwhile_is_reopened(program):
-    # Repeated, since the client may notice before, while or after it writes the next request.
+def test_a_connection_that_was_closed_while_idle_is_reopened(program):
+    # Repeated, because the client may notice before, while or after it writes the next request.
     times = 50
     with Stranger(GOOD, closes=True) as stranger:
         asking = program(stranger.url)
@@ -98,8 +98,8 @@ def test_a_connection_that_is_closed_during_a_request_is_reopened(program):
         assert (stranger.requests, stranger.connections) == (3, 3)
 
 
-def test_no_answer_in_time_is_unavailable(built):
-    """All at once, since each waits for the full timeout, which is longer for calls that the provider answers."""
+def test_a_timeout_is_unavailable(built):
+    """The programs run at once, because each waits for the full timeout. Calls that involve the provider have a longer one."""
     with Stranger(None) as stranger:
         programs = []
         for language in LANGUAGES:

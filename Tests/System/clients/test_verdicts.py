@@ -1,4 +1,4 @@
-"""Each language's client with a running Assay: an identity, a rejection, a configuration error, and an unreachable service."""
+"""Each language's client with a running Assay: identities, refusals, configuration errors, and unavailable keys."""
 
 import pytest
 
@@ -45,13 +45,13 @@ SIGN_INS = [apple, google, oidc]
 
 
 @pytest.mark.parametrize("sign_in", SIGN_INS)
-def test_a_good_token_is_an_identity(program, world, sign_in):
+def test_a_valid_token_returns_an_identity(program, world, sign_in):
     request = sign_in(world)
     said = program(world.url, API_KEY).verify(**request)
     assert said == {"verified": without_nulls(world.identity(**request))}
 
 
-def test_the_three_sign_ins_fill_every_member(world):
+def test_the_tested_sign_ins_cover_every_member(world):
     identities = [world.identity(**sign_in(world)) for sign_in in SIGN_INS]
     assert [name for name in identities[0] if all(identity[name] is None for identity in identities)] == []
 
@@ -68,17 +68,17 @@ def test_the_three_sign_ins_fill_every_member(world):
         ("c_hash_missing", {}, {"code": "code"}),
     ],
 )
-def test_a_bad_token_is_a_refusal(program, world, code, claims, members):
+def test_an_invalid_token_is_refused_with_its_code(program, world, code, claims, members):
     request = oidc(world, **claims) | members
     assert program(world.url, API_KEY).verify(**request) == {"refused": code}
 
 
-def test_a_token_by_another_key_is_refused(program, world):
+def test_a_bad_signature_is_refused(program, world):
     request = oidc(world) | {"id_token": world.oidc.token(nonce=NONCE)[:-8] + "AAAAAAAA"}
     assert program(world.url, API_KEY).verify(**request) == {"refused": "signature_invalid"}
 
 
-def test_without_a_nonce_none_is_sent(program, world):
+def test_a_nonce_is_optional(program, world):
     request = oidc(world) | {"nonce": None}
     asking = program(world.url, API_KEY)
     assert asking.verify(**request) == {"refused": "nonce_required"}
@@ -94,30 +94,30 @@ def test_without_a_nonce_none_is_sent(program, world):
         (404, "provider_unknown", {"provider": "unheard-of"}),
     ],
 )
-def test_a_mistake_of_ours_is_an_error(program, world, status, code, members):
+def test_a_mistake_in_the_request_is_an_error(program, world, status, code, members):
     request = oidc(world) | members
     assert program(world.url, API_KEY).verify(**request) == {"error": status, "code": code}
 
 
 @pytest.mark.parametrize("api_key", [None, "a-wrong-one"])
-def test_a_caller_that_assay_does_not_know_is_an_error(program, world, api_key):
+def test_an_unauthenticated_caller_gets_an_error(program, world, api_key):
     said = program(world.url, api_key).verify(**oidc(world))
     assert said == {"error": 401, "code": "caller_unauthenticated"}
 
 
-def test_without_keys_it_is_unavailable(program, world):
+def test_without_keys_the_call_is_unavailable(program, world):
     asking = program(world.url, API_KEY)
     said = asking.verify(provider="down", id_token=world.down.token(nonce=NONCE), nonce=NONCE)
     assert list(said) == ["unavailable"]
     assert said["unavailable"] >= 1
-    # This applies to one provider only.
+    # Other providers are not affected.
     assert "verified" in asking.verify(**oidc(world))
 
 
 @pytest.mark.parametrize(
     "language", [each for each in LANGUAGES if each.speaks_unix], ids=lambda language: language.name, indirect=True
 )
-def test_over_a_unix_domain_socket(program, unix_world):
+def test_a_unix_domain_socket_can_be_used(program, unix_world):
     request = apple(unix_world)
     asking = program(unix_world.url, API_KEY)
     for _ in range(2):
