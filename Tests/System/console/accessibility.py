@@ -1,8 +1,8 @@
-"""The automatically testable part of accessibility (WCAG 2.2, level AA)."""
+"""Accessibility, as far as it can be tested automatically (WCAG 2.2, level AA)."""
 
 from playwright.sync_api import Page
 
-# Everything that violates a rule, one text each.
+# All violations of the rules, one text each.
 FAULTS = """() => {
   const faults = [];
   const shown = (each) => each.checkVisibility() && !each.closest(".visually-hidden") && !each.matches(".skip:not(:focus)");

@@ -20,7 +20,7 @@ def chromium(playwright):
 
 @pytest.fixture
 def visit(chromium):
-    """Opens a service's console: `visit(service)`. At the end of the test, none may have reported an error."""
+    """Opens a service's console: `visit(service)`. Asserts after the test that none has reported an error."""
     visits = []
 
     def open_console(service, **context) -> Visit:

@@ -63,7 +63,7 @@ def sign_in(service, issuer) -> None:
 def take(visit: Visit, scheme: str, token: str) -> None:
     page = visit.page
     page.wait_for_selector("#verdict-list article")
-    # First the parts that refresh automatically, then those on demand.
+    # One picture of what refreshes automatically, and one of an explanation.
     page.evaluate("document.getElementById('explain').hidden = true")
     page.screenshot(path=PICTURES / f"overview-{scheme}.png")
     page.evaluate("document.getElementById('explain').hidden = false")

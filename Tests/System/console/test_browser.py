@@ -1,6 +1,6 @@
-"""The console as an operator sees it, in a real browser.
+"""The console in a real browser, as an operator sees it.
 
-After each test, `visit` checks for a clean record: no error, no violation of the page's policy, no request elsewhere.
+After each test, `visit` asserts that there was no error, no violation of the page's policy, and no request elsewhere.
 """
 
 import re
@@ -30,7 +30,7 @@ def service(server, apple):
 
 
 def seen(locator) -> bool:
-    """Whether it is visible on the screen, and not only to screen readers."""
+    """Whether an element is visible on the screen, not only to screen readers."""
     box = locator.bounding_box()
     return box is not None and box["width"] > 24 and box["height"] > 12
 
@@ -43,7 +43,7 @@ def card(page, section: str, provider_id: str):
 # MARK: Contents
 
 
-def test_it_shows_providers_and_their_keys(service, visit, apple):
+def test_providers_and_their_keys_are_shown(service, visit, apple):
     page = visit(service).page
     expect(page.get_by_role("heading", level=1)).to_have_text("Assay console")
     for id, kid in (("apple", "apple-1"), ("google", "google-1")):
@@ -54,7 +54,7 @@ def test_it_shows_providers_and_their_keys(service, visit, apple):
     expect(card(page, "providers", "apple")).to_contain_text(apple.url)
 
 
-def test_it_shows_a_provider_that_can_not_be_reached(server, visit):
+def test_an_unreachable_provider_is_shown_with_its_error(server, visit):
     down = server.issuer("down")
     down.jwks.status = 500
     with with_console(provider(down, optional=True)) as service:
@@ -66,7 +66,7 @@ def test_it_shows_a_provider_that_can_not_be_reached(server, visit):
         expect(page.locator("#events")).to_contain_text("Fetch failed (http)")
 
 
-def test_a_rotation_is_seen_without_a_reload(service, visit, apple):
+def test_a_rotation_appears_without_reloading_the_page(service, visit, apple):
     page = visit(service).page
     expect(page.locator("#event-list")).to_contain_text("added 1: apple-1")
     apple.rotate(rsa_key("apple-2"))
@@ -74,7 +74,7 @@ def test_a_rotation_is_seen_without_a_reload(service, visit, apple):
     expect(page.get_by_role("status")).to_have_text("The keys of apple were fetched.")
     shown = card(page, "providers", "apple")
     expect(shown.get_by_role("row").filter(has_text="apple-2")).to_contain_text("in use")
-    # One response may be incomplete. The missing keys are dropped only if an operator asks for it.
+    # One response may be incomplete, so missing keys are dropped only if an operator asks for it.
     expect(shown.get_by_role("row").filter(has_text="apple-1")).to_contain_text("omitted by the last response")
     events = page.locator("#event-list li")
     expect(events.filter(has_text="added 1: apple-2")).to_contain_text("apple")
@@ -83,7 +83,7 @@ def test_a_rotation_is_seen_without_a_reload(service, visit, apple):
     expect(events.filter(has_text="removed 1: apple-1")).to_contain_text("apple")
 
 
-def test_a_fetch_that_fails_says_so(service, visit, apple):
+def test_a_failed_fetch_is_reported_until_the_next(service, visit, apple):
     page = visit(service).page
     button = page.get_by_role("button", name="Fetch the keys of apple now")
     expect(button).to_be_visible()
@@ -96,14 +96,14 @@ def test_a_fetch_that_fails_says_so(service, visit, apple):
     assert seen(shown)
     expect(card(page, "providers", "apple")).to_contain_text("Last error")
     assert faults(page) == []
-    # It disappears when the next fetch has another outcome.
+    # The next outcome replaces the error.
     apple.jwks.status = 200
     button.click()
     expect(card(page, "providers", "apple")).to_contain_text("✓ The keys of apple were fetched.")
     expect(shown).to_have_count(0)
 
 
-def test_a_fetch_that_fails_without_older_keys_says_why(server, visit):
+def test_a_failed_fetch_without_older_keys_is_reported(server, visit):
     down = server.issuer("down")
     down.jwks.status = 500
     with with_console(provider(down, optional=True)) as service:
@@ -114,7 +114,7 @@ def test_a_fetch_that_fails_without_older_keys_says_why(server, visit):
         expect(page.get_by_role("status")).to_have_text(re.compile("could not be fetched: http: .*500"))
 
 
-def test_it_shows_what_answers_and_in_which_time_zone(service, visit):
+def test_version_uptime_and_time_zone_are_shown(service, visit):
     told = service.admin.get("/v1/providers").json["service"]
     page = visit(service, timezone_id="Asia/Kolkata").page
     line = page.locator("#instance")
@@ -126,15 +126,15 @@ def test_it_shows_what_answers_and_in_which_time_zone(service, visit):
         expect(card(page, "providers", id)).to_contain_text(audience)
 
 
-def test_the_root_leads_to_it(service, visit):
+def test_the_root_redirects_to_the_console(service, visit):
     page = visit(service).page
     page.goto(f"http://{service.admin.address}/")
     expect(page).to_have_url(f"http://{service.admin.address}/console")
     expect(card(page, "providers", "apple")).to_be_visible()
 
 
-def test_it_keeps_up_by_itself(service, visit, apple):
-    """It polls periodically, and the operator's selection survives the updates."""
+def test_the_page_updates_itself(service, visit, apple):
+    """The operator's input and focus survive updates."""
     page = visit(service).page
     expect(page.locator("#verdicts")).to_contain_text("No token has been verified yet.")
     page.get_by_label("Token", exact=True).fill("half a tok")
@@ -144,7 +144,7 @@ def test_it_keeps_up_by_itself(service, visit, apple):
     expect(page.get_by_label("Token", exact=True)).to_be_focused()
 
 
-def test_sign_ins_and_their_store_are_shown_where_they_are_on(service, server, visit):
+def test_sign_ins_and_their_store_are_shown_if_enabled(service, server, visit):
     page = visit(service).page
     expect(page.locator("#verdicts")).to_contain_text("No token has been verified yet.")
     expect(page.locator("#sign-ins")).to_be_hidden()
@@ -167,7 +167,7 @@ def test_sign_ins_and_their_store_are_shown_where_they_are_on(service, server, v
         )
 
 
-def test_notifications_are_shown_where_they_are_accepted(service, server, visit):
+def test_notifications_are_shown_if_enabled(service, server, visit):
     page = visit(service).page
     expect(page.locator("#verdicts")).to_contain_text("No token has been verified yet.")
     expect(page.locator("#notifications")).to_be_hidden()
@@ -188,7 +188,7 @@ def test_notifications_are_shown_where_they_are_accepted(service, server, visit)
         expect(card(page, "notifications", "No provider found")).to_contain_text("token_malformed")
 
 
-def test_access_tokens_and_gateways_are_shown_where_they_are_configured(service, server, visit):
+def test_access_tokens_and_gateways_are_shown_if_enabled(service, server, visit):
     page = visit(service).page
     expect(page.locator("#verdicts")).to_contain_text("No token has been verified yet.")
     for section in ("#access-tokens", "#gateways"):
@@ -211,7 +211,7 @@ def test_access_tokens_and_gateways_are_shown_where_they_are_configured(service,
         expect(card(page, "access-tokens", "api")).to_contain_text("scope_missing")
 
 
-def test_verdicts_are_bars_as_long_as_their_share(service, visit, apple):
+def test_verdicts_are_bars_in_proportion_to_their_share(service, visit, apple):
     for _ in range(3):
         service.accept(apple.token())
     service.reject(apple.token(exp=1), "token_expired")
@@ -227,7 +227,7 @@ def test_verdicts_are_bars_as_long_as_their_share(service, visit, apple):
     expect(card(page, "verdicts", "No provider found")).to_contain_text("token_malformed")
 
 
-def test_events_can_be_those_of_one_provider(service, visit):
+def test_events_can_be_filtered_by_provider(service, visit):
     page = visit(service).page
     events = page.locator("#event-list li")
     expect(events.filter(has_text="google")).not_to_have_count(0)
@@ -236,21 +236,21 @@ def test_events_can_be_those_of_one_provider(service, visit):
     expect(events.filter(has_text="apple")).not_to_have_count(0)
 
 
-def test_a_listener_that_goes_and_returns_is_reported(server, visit):
+def test_an_unreachable_listener_is_reported(server, visit):
     service = with_console(provider(server.issuer("short"), optional=True))
     with service:
         opened = visit(service, allows="net::ERR_CONNECTION_REFUSED")
         expect(opened.page.get_by_role("heading", name="oidc")).to_be_visible()
         service.stop()
         expect(opened.page.get_by_role("alert")).to_have_text("The listener can’t be reached.", timeout=15_000)
-        # The last known state is still readable.
+        # The last known state stays visible.
         expect(opened.page.get_by_role("heading", name="oidc")).to_be_visible()
 
 
 # MARK: Explaining
 
 
-def test_a_token_is_explained(service, visit, apple):
+def test_a_valid_token_is_explained(service, visit, apple):
     page = visit(service).page
     page.get_by_label("Token", exact=True).fill("  " + apple.token(nonce=sha256_hex("n-1")) + "\n")
     page.get_by_label("Nonce of the sign-in").fill("n-1")
@@ -261,7 +261,7 @@ def test_a_token_is_explained(service, visit, apple):
     expect(result.get_by_role("listitem").filter(has_text="failed")).to_have_count(0)
 
 
-def test_a_token_that_is_refused_is_explained_with_what_to_do(service, visit, apple):
+def test_a_refused_token_is_explained_with_a_fix(service, visit, apple):
     page = visit(service).page
     page.get_by_label("Token", exact=True).fill(apple.token(exp=1))
     page.get_by_label("Provider", exact=True).select_option("apple")
@@ -277,7 +277,7 @@ def test_a_token_that_is_refused_is_explained_with_what_to_do(service, visit, ap
     expect(page.get_by_label("Token", exact=True)).to_have_value("")
 
 
-def test_an_access_token_and_a_policy_are_explained(server, visit):
+def test_access_tokens_and_policies_are_explained(server, visit):
     issuer = server.issuer("explained-in-console")
     access = provider(issuer, "api", tokens="access", audiences=["https://api.example/"])
     policies = {"policies": [{"id": "edge", "providers": ["api"], "require": {"scopes": ["write"]}}]}
@@ -313,7 +313,7 @@ def test_a_malformed_token_is_explained_and_escaped(service, visit):
     assert page.locator("#explanation").locator("img, script").count() == 0
 
 
-def test_checks_that_were_not_reached_are_one_line(service, visit):
+def test_checks_that_were_not_reached_are_folded_into_one_line(service, visit):
     page = visit(service).page
     page.get_by_label("Token", exact=True).fill("no.token")
     page.get_by_role("button", name="Explain").click()
@@ -329,7 +329,7 @@ def test_checks_that_were_not_reached_are_one_line(service, visit):
     assert faults(page) == []
 
 
-def test_what_is_in_the_token_is_shown_when_it_is_asked_for(service, visit, apple):
+def test_a_tokens_contents_are_shown_on_request(service, visit, apple):
     page = visit(service).page
     page.get_by_label("Token", exact=True).fill(apple.token(email="somebody@example.com"))
     page.get_by_role("button", name="Explain").click()
@@ -342,7 +342,7 @@ def test_what_is_in_the_token_is_shown_when_it_is_asked_for(service, visit, appl
     assert faults(page) == []
 
 
-def test_a_token_is_kept_nowhere(service, visit, apple):
+def test_tokens_are_not_stored(service, visit, apple):
     token = apple.token()
     opened = visit(service)
     opened.page.get_by_label("Token", exact=True).fill(token)
@@ -362,7 +362,7 @@ def kept(opened: Visit) -> list:
     return opened.page.evaluate("[{ ...sessionStorage }, { ...localStorage }, document.cookie]")
 
 
-def test_where_a_key_is_needed_it_is_asked_for(server, visit):
+def test_the_page_asks_for_a_required_api_key(server, visit):
     issuer = server.issuer("guarded", ec_key("guarded-1"))
     with with_console(provider(issuer), api_keys=[sha256_hex(KEY)]) as service:
         service.wait_until(lambda: issuer.jwks.count)
@@ -389,7 +389,7 @@ def test_where_a_key_is_needed_it_is_asked_for(server, visit):
         expect(field).to_be_hidden()
         page.get_by_role("button", name="Fetch the keys of oidc now").click()
         expect(page.get_by_role("status")).to_have_text("The keys of oidc were fetched.")
-        # Limited to this tab.
+        # The key is kept only for this tab.
         assert kept(opened) == [{"assay-api-key": KEY}, {}, ""]
         assert KEY not in page.content() and not [url for url in opened.requests if KEY in url]
         page.reload()
@@ -414,8 +414,8 @@ def test_a_kid_that_is_markup_stays_text(server, visit):
         assert page.locator("img, main script").count() == 0
 
 
-def test_whatever_is_answered_stays_text(service, visit):
-    """The service never returns such text, but the page does not rely on that."""
+def test_any_response_stays_text(service, visit):
+    """The service never sends such text, but the page does not rely on that."""
 
     def spoil(value):
         if isinstance(value, dict):
@@ -439,7 +439,7 @@ def test_whatever_is_answered_stays_text(service, visit):
 # MARK: Access control
 
 
-def test_it_can_not_be_framed_or_asked_by_another_sites_page(server, chromium, service, apple):
+def test_other_sites_can_neither_frame_nor_call_it(server, chromium, service, apple):
     page_of_another = server.document("/elsewhere", b"<!doctype html><title>elsewhere</title>")
     page_of_another.headers = {"Content-Type": "text/html"}
     other = chromium.new_page()
@@ -472,8 +472,8 @@ def test_it_can_not_be_framed_or_asked_by_another_sites_page(server, chromium, s
     other.close()
 
 
-def test_a_strangers_name_for_this_machine_leads_nowhere(playwright, service):
-    """DNS rebinding: to the browser, the console would have the attacker's origin."""
+def test_another_host_name_for_this_machine_is_refused(playwright, service):
+    """DNS rebinding would give the console the attacker's origin."""
     browser = launch(playwright, "--host-resolver-rules=MAP evil.example 127.0.0.1")
     try:
         page = browser.new_page()
@@ -494,7 +494,7 @@ def test_a_strangers_name_for_this_machine_leads_nowhere(playwright, service):
 
 @pytest.fixture
 def busy(server, apple):
-    """A service with something to show in each part of the page."""
+    """A service with data for each part of the page."""
     down = server.issuer("down", ec_key("down"))
     down.jwks.status = 500
     with with_console(apple_like(apple), provider(down, "oidc.example", optional=True)) as service:
@@ -509,13 +509,13 @@ def busy(server, apple):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 640, 320])
-def test_it_can_be_read(busy, visit, scheme, width):
+def test_the_page_is_accessible_at_any_width(busy, visit, scheme, width):
     page = visit(busy, color_scheme=scheme, viewport={"width": width, "height": 800}).page
     expect(card(page, "verdicts", "apple")).to_be_visible()
     assert faults(page) == []
 
 
-def test_light_and_dark_are_what_the_system_asks_for(busy, visit):
+def test_light_and_dark_follow_the_system(busy, visit):
     page = visit(busy, color_scheme="light").page
     ground = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
     assert min(page.evaluate(ground)) > 220
@@ -523,7 +523,7 @@ def test_light_and_dark_are_what_the_system_asks_for(busy, visit):
     assert max(page.evaluate(ground)) < 50
 
 
-def test_it_can_be_read_in_high_contrast_and_at_twice_the_size(busy, visit):
+def test_high_contrast_and_double_size_are_readable(busy, visit):
     page = visit(busy, forced_colors="active").page
     expect(card(page, "verdicts", "apple").locator(".bar").first).to_have_css("border-top-style", "solid")
     page.add_init_script("addEventListener('DOMContentLoaded', () => document.documentElement.style.fontSize = '200%')")
@@ -532,19 +532,19 @@ def test_it_can_be_read_in_high_contrast_and_at_twice_the_size(busy, visit):
     assert "wider than the window" not in faults(page)
 
 
-def test_state_is_never_colour_alone(busy, visit):
+def test_states_are_never_shown_by_colour_alone(busy, visit):
     page = visit(busy).page
     for badge, word in (("apple", "ready"), ("oidc.example", "unavailable")):
         expect(card(page, "providers", badge).locator(".badge")).to_have_text(re.compile(rf"\S {word}"))
 
 
-def test_all_of_it_can_be_done_at_the_keyboard(service, visit, apple):
+def test_everything_can_be_done_with_the_keyboard(service, visit, apple):
     page = visit(service).page
     expect(card(page, "providers", "google")).to_be_visible()
     focused = "document.activeElement"
 
     def press(key: str) -> str:
-        """Returns what has the focus afterwards; the focus must be visible."""
+        """Presses a key; returns the focused element's name. Asserts that the focus is visible."""
         page.keyboard.press(key)
         outline, height = page.evaluate(
             f"[getComputedStyle({focused}).outlineStyle, {focused}.getBoundingClientRect().height]"
@@ -559,7 +559,7 @@ def test_all_of_it_can_be_done_at_the_keyboard(service, visit, apple):
     apple.rotate(rsa_key("apple-2"))
     page.keyboard.press("Enter")
     expect(card(page, "providers", "apple")).to_contain_text("apple-2")
-    # The card was redrawn, and the focus is unchanged.
+    # The focus survives the redrawn card.
     assert page.evaluate(f"{focused}.getAttribute('aria-label')") == "Fetch the keys of apple now"
     assert press("Tab") == "Fetch the keys of google now"
     assert press("Tab") == "token-field"
@@ -578,7 +578,7 @@ def test_all_of_it_can_be_done_at_the_keyboard(service, visit, apple):
     assert press("Shift+Tab") == "Contents of the token"
 
 
-def test_what_happens_is_announced(service, visit):
+def test_outcomes_are_announced(service, visit):
     page = visit(service).page
     status = page.get_by_role("status")
     assert status.get_attribute("aria-live") in (None, "polite")
@@ -589,6 +589,6 @@ def test_what_happens_is_announced(service, visit):
     assert page.locator("#updated").get_attribute("role") is None
 
 
-def test_without_scripts_it_says_that_it_needs_them(service, visit):
+def test_without_javascript_the_page_says_that_it_is_needed(service, visit):
     page = visit(service, java_script_enabled=False).page
     expect(page.get_by_text("needs JavaScript")).to_be_visible()

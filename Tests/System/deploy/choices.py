@@ -1,4 +1,4 @@
-"""The settings that a file offers in its comments. Each must work if the `# ` in front of its lines is removed."""
+"""Settings that are commented out in a file. Each must work when its lines are uncommented."""
 
 import collections
 import pathlib
@@ -12,9 +12,9 @@ BEGINNING = re.compile(r"( *)# ((?:- )?[a-z_]+):(?: |$)")
 
 
 def choices(text: str) -> dict[str, str]:
-    """The file with each of them, instead of the setting of the same name, if there is one; by their first lines' names.
+    """For each commented setting, by name: the file with this setting uncommented, in place of any other of its name.
 
-    A second choice of the same name is numbered.
+    Further settings with the same name are numbered.
     """
     lines, found, seen = text.splitlines(), {}, collections.Counter()
     for first, line in enumerate(lines):
@@ -35,7 +35,7 @@ def choices(text: str) -> dict[str, str]:
 
 
 def without(lines: list[str], name: str) -> list[str]:
-    """The lines without a setting at the left margin, and without its further lines."""
+    """The lines without those of a top-level setting."""
     kept, inside = [], False
     for line in lines:
         inside = line.startswith(f"{name}:") or (inside and line.startswith((" ", "-")))
@@ -44,12 +44,12 @@ def without(lines: list[str], name: str) -> list[str]:
 
 
 def paths(settings: str) -> list[str]:
-    """The files that settings name, comments left out."""
+    """The files that settings name outside of comments."""
     return re.findall(r"(?<=[ \[])/etc/[^] ,}]+", re.sub(r"^ *#.*", "", settings, flags=re.MULTILINE))
 
 
 def check(settings: str, directory: pathlib.Path, **variables: str) -> subprocess.CompletedProcess:
-    """`assay config check`, with files, a digest and a group where the settings name some."""
+    """Runs `assay config check`, with existing files, a digest and a group in place of those in the settings."""
     authority = Authority(directory)
     server = authority.server_file("localhost").read_text()
     contents = {"tls.crt": server, "tls.key": server, "ca.crt": authority.certificate_file.read_text()}
@@ -60,7 +60,7 @@ def check(settings: str, directory: pathlib.Path, **variables: str) -> subproces
         file.chmod(0o600)
         settings = settings.replace(path, str(file))
     settings = re.sub(r"<[^<>]*digest[^<>]*>", "5a" * 32, settings)
-    # A group that every machine has.
+    # A group that exists on every machine.
     settings = re.sub(r"group: \w+", "group: root", settings)
     (directory / "chosen.yaml").write_text(settings)
     return run("config", "check", "--config", str(directory / "chosen.yaml"), variables=variables)

@@ -11,5 +11,5 @@ def engine():
 
 @pytest.fixture(scope="session")
 def image(engine):
-    """The name of an image with the binary under test."""
+    """The name of an image that has the binary under test."""
     return engine.image()

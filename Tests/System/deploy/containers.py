@@ -1,4 +1,4 @@
-"""Containers with podman and runc. Images, volumes and state are in a temporary directory; nothing stays behind."""
+"""Containers with podman and runc. Images, volumes and state are in a temporary directory, so nothing is left behind."""
 
 import json
 import os
@@ -16,7 +16,7 @@ driver = "overlay"
 graphroot = "{0}/images"
 runroot = "{0}/run"
 """
-# Resource limits that need no capability, and logs and events without systemd.
+# Settings that need neither capabilities nor systemd.
 CONTAINERS = """[containers]
 default_ulimits = ["nofile=20000:20000", "nproc=32768:32768"]
 log_driver = "k8s-file"
@@ -26,7 +26,7 @@ cgroup_manager = "cgroupfs"
 events_logger = "file"
 tmp_dir = "{0}/tmp"
 """
-# Drops every privilege that a container can do without.
+# As few privileges as possible.
 HARDENED = (
     "--network=host",
     "--user=65532:65532",
@@ -58,7 +58,7 @@ class Engine:
         )
 
     def output(self, *command: str, timeout: float = 120) -> str:
-        """The standard output of a command that must succeed."""
+        """Runs a command that must succeed; returns its standard output."""
         result = self.run(*command, timeout=timeout)
         assert result.returncode == 0, f"{command}:\n{result.stdout}\n{result.stderr}"
         return result.stdout.strip()
@@ -71,9 +71,9 @@ class Engine:
         return self.output("scripts/container")
 
     def image_of_programs(self, name: str, *paths: str, more: str = "") -> None:
-        """An image with programs of this machine and the libraries they need, under the name of another image.
+        """Builds a stand-in for an image from a registry, from programs of this machine and the libraries they need.
 
-        It replaces an image that is only available from a registry. `more` has additional lines of its Containerfile.
+        `more` has additional lines for its Containerfile.
         """
         with tempfile.TemporaryDirectory() as directory:
             root = pathlib.Path(directory)
@@ -100,7 +100,7 @@ class Container:
     def __init__(self, engine: Engine, image: str, *providers: dict, options: tuple = (), **settings):
         self.engine = engine
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-"))
-        # Fixed in advance, because the health check reads them from the settings.
+        # Fixed, because the health check reads them from the settings.
         usual = {name: {"listen": f"127.0.0.1:{free_port()}"} for name in ("service", "admin")}
         file = service.write_config(self.directory, usual | settings | {"providers": list(providers)})
         self.directory.chmod(0o755)
@@ -129,7 +129,7 @@ class Container:
         self.engine.output("podman", "kill", f"--signal={name}", self.id)
 
     def wait(self) -> int:
-        """Waits until it has ended; returns its exit code."""
+        """Waits for the container's end; returns its exit code."""
         return int(self.engine.output("podman", "wait", self.id))
 
     def remove(self) -> None:

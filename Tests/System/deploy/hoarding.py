@@ -1,4 +1,4 @@
-"""Clients that make the service hold as much memory as it allows, and a control group that measures it."""
+"""Clients that make the service hold as much memory as its limits allow, and a control group that measures it."""
 
 import contextlib
 import json
@@ -15,20 +15,19 @@ from harness.client import request_bytes
 
 ROOT = pathlib.Path("/sys/fs/cgroup")
 KIB = 1024
-# The unread data that a connection may have in its socket, from a client that reads nothing.
+# How much unread data a client may leave in the socket.
 NARROW = 4096
 SILENT = b""
 ASKED = request_bytes("GET", "/livez")
 HALF = request_bytes("POST", "/v1/verify", b" " * 60_000)[:-500]
-# Requests with long answers, followed by data that the service must leave in its socket while it can't answer.
+# Requests with long responses, and data that the service leaves in its socket while nobody reads them.
 UNREAD = request_bytes("GET", "/openapi.yaml") * 6 + request_bytes("GET", "/nothing") * 2000
 
 
 class ControlGroup:
-    """A control group with a memory limit, in the version that this machine has.
+    """A control group with a memory limit, in the version of this machine.
 
-    In version 1, the kernel accounts for TCP buffers separately: `taken` adds them, and a sum above the limit counts as
-    exceeding it. In version 2, they are part of the group's memory.
+    Version 2 counts TCP buffers as part of the group's memory. Version 1 counts them separately, so `taken` adds them.
     """
 
     def __init__(self, limit: int):
@@ -36,7 +35,7 @@ class ControlGroup:
         self.is_unified = (ROOT / "cgroup.controllers").exists()
         controller = "" if self.is_unified else "memory"
         parent = ROOT / controller / own_group(controller).lstrip("/")
-        # In version 2, a group with processes of its own can't have child groups, except for the root.
+        # In version 2, a group with processes can't have child groups, except for the root.
         self.directory = (ROOT if self.is_unified else parent) / f"assay-{os.getpid()}-{time.monotonic_ns()}"
         self.directory.mkdir()
         if self.is_unified:
@@ -58,7 +57,7 @@ class ControlGroup:
         return {name: int(value) for name, value in map(str.split, (self.directory / name).read_text().splitlines())}
 
     def taken(self) -> int:
-        """Memory of the group that can't be reclaimed, in bytes: without files that can be read again."""
+        """The memory of the group that can't be reclaimed, in bytes. Excludes the page cache."""
         stat = self.table("memory.stat")
         if self.is_unified:
             return self.read("memory.current") - stat["inactive_file"] - stat["active_file"]
@@ -66,7 +65,7 @@ class ControlGroup:
         return self.read("memory.usage_in_bytes") - files + self.read("memory.kmem.tcp.usage_in_bytes")
 
     def parts(self) -> dict[str, float]:
-        """The parts of `taken`, in MiB."""
+        """What `taken` consists of, in MiB."""
         stat = self.table("memory.stat")
         if self.is_unified:
             return {name: round(stat[name] / KIB**2, 1) for name in ("anon", "kernel", "sock")}
@@ -75,7 +74,7 @@ class ControlGroup:
         return {name: round(bytes / KIB**2, 1) for name, bytes in parts.items()}
 
     def kills(self) -> int:
-        """How many processes of the group the kernel has killed for lack of memory."""
+        """How many processes of the group the kernel has killed because it was out of memory."""
         return self.table("memory.events" if self.is_unified else "memory.oom_control")["oom_kill"]
 
     def close(self) -> None:
@@ -93,7 +92,7 @@ def own_group(controller: str) -> str:
 
 @contextlib.contextmanager
 def binary_within(group: ControlGroup, binary: str):
-    """A program that runs the service in a control group from its first page on."""
+    """A program that enters the control group and then starts the service."""
     with tempfile.TemporaryDirectory() as directory:
         program = pathlib.Path(directory) / "assay"
         program.write_text(f'#!/bin/sh\necho $$ > {group.directory}/cgroup.procs\nexec {binary} "$@"\n')
@@ -102,23 +101,21 @@ def binary_within(group: ControlGroup, binary: str):
 
 
 class Hoard:
-    """Connections that all send the same and read nothing. Closed connections are reopened."""
+    """Connections that send the same data and read nothing. Closed connections are reopened."""
 
     def __init__(self, address: str, count: int, octets: bytes, context: ssl.SSLContext | None = None):
         self.count, self.octets, self.context = count, octets, context
         self._host, port = address.rsplit(":", 1)
         self._place = (self._host, int(port))
         self._selector = selectors.DefaultSelector()
-        # The unsent data of each connection.
+        # Data that is still to be sent, by connection.
         self._connections: dict[socket.socket, memoryview] = {}
-        # Whether all have been open at once, except for those closed meanwhile.
+        # Whether all have been open, apart from those that the service closed meanwhile.
         self.was_full = False
         self._opened = 0
 
     def fill(self) -> None:
-        """Opens missing connections, and sends what can be sent without blocking; for a few seconds, so that others get
-        their turn.
-        """
+        """For a few seconds, opens missing connections and sends what can be sent without blocking."""
         end = time.monotonic() + 3
         for _ in range(min(self.count - len(self._connections), 400)):
             if time.monotonic() > end:
@@ -153,7 +150,7 @@ class Hoard:
         try:
             if rest:
                 self._connections[connection] = rest = rest[connection.send(rest) :]
-            # A closed connection is writable too, and the write fails.
+            # A closed connection counts as writable, but the write fails.
             if not rest and connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1) != b"\x01":
                 raise ConnectionResetError
         except (BlockingIOError, ssl.SSLWantWriteError, ssl.SSLWantReadError):
@@ -174,7 +171,7 @@ class Hoard:
 
 
 class Batches:
-    """Threads whose batches wait for keys. Their bodies have the maximum size."""
+    """Threads that send batches of the maximum size, which wait for keys."""
 
     def __init__(self, api, token: str, count: int, items: int):
         item = {"id_token": token, "code": "c" * 15_000}
@@ -193,7 +190,7 @@ class Batches:
                     connection.send_tolerantly(request_bytes("POST", "/v1/verify/batch", self._body))
                     self.statuses.add(connection.unchecked_response().status)
             except Exception:
-                # Rejected while sending.
+                # The service has refused the batch before its end.
                 self._end.wait(0.05)
 
     def close(self) -> None:

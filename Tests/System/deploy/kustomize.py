@@ -1,5 +1,5 @@
-"""Does what `kubectl kustomize` does for our own kustomizations: resources, components, ConfigMaps from files, JSON patches and
-strategic merge patches, names of images, and replacements of the part of a text before a delimiter. Nothing else is supported.
+"""The part of `kubectl kustomize` that our kustomizations need: resources, components, ConfigMaps from files, JSON and
+strategic merge patches, image names, and replacements of text before a delimiter.
 """
 
 import pathlib
@@ -11,13 +11,13 @@ API = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
 COMPONENT_API = {"apiVersion": "kustomize.config.k8s.io/v1alpha1", "kind": "Component"}
 LOCAL = "config.kubernetes.io/local-config"
 NAMES_STAY = {"disableNameSuffixHash": True}
-# What identifies the items of lists that a strategic merge patch merges; other lists are replaced.
+# The member that identifies the items of lists that a strategic merge patch merges. Other lists are replaced.
 KEYS = {"containers": "name", "initContainers": "name", "volumes": "name", "env": "name"}
 KEYS |= {"ports": "containerPort", "volumeMounts": "mountPath"}
 
 
 def build(directory: pathlib.Path) -> list[dict]:
-    """The objects of a kustomization, patched."""
+    """The objects of a kustomization."""
     objects = accumulate(directory, [], API)
     return [object for object in objects if LOCAL not in object["metadata"].get("annotations", {})]
 
@@ -37,7 +37,7 @@ def accumulate(directory: pathlib.Path, before: list[dict], api: dict) -> list[d
         objects = accumulate(directory / name, objects, COMPONENT_API)
     for patch in kustomization.pop("patches", []):
         matching = [object for object in objects if is_target(object, **patch["target"])]
-        assert matching, f"{directory}: {patch['path']} is a patch of nothing"
+        assert matching, f"{directory}: {patch['path']} matches no object"
         for object in matching:
             objects[objects.index(object)] = patched(object, load(directory / patch["path"]))
     for replacement in kustomization.pop("replacements", []):
@@ -46,12 +46,12 @@ def accumulate(directory: pathlib.Path, before: list[dict], api: dict) -> list[d
     for path in ("containers", "initContainers"):
         for object in objects:
             change(object, ["spec", "template", "spec", path, "*", "image"], lambda image: renamed(image, images))
-    assert kustomization == {}, f"{directory}: more than is understood here"
+    assert kustomization == {}, f"{directory}: unsupported members"
     return objects
 
 
 def generate(directory: pathlib.Path, objects: list[dict], name: str, files: list[str], behavior="create", options=None) -> None:
-    """Creates a ConfigMap with the files, or replaces the data of the one that is there."""
+    """Creates a ConfigMap from files, or replaces the data of an existing one."""
     data = {file: (directory / file).read_text(encoding="utf-8") for file in files}
     there = [object for object in objects if is_target(object, version="v1", kind="ConfigMap", name=name)]
     if behavior == "create":
@@ -72,7 +72,7 @@ def patched(object: dict, patch) -> dict:
 
 
 def merged(value, patch, name: str = ""):
-    """A strategic merge: maps are merged, lists of `KEYS` by key with new items first, and anything else is replaced."""
+    """A strategic merge: merges maps, merges lists in `KEYS` by key with new items first, and replaces anything else."""
     if isinstance(patch, dict) and isinstance(value, dict):
         return value | {member: merged(value.get(member), change, member) for member, change in patch.items()}
     if name in KEYS and value is not None:
@@ -91,14 +91,14 @@ def replace(objects: list[dict], source: dict, targets: list[dict]) -> None:
     path = source.pop("fieldPath")
     [value] = [found for object in objects if is_target(object, **source) for found in values(object, path.split("."))]
     for target in targets:
-        assert target["options"] == {"delimiter": "#", "index": 0}, "no other is understood here"
+        assert target["options"] == {"delimiter": "#", "index": 0}, "no other options are supported here"
         for object in [object for object in objects if is_target(object, **target["select"])]:
             for path in target["fieldPaths"]:
                 change(object, path.split("."), lambda text: "#".join([value, *text.split("#")[1:]]))
 
 
 def values(place, path: list[str]) -> list:
-    """The values at a path, in which `*` stands for every item of a list; empty if the path leads nowhere."""
+    """The values at a path, in which `*` stands for every item of a list. Empty if the path does not exist."""
     found = []
     change(place, path, lambda value: (found.append(value), value)[1])
     return found

@@ -1,8 +1,8 @@
 """A Debian machine in a directory: a minimal installation of this machine's release, with systemd, booted by
 systemd-nspawn.
 
-It shares this machine's network, so that it reaches a test's key server, and the test reaches its services. Its files,
-some 400 MB, are in memory, because dpkg syncs every file to disk.
+It shares this machine's network, so that it can reach the tests' key servers, and the tests its services. Its files, about
+400 MB, are in memory, because dpkg syncs every file to disk.
 """
 
 import os
@@ -24,7 +24,7 @@ class Machine:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-machine-"))
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1g,mode=755", "tmpfs", self.directory], check=True)
         self.root = self.directory / "root"
-        # Letters, digits and hyphens only; a temporary directory's name may contain others.
+        # May contain only letters, digits and hyphens, unlike a temporary directory's name.
         self._name = f"assay-{os.getpid()}"
         self._nspawn: subprocess.Popen | None = None
         try:
@@ -36,7 +36,7 @@ class Machine:
 
     def _install(self) -> None:
         release = platform.freedesktop_os_release()["VERSION_CODENAME"]
-        # Keeps the package lists, because packages are installed later.
+        # Keeps the package lists for later installations.
         command = ["mmdebstrap", "--quiet", "--variant=minbase", "--include=systemd-sysv", "--skip=cleanup/apt"]
         subprocess.run([*command, release, str(self.root)], check=True)
 
@@ -62,7 +62,7 @@ class Machine:
                 try:
                     lines = notifications.recv(4096).decode().splitlines()
                 except TimeoutError:
-                    raise AssertionError("it does not boot:\n" + (self.directory / "console").read_text()) from None
+                    raise AssertionError("the machine does not boot:\n" + (self.directory / "console").read_text()) from None
                 told |= dict(line.split("=", 1) for line in lines if "=" in line)
         self._leader = told["X_NSPAWN_LEADER_PID"]
         self.wait_until(lambda: self.run("systemctl", "is-system-running", check=False) in ("running", "degraded"))
@@ -85,11 +85,11 @@ class Machine:
         return done.stdout.strip()
 
     def path(self, path: str) -> pathlib.Path:
-        """The path of one of its files on this machine."""
+        """The path of one of the machine's files, as seen from outside."""
         return self.root / path.lstrip("/")
 
     def files(self) -> set[str]:
-        """All of its files, except those in memory and those of logs, caches and package lists."""
+        """All files of the machine, except those in memory, logs, caches and package lists."""
         left_out = "/proc /sys /dev /run /tmp /var/tmp /var/log /var/cache /var/lib/apt /var/lib/dpkg /var/lib/systemd"
         pruned = " -o ".join(f"-path {path}" for path in left_out.split())
         return set(self.run("sh", "-c", rf"find / \( {pruned} \) -prune -o -print").splitlines())
@@ -108,5 +108,5 @@ class Machine:
                 self._nspawn.wait()
         subprocess.run(["umount", self.directory], check=True)
         self.directory.rmdir()
-        # Removes what systemd-nspawn leaves behind.
+        # systemd-nspawn leaves these behind.
         shutil.rmtree(f"/run/systemd/nspawn/propagate/{self._name}", ignore_errors=True)

@@ -1,6 +1,6 @@
 """A pod's Assay as Kubernetes would run it, with its settings, variables and probes, in its own network.
 
-The image and its limits are left out. Keys come from a file, since no provider can be reached.
+It runs without the image and its limits. Keys come from a file, because no provider can be reached.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ class Pod:
         """
         - container: the one that runs Assay.
         - settings: the text of its settings file.
-        - variables: overrides of what is not there outside a cluster.
+        - variables: overrides for what exists only in a cluster.
         """
         self.container = container
         (directory / "assay.yaml").write_text(settings)
@@ -62,7 +62,7 @@ class Pod:
         )
 
     def probe(self, name: str) -> bool:
-        """The result of one of the container's probes."""
+        """Whether one of the container's probes succeeds."""
         probe = self.container[name]
         if "exec" in probe:
             command = probe["exec"]["command"]
@@ -73,13 +73,13 @@ class Pod:
         return 200 <= status < 400
 
     def ask(self, url: str, *options: str) -> tuple[int, str]:
-        """Status and body; status 0 if there is no answer."""
+        """Sends a request; returns status and body. Status 0 means no answer."""
         done = self.run("curl", "--silent", "--max-time", "5", "--write-out", "\n%{http_code}", *options, url)
         body, _, status = done.stdout.rpartition("\n")
         return int(status), body
 
     def verify(self, url: str, token: str, *options: str) -> tuple[int, str]:
-        """The status, and a problem's code or the subject."""
+        """Verifies a token; returns the status, and the problem's code or the subject."""
         request = json.dumps({"id_token": token, "nonce": "n-1"})
         status, body = self.ask(f"{url}/v1/verify", "--json", request, *options)
         answer = json.loads(body) if body else {}

@@ -7,7 +7,7 @@ from harness.service import REPOSITORY
 
 
 class Proxy:
-    """A proxy with its file from deploy/proxies, on ports of the test."""
+    """A proxy with its configuration from deploy/proxies, on the test's ports."""
 
     _commands = {
         "haproxy.cfg": lambda file, directory: ["haproxy", "-db", "-f", file],
@@ -18,7 +18,7 @@ class Proxy:
     }  # fmt: skip
 
     def __init__(self, name: str, port: int, ports: list[int], directory, changed: dict[str, str] | None = None):
-        """A proxy on a port, for two instances on others; `changed` has replacements in the shipped file."""
+        """Starts a proxy for two instances. `changed` has replacements in the shipped file."""
         file = directory / name
         file.write_text(text(name, port, ports, directory, changed or {}))
         self.address = f"127.0.0.1:{port}"
@@ -35,13 +35,13 @@ class Proxy:
 
 def text(name: str, port: int, ports: list[int], directory, changed: dict[str, str]) -> str:
     """The file, with these ports and changes."""
-    assert shutil.which(name.split(".")[0]), "scripts/bootstrap deploy installs it"
+    assert shutil.which(name.split(".")[0]), "not installed: run scripts/bootstrap deploy"
     text = (REPOSITORY / "deploy/proxies" / name).read_text()
     shipped = {"127.0.0.1:8000": port, "127.0.0.1:8081": ports[0], "127.0.0.1:8082": ports[1]}
     for old, new in (changed | {address: f"127.0.0.1:{port}" for address, port in shipped.items()}).items():
         assert old in text
         text = text.replace(old, new)
-    # nginx buffers in its own directories.
+    # Directories for nginx's buffers.
     directories = {"nginx.conf": ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]}.get(name, [])
     if directories:
         paths = "".join(f"    {each}_temp_path {directory}/{each};\n" for each in directories)

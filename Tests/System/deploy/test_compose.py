@@ -1,4 +1,4 @@
-"""`deploy/compose`: the files are valid, the example backend signs users in, and everything except Grafana runs here."""
+"""`deploy/compose`: the files are valid, the example backend signs users in, and everything except Grafana runs."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ PIPES = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subpr
 
 
 def post(url: str, body, cookie: str | None = None):
-    """Status, headers and JSON of the answer."""
+    """Status, headers and JSON of the response."""
     octets = body if isinstance(body, bytes) else json.dumps(body).encode()
     request = urllib.request.Request(url, octets, {"Cookie": cookie} if cookie else {})
     try:
@@ -42,8 +42,7 @@ class Backend:
 
     def __init__(self, assay: str):
         variables = {"ASSAY_URL": f"http://{assay}", "LISTEN": "127.0.0.1:0"}
-        # The path where the compose file mounts the client, and a proxy that would intercept tokens if the backend used
-        # it.
+        # The path where the compose file mounts the client, and a proxy that would see tokens if the backend used it.
         folder = next(volume.split(":")[0] for volume in SERVICES["backend"]["volumes"] if ":/client:" in volume)
         variables |= {"PYTHONPATH": str(FOLDER / folder), "http_proxy": "http://127.0.0.1:9"}
         self.process = subprocess.Popen(
@@ -52,7 +51,7 @@ class Backend:
         self.url = "http://" + self.process.stdout.readline().decode().split()[-1]
 
     def begin(self) -> tuple[str, str]:
-        """A sign-in's cookie and nonce."""
+        """Begins a sign-in; returns its cookie and nonce."""
         status, headers, body = post(f"{self.url}/sign-in", {"provider": "apple"})
         assert status == 200
         assert "HttpOnly" in headers["Set-Cookie"]
@@ -63,7 +62,7 @@ class Backend:
         return status, answer
 
     def log(self) -> str:
-        """Stops it; returns its log."""
+        """Stops the backend; returns its log."""
         self.process.terminate()
         return self.process.communicate(timeout=15)[1].decode()
 
@@ -91,7 +90,7 @@ def sent(dev, nonce: str, **claims) -> dict:
     return {"id_token": dev.token("apple", nonce=nonce, claims=claims)["id_token"]}
 
 
-def test_a_user_is_known_again_by_issuer_and_subject(backend, dev):
+def test_issuer_and_subject_identify_a_returning_user(backend, dev):
     numbers = []
     for subject in ("alice", "bob", "alice"):
         cookie, nonce = backend.begin()
@@ -107,7 +106,7 @@ def test_a_token_of_another_sign_in_is_refused(backend, dev):
     assert backend.finish(cookie, sent(dev, other)) == (401, {"code": "nonce_mismatch"})
 
 
-def test_a_sign_in_can_be_ended_once(backend, dev):
+def test_a_sign_in_can_be_finished_once(backend, dev):
     cookie, nonce = backend.begin()
     body = sent(dev, nonce)
     assert backend.finish(cookie, body)[0] == 200
@@ -119,19 +118,19 @@ def test_a_sign_in_can_be_ended_once(backend, dev):
 
 
 @pytest.mark.parametrize("cookie", [None, "__Host-sign-in=made-up", "nonsense", "\xa0__Host-sign-in=made-up", "[odd]=1"])
-def test_no_one_signs_in_without_having_begun(backend, dev, cookie):
+def test_an_unknown_sign_in_is_refused(backend, dev, cookie):
     code = "sign_in_invalid" if cookie == "__Host-sign-in=made-up" else "sign_in_unknown"
     assert backend.finish(cookie, sent(dev, "n")) == (401, {"code": code})
 
 
-def test_a_sign_in_begins_with_a_provider_that_is_known(backend):
+def test_a_begin_needs_a_configured_provider(backend):
     for body, code in [({"provider": "unheard-of"}, "provider_unknown"), ({}, "request_invalid")]:
         status, _, answer = post(f"{backend.url}/sign-in", body)
         assert (status, answer) == (400, {"code": code})
 
 
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"[]", b"{}", b'{"provider": "apple"}', b"\xff"])
-def test_a_string_that_is_not_a_sign_in_is_refused(backend, body):
+def test_a_malformed_finish_is_refused(backend, body):
     cookie, _ = backend.begin()
     assert backend.finish(cookie, body) == (400, {"code": "request_invalid"})
 
@@ -141,13 +140,13 @@ def test_an_expired_token_is_refused_with_its_code(backend, dev):
     assert backend.finish(cookie, sent(dev, nonce, exp=1)) == (401, {"code": "token_expired"})
 
 
-def test_a_body_beyond_all_measure_is_refused(backend):
+def test_a_body_that_is_too_large_is_refused(backend):
     cookie, _ = backend.begin()
     assert backend.finish(cookie, b" " * (64 * 1024 + 1)) == (413, {"code": "request_too_large"})
 
 
 @pytest.mark.parametrize("length", NO_LENGTHS, ids=lambda length: repr(length)[:20])
-def test_a_length_that_is_none_is_refused(backend, length):
+def test_an_invalid_content_length_is_refused(backend, length):
     address = backend.url.removeprefix("http://")
     assert posted(address, "/sign-in", f"Content-Length: {length}") == 400
 
@@ -156,7 +155,7 @@ def test_other_paths_are_not_found(backend):
     assert post(f"{backend.url}/nothing", {})[0] == 404
 
 
-def test_without_assay_no_one_signs_in(dev):
+def test_while_assay_is_down_sign_ins_are_unavailable(dev):
     with Backend(f"127.0.0.1:{free_port()}") as backend:
         status, _, answer = post(f"{backend.url}/sign-in", {"provider": "apple"})
         assert (status, answer) == (503, {"code": "unavailable"})
@@ -175,7 +174,7 @@ def test_the_backend_logs_no_token_and_no_nonce(dev):
 
 
 @pytest.mark.parametrize("file", ["compose.yaml", "compose.dev.yaml"])
-def test_the_files_are_as_the_compose_specification_wants_them(file):
+def test_the_files_follow_the_compose_specification(file):
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", str(FOLDER / file)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -186,25 +185,25 @@ def test_the_files_are_as_the_compose_specification_wants_them(file):
     [DEV_FILES[:2], DEV_FILES, ("--file", "../gateways/compose.yaml")],
     ids=["compose.yaml", "with compose.dev.yaml", "the gateway's"],
 )
-def test_docker_compose_reads_the_files(files):
+def test_docker_compose_accepts_the_files(files):
     command = ["docker-compose", *files, "config", "--quiet"]
     result = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, timeout=60)
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_the_settings_are_good():
+def test_the_settings_are_valid():
     result = run("config", "check", "--config", str(FOLDER / "assay.yaml"))
     assert result.returncode == 0, result
 
 
-def test_everything_that_is_mounted_is_there():
+def test_mounted_files_exist():
     for name, service in SERVICES.items():
         for volume in service.get("volumes", []):
             source = volume.split(":")[0]
             assert not source.startswith(".") or (FOLDER / source).exists(), (name, source)
 
 
-def test_the_web_app_is_hardened_too():
+def test_the_web_app_is_hardened_like_the_backend():
     service = yaml.safe_load((FOLDER / "compose.dev.yaml").read_text(encoding="utf-8"))["services"]["sample"]
     assert {name: value for name, value in SERVICES["backend"].items() if name not in ("command", "volumes", "environment")} == {
         name: value for name, value in service.items() if name not in ("command", "volumes", "environment")
@@ -212,14 +211,14 @@ def test_the_web_app_is_hardened_too():
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_every_service_is_hardened_and_published_on_loopback_alone(name):
+def test_every_service_is_hardened_and_published_only_on_loopback(name):
     service = SERVICES[name]
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
 
 
-def test_grafana_is_told_where_prometheus_and_the_dashboard_are():
+def test_grafana_is_configured_with_prometheus_and_the_dashboard():
     (source,) = yaml.safe_load((FOLDER / "grafana/datasource.yaml").read_text(encoding="utf-8"))["datasources"]
     listens = next(part for part in SERVICES["prometheus"]["command"] if "--web.listen-address" in part)
     assert source["type"] == "prometheus"
@@ -232,7 +231,7 @@ def test_grafana_is_told_where_prometheus_and_the_dashboard_are():
 
 
 class Stack:
-    """Everything that `docker compose up` starts except Grafana, with docker-compose and podman."""
+    """The services of `docker compose up` except Grafana, with docker-compose and podman."""
 
     def __init__(self, engine: Engine, image: str):
         self.engine = engine
@@ -246,7 +245,7 @@ class Stack:
         poll(socket.exists)
 
     def _stand_in(self) -> None:
-        """Programs of this machine, in place of images that are only available from a registry."""
+        """Builds stand-ins for images that are only available from a registry."""
         library = f"/usr/lib/{pathlib.Path(os.path.realpath('/usr/bin/python3')).name}"
         self.engine.image_of_programs(f"docker.io/library/{SERVICES['backend']['image']}", "/usr/bin/python3", library)
         more = 'ENTRYPOINT ["/usr/bin/prometheus"]\n'
@@ -260,7 +259,7 @@ class Stack:
         process = subprocess.Popen(command, cwd=FOLDER, env=self.environment, **PIPES)
 
         def ended():
-            # Podman leaves the scheduling of health checks to systemd, which may be absent.
+            # Podman relies on systemd to schedule health checks, and systemd may be absent.
             self.engine.run("podman", "healthcheck", "run", "tested_assay_1")
             return process.poll() is not None
 
@@ -289,7 +288,7 @@ def stack(engine, image):
 
 def test_the_app_signs_in_at_the_backend(stack):
     def signed_in():
-        # The container runs slightly before its program listens.
+        # The program may not listen yet.
         result = stack.engine.run("podman", "exec", "tested_backend_1", "python3", "/app/app.py")
         return result if "Connection refused" not in result.stderr else None
 
@@ -300,9 +299,9 @@ def test_the_app_signs_in_at_the_backend(stack):
     assert post(f"http://127.0.0.1:{stack.ports['BACKEND_PORT']}/sign-in", {"provider": "apple"})[0] == 200
 
 
-def test_the_others_go_on_when_assay_is_restarted(stack):
+def test_sign_ins_work_again_after_assay_is_killed(stack):
     killed = stack.engine.inspect("inspect", "tested_assay_1")["State"]["Pid"]
-    # Not through the engine: it would record a deliberate stop, and not restart the container.
+    # The engine would record a deliberate stop, and not restart the container.
     os.kill(killed, signal.SIGKILL)
     poll(lambda: stack.engine.inspect("inspect", "tested_assay_1")["State"]["Pid"] not in (0, killed))
     sign_in = ("podman", "exec", "tested_backend_1", "python3", "/app/app.py")
@@ -328,7 +327,7 @@ def test_prometheus_scrapes_assay_and_has_the_alerts(stack):
     assert set(re.findall(r"alert: (\w+)", rules)) <= names
 
 
-def test_prometheus_answers_where_grafana_asks_it(stack):
+def test_grafana_can_reach_prometheus(stack):
     (source,) = yaml.safe_load((FOLDER / "grafana/datasource.yaml").read_text(encoding="utf-8"))["datasources"]
     ask = f"import urllib.request; print(urllib.request.urlopen('{source['url']}/-/ready', timeout=15).status)"
     image = SERVICES["backend"]["image"]
@@ -336,12 +335,12 @@ def test_prometheus_answers_where_grafana_asks_it(stack):
     assert said == "200"
 
 
-def test_nothing_outside_reaches_assay_itself(stack):
+def test_assay_is_not_reachable_from_outside(stack):
     networks = stack.engine.inspect("inspect", "tested_pod_1")["NetworkSettings"]["Networks"]
     (address,) = [network["IPAddress"] for network in networks.values()]
     with urllib.request.urlopen(f"http://{address}:9091/-/ready", timeout=15) as response:
         assert response.status == 200
-    # The development providers listen there, for the browser, and answer only at names of this machine.
+    # The development providers' listener is reachable for the browser, but answers only to names of this machine.
     with pytest.raises(urllib.error.HTTPError, match="421"):
         urllib.request.urlopen(f"http://{address}:9400/", timeout=15)
     for port in (8080, 9090):

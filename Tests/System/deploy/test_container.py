@@ -17,7 +17,7 @@ from harness.tokens import ec_key, jws
 from harness.waiting import poll
 
 MEGABYTE = 1_000_000
-# The contents of the image in megabytes, and how much each part may grow before it must be reviewed.
+# The maximum size of each part of the image, in megabytes. Review what has grown before raising it.
 SIZES = {
     "usr/local/bin/assay": 31,
     "libraries": 11,
@@ -68,7 +68,7 @@ def verify(container, token: str, **members):
     return container.api.post("/v1/verify", {"id_token": token} | members)
 
 
-def test_it_verifies_tokens(container, issuer):
+def test_the_image_verifies_tokens(container, issuer):
     answer = verify(container, issuer.token(nonce="n-1"), nonce="n-1")
     assert answer.status == 200, answer
     assert answer.json["identity"]["subject"] == "user-1"
@@ -77,7 +77,7 @@ def test_it_verifies_tokens(container, issuer):
     assert container.admin.get("/metrics").status == 200
 
 
-def test_it_has_no_rights_and_needs_none(container):
+def test_the_container_runs_without_privileges(container):
     process = pathlib.Path(f"/proc/{container.state['Pid']}")
     status = dict(line.split(":\t", 1) for line in (process / "status").read_text().splitlines())
     assert status["NSpid"].split()[-1] == "1"
@@ -89,7 +89,7 @@ def test_it_has_no_rights_and_needs_none(container):
     assert "ro" in root.split(",")
 
 
-def test_64_mib_are_enough_for_work_and_health_checks(container, issuer, engine):
+def test_64_mib_are_enough(container, issuer, engine):
     assert engine.inspect("inspect", container.id)["HostConfig"]["Memory"] == 64 * 1024 * 1024
     before = container.state
     for number in range(20):
@@ -102,7 +102,7 @@ def test_64_mib_are_enough_for_work_and_health_checks(container, issuer, engine)
     assert (after["Pid"], after["OOMKilled"]) == (before["Pid"], False)
 
 
-def test_the_health_check_distinguishes_a_service_that_responds(engine, image, issuer):
+def test_the_health_check_detects_a_hanging_service(engine, image, issuer):
     with Container(engine, image, provider(issuer)) as container:
         engine.output("podman", "healthcheck", "run", container.id)
         assert container.state["Health"]["Status"] == "healthy"
@@ -111,7 +111,7 @@ def test_the_health_check_distinguishes_a_service_that_responds(engine, image, i
         assert "unhealthy: no answer" in container.state["Health"]["Log"][-1]["Output"]
 
 
-def test_a_stop_finishes_what_is_under_way(engine, image, server):
+def test_a_stop_finishes_requests_in_flight(engine, image, server):
     old, new = ec_key("old"), ec_key("new")
     issuer = server.issuer("stopping", old)
     with Container(engine, image, provider(issuer), limits={"keys_timeout": "10s"}) as container:
@@ -120,7 +120,7 @@ def test_a_stop_finishes_what_is_under_way(engine, image, server):
         body = json.dumps({"id_token": issuer.token(sub="parked")}).encode()
         with container.api.connect() as parked:
             parked.send(request_bytes("POST", "/v1/verify", body))
-            # The fetch that its key causes shows that the request is in flight.
+            # Once the fetch has begun, the request is in flight.
             issuer.jwks.wait_for(2)
             container.signal("TERM")
             poll(lambda: container.admin.get("/readyz").status == 503)
@@ -130,7 +130,7 @@ def test_a_stop_finishes_what_is_under_way(engine, image, server):
         assert container.wait() == 0
 
 
-def test_keys_outlive_the_container_in_a_volume(engine, image, server):
+def test_archived_keys_outlive_the_container_in_a_volume(engine, image, server):
     issuer = server.issuer("kept", ec_key("kept"))
     settings = {"options": ("--volume=keys:/var/lib/assay",), "cache_directory": "/var/lib/assay"}
     with Container(engine, image, provider(issuer), **settings) as container:
@@ -144,13 +144,13 @@ def test_keys_outlive_the_container_in_a_volume(engine, image, server):
         assert verify(container, issuer.token()).json["keys"]["source"] == "disk"
 
 
-def test_without_settings_it_says_what_is_missing(engine, image):
+def test_without_settings_the_error_names_the_missing_file(engine, image):
     result = engine.run("podman", "run", "--rm", *HARDENED, image)
     assert result.returncode not in (0, 137, 139)
     assert "/etc/assay/assay.yaml: there is no such file" in result.stderr
 
 
-def test_there_is_nothing_else_to_run(engine, image, files):
+def test_the_image_has_no_other_executables(engine, image, files):
     executable = {path for path, (member, _) in files.items() if member.isfile() and member.mode & 0o111}
     assert {path for path in executable if not re.match(r"lib(64)?/ld-linux", path)} == {"usr/local/bin/assay"}
     assert len(executable) == 2
@@ -160,7 +160,7 @@ def test_there_is_nothing_else_to_run(engine, image, files):
         assert engine.run("podman", "run", "--rm", f"--entrypoint={shell}", image, "-c", ":").returncode == 127
 
 
-def test_only_root_can_change_its_files(files):
+def test_only_root_can_change_the_images_files(files):
     for path, (member, _) in files.items():
         assert member.isfile() or member.isdir(), path
         if path == "var/lib/assay":
@@ -171,7 +171,7 @@ def test_only_root_can_change_its_files(files):
         assert path == "tmp" or not member.mode & 0o022, path
 
 
-def test_nothing_in_it_is_secret_or_of_this_machine(files):
+def test_the_image_contains_no_secrets_or_build_artifacts(files):
     binary = files["usr/local/bin/assay"][1]
     assert b".symtab" not in binary and b".debug_info" not in binary
     assert {path for path in files if path.startswith("etc/")} == {
@@ -185,7 +185,7 @@ def test_nothing_in_it_is_secret_or_of_this_machine(files):
     }
 
 
-def test_scanners_and_lawyers_find_what_is_in_it(files):
+def test_the_image_lists_its_packages_and_licenses(files):
     packages = {path.rsplit("/", 1)[1] for path in files if path.startswith("var/lib/dpkg/status.d/")}
     assert {"libssl3", "libjansson4", "libc6", "libstdc++6", "zlib1g", "ca-certificates"} <= packages
     for package in packages:
@@ -197,7 +197,7 @@ def test_scanners_and_lawyers_find_what_is_in_it(files):
     notices = files["usr/share/doc/assay/THIRD-PARTY-NOTICES"][1].decode()
     manifest = (REPOSITORY / "Package.swift").read_text(encoding="utf-8")
     dependencies = re.findall(r'\.package\(url: "https://github\.com/[^/]+/([^"]+)"', manifest)
-    # Only the tests' own mounts.
+    # Only the tests use it.
     dependencies.remove("Yams")
     assert dependencies
     assert not re.search(r"(?m)^Yams\b", notices)
@@ -206,7 +206,7 @@ def test_scanners_and_lawyers_find_what_is_in_it(files):
     assert files["usr/share/doc/assay/copyright"][1] == (REPOSITORY / "LICENSE").read_bytes()
 
 
-def test_the_image_says_what_it_is_and_how_it_is_run(engine, inspected):
+def test_the_images_labels_and_settings_are_complete(engine, inspected):
     settings = inspected["Config"]
     assert settings["User"] == "65532:65532"
     assert settings["StopSignal"] == "SIGTERM"
@@ -222,7 +222,7 @@ def test_the_image_says_what_it_is_and_how_it_is_run(engine, inspected):
     assert said.startswith(f"assay {labels['version']} ")
 
 
-def test_its_size_is_known(files):
+def test_the_images_size_is_bounded(files):
     sizes = dict.fromkeys(SIZES, 0)
     for path, (member, _) in files.items():
         part = path if path in sizes else "libraries" if path.startswith("lib") else "everything else"
@@ -230,6 +230,6 @@ def test_its_size_is_known(files):
     assert {part: size / MEGABYTE for part, size in sizes.items() if size > SIZES[part] * MEGABYTE} == {}
 
 
-def test_the_same_input_makes_the_same_image(engine, image, inspected):
+def test_image_builds_are_reproducible(engine, image, inspected):
     again = engine.inspect("image", "inspect", engine.image())
     assert (again["Digest"], again["Id"]) == (inspected["Digest"], inspected["Id"])

@@ -34,7 +34,7 @@ def output(*command) -> str:
 
 
 def make(directory: pathlib.Path) -> pathlib.Path:
-    """With relative paths, and into a directory that does not exist yet."""
+    """Builds the package, with relative paths and into a directory that does not exist yet."""
     binary = pathlib.Path(BINARY).resolve()
     command = [REPOSITORY / "scripts/debian-package", "--binary", binary.name, os.path.relpath(directory / "new", binary.parent)]
     made = subprocess.run(command, cwd=binary.parent, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -57,7 +57,7 @@ def successor(package, tmp_path_factory):
     return directory / "next.deb"
 
 
-def test_lintian_finds_no_fault_and_every_override_is_needed(package):
+def test_lintian_finds_no_fault_and_needs_every_override(package):
     # Its exit code also counts overridden tags.
     found = subprocess.run(
         ["lintian", "--allow-root", "--show-overrides", package], stdout=subprocess.PIPE, text=True, check=False
@@ -69,17 +69,17 @@ def test_lintian_finds_no_fault_and_every_override_is_needed(package):
         assert any(line.startswith(f"O: assay: {tag} {context}") for line in found), tag
 
 
-def test_it_holds_these_files_and_no_others(package):
+def test_the_package_has_exactly_these_files(package):
     found = [line.split() for line in output("dpkg-deb", "--contents", package).splitlines()]
     assert {entry[1] for entry in found} == {"root/root"}
     assert {entry[5]: entry[0] for entry in found if not entry[0].startswith("d")} == CONTENTS
 
 
-def test_the_same_binary_gives_the_same_package(package, tmp_path):
+def test_package_builds_are_reproducible(package, tmp_path):
     assert hashlib.sha256(make(tmp_path).read_bytes()).digest() == hashlib.sha256(package.read_bytes()).digest()
 
 
-def test_its_version_is_the_binarys(package):
+def test_the_packages_version_is_that_of_the_binary(package):
     version = output(BINARY, "--version").split()[1]
     assert output("dpkg-deb", "--field", package, "Version").rsplit("-", 1)[0] == version
 
@@ -104,7 +104,7 @@ def test_the_manual_names_every_command_and_option():
 
 
 class Host:
-    """A machine with the package's dependencies and the service."""
+    """A machine with the package's dependencies, on which the package can be installed."""
 
     def __init__(self, machine: Machine, package: pathlib.Path):
         self.machine = machine
@@ -116,7 +116,7 @@ class Host:
         self.machine.run("dpkg", "--install", "/root/assay.deb")
 
     def configure(self, *providers: dict, **settings) -> None:
-        """Configures it as an operator does after the installation, on free ports."""
+        """Configures the service as an operator does after the installation, on free ports."""
         usual = {"service": {"listen": "127.0.0.1:0"}, "admin": {"listen": "127.0.0.1:0"}}
         usual |= {"cache_directory": "/var/lib/assay", "providers": list(providers)}
         self.machine.path("/etc/assay/assay.yaml").write_text(dump(usual | settings) + "\n")
@@ -127,7 +127,7 @@ class Host:
         return dict(line.split("=", 1) for line in shown.splitlines())
 
     def state(self) -> tuple[str, str]:
-        """Whether it runs, and whether it is enabled at boot."""
+        """Whether the service runs, and whether it is enabled at boot."""
         run = self.machine.run
         return run("systemctl", "is-active", "assay", check=False), run("systemctl", "is-enabled", "assay", check=False)
 
@@ -152,7 +152,7 @@ class Host:
         return response.json
 
     def goes_on_with_its_keys(self, issuer) -> None:
-        """Whether the current process has the keys of its predecessor, which no provider serves."""
+        """Asserts that the current process uses archived keys of the previous one, while the provider is down."""
         assert self.accept(issuer.token())["keys"]["source"] == "disk"
 
     def process_status(self) -> dict[str, str]:
@@ -175,7 +175,7 @@ def bare(machine, package):
 
 @pytest.fixture
 def host(bare, package):
-    """A machine with the package installed; it is removed afterwards."""
+    """A machine with the package installed. It is purged after the test."""
     bare.install(package)
     yield bare
     bare.machine.run("dpkg", "--purge", "assay")
@@ -206,7 +206,7 @@ def test_an_installation_starts_nothing(host):
     assert "the configuration is valid" in host.machine.run("assay", "config", "check")
 
 
-def test_enabled_it_verifies_tokens_and_keeps_their_keys(running, issuer):
+def test_an_enabled_service_verifies_tokens_and_archives_keys(running, issuer):
     assert running.state() == ("active", "enabled")
     assert running.accept(issuer.token())["keys"]["source"] == "network"
     provider_fails_once_keys_are_kept(running, issuer)
@@ -214,7 +214,7 @@ def test_enabled_it_verifies_tokens_and_keeps_their_keys(running, issuer):
     running.goes_on_with_its_keys(issuer)
 
 
-def test_it_runs_as_an_unprivileged_user(running, issuer):
+def test_the_service_runs_as_an_unprivileged_user(running, issuer):
     running.accept(issuer.token())
     status = running.process_status()
     assert int(status["Uid"].split()[0]) not in (0, 65534)
@@ -224,18 +224,16 @@ def test_it_runs_as_an_unprivileged_user(running, issuer):
     assert running.properties("MemoryMax") == {"MemoryMax": str(384 * 1024 * 1024)}
 
 
-def test_nothing_it_needs_is_forbidden(running, issuer):
+def test_the_sandbox_forbids_nothing_that_the_service_needs(running, issuer):
     running.accept(issuer.token())
     assert running.client("admin").get("/metrics").status == 200
-    # The tests' settings cause these warnings: the key server is on loopback without TLS, and no nonce is required. Any
-    # other, such as one about file descriptors, is an error.
-    # other, as of too few descriptors, is a fault.
+    # The tests' settings cause these warnings, because the key server is on loopback without TLS, and no nonce is required.
     deserved = ("(allow_http)", "(allow_private_addresses)", "an access token could pass as an ID Token")
     warnings = [entry for entry in running.log() if entry["level"] not in ("info", "debug")]
     assert [entry for entry in warnings if not any(text in entry.get("setting", "") for text in deserved)] == []
 
 
-def test_it_listens_on_a_socket_in_its_runtime_directory(host, issuer):
+def test_the_service_may_listen_on_a_socket_in_its_runtime_directory(host, issuer):
     host.configure(provider(issuer), service={"listen": "unix:/run/assay/assay.sock"})
     host.machine.run("systemctl", "start", "assay")
     host.machine.wait_until(lambda: host.machine.run("assay", "healthcheck", "--service", "--ready", check=False) == "")
@@ -244,9 +242,9 @@ def test_it_listens_on_a_socket_in_its_runtime_directory(host, issuer):
     assert host.machine.run("sh", "-c", "test -e /run/assay || echo gone") == "gone"
 
 
-def test_a_socket_may_be_given_to_a_group_of_the_services(host, issuer):
+def test_a_socket_may_belong_to_a_supplementary_group(host, issuer):
     host.configure(provider(issuer), service={"listen": "unix:/run/assay/assay.sock"})
-    # Its helper processes have the service's privileges and no others.
+    # ExecStartPost runs with the service's privileges.
     give = "until chgrp www-data /run/assay/assay.sock; do sleep 0.1; done"
     host.machine.run("mkdir", "-p", "/run/systemd/system/assay.service.d")
     conf = f"[Service]\nSupplementaryGroups=www-data\nExecStartPost=timeout 10 sh -c '{give}'\n"
@@ -285,7 +283,7 @@ def test_it_gets_secrets_that_only_root_can_read(host, issuer):
         secret.unlink()
 
 
-def test_the_environments_file_overrides_settings(host, issuer):
+def test_the_environment_file_overrides_settings(host, issuer):
     host.configure(provider(issuer))
     host.machine.path("/etc/default/assay").write_text("ASSAY_LOG_LEVEL=nonsense\n")
     host.machine.run("systemctl", "start", "assay", check=False)
@@ -294,7 +292,7 @@ def test_the_environments_file_overrides_settings(host, issuer):
     )
 
 
-def test_it_stops_in_order(running, issuer):
+def test_a_stop_is_clean(running, issuer):
     running.accept(issuer.token())
     running.machine.run("systemctl", "stop", "assay")
     assert running.properties("Result", "ExecMainCode", "ExecMainStatus") == {
@@ -304,7 +302,7 @@ def test_it_stops_in_order(running, issuer):
     }
 
 
-def test_a_reload_takes_up_changed_settings(running, issuer):
+def test_a_reload_applies_changed_settings(running, issuer):
     running.accept(issuer.token())
     before = running.properties("MainPID")
     running.configure(provider(issuer), api_keys=["0" * 64])
@@ -314,7 +312,7 @@ def test_a_reload_takes_up_changed_settings(running, issuer):
     assert running.properties("MainPID") == before
 
 
-def test_killed_it_comes_back_with_its_keys(running, issuer):
+def test_a_killed_service_is_restarted_with_its_keys(running, issuer):
     provider_fails_once_keys_are_kept(running, issuer)
     before = running.properties("MainPID")["MainPID"]
     running.machine.run("systemctl", "kill", "--signal=KILL", "assay")
@@ -322,18 +320,18 @@ def test_killed_it_comes_back_with_its_keys(running, issuer):
     running.goes_on_with_its_keys(issuer)
 
 
-def test_bad_settings_keep_it_down_until_they_are_mended(host, issuer):
+def test_invalid_settings_prevent_the_start_until_they_are_fixed(host, issuer):
     file = host.machine.path("/etc/assay/assay.yaml")
     file.write_text("providers: []\n")
     host.machine.run("systemctl", "start", "assay", check=False)
-    # More often than systemd's usual limit, after which it would give up.
+    # systemd keeps trying.
     host.machine.wait_until(lambda: int(host.properties("NRestarts")["NRestarts"]) >= 2)
     host.configure(provider(issuer))
     host.machine.wait_until(lambda: host.state()[0] == "active")
     host.accept(issuer.token())
 
 
-def test_an_upgrade_keeps_the_settings_and_restarts_what_runs(running, issuer, successor):
+def test_an_upgrade_keeps_the_settings_and_restarts_a_running_service(running, issuer, successor):
     provider_fails_once_keys_are_kept(running, issuer)
     before = running.properties("MainPID")["MainPID"]
     settings = running.machine.path("/etc/assay/assay.yaml").read_text()
@@ -344,12 +342,12 @@ def test_an_upgrade_keeps_the_settings_and_restarts_what_runs(running, issuer, s
     running.goes_on_with_its_keys(issuer)
 
 
-def test_an_upgrade_starts_nothing_that_is_stopped(host, successor):
+def test_an_upgrade_does_not_start_a_stopped_service(host, successor):
     host.install(successor)
     assert host.state() == ("inactive", "disabled")
 
 
-def test_removed_it_stops_and_installed_again_it_goes_on_as_before(running, issuer, package):
+def test_a_reinstalled_package_continues_with_its_settings_and_keys(running, issuer, package):
     provider_fails_once_keys_are_kept(running, issuer)
     running.machine.run("dpkg", "--remove", "assay")
     assert running.state()[0] == "inactive"
@@ -360,8 +358,8 @@ def test_removed_it_stops_and_installed_again_it_goes_on_as_before(running, issu
     running.goes_on_with_its_keys(issuer)
 
 
-def test_purged_it_leaves_nothing(bare, issuer, package):
-    # The first dynamic user on a machine leaves behind a shared directory, which belongs to systemd.
+def test_a_purge_leaves_nothing_behind(bare, issuer, package):
+    # systemd creates this directory for the first dynamic user and keeps it.
     bare.machine.run("mkdir", "-p", "-m", "700", "/var/lib/private")
     before = bare.machine.files()
     bare.install(package)

@@ -1,4 +1,4 @@
-"""`deploy/kubernetes`: all fields are valid, no pod has unneeded privileges, and Assay runs with its settings."""
+"""`deploy/kubernetes`: all fields are valid, pods have minimal privileges, and Assay runs with the settings."""
 
 import copy
 import hashlib
@@ -26,11 +26,11 @@ PLACES = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.rglob("k
 COMPONENTS = [place for place in PLACES if place.startswith("components/")]
 KUSTOMIZATIONS = [place for place in PLACES if place not in COMPONENTS]
 OPERATOR = "components/prometheus-operator"
-# The oldest supported version, and the newest with published schemas.
+# The oldest supported version, and the newest one with schemas.
 VERSIONS = ("1.30.0", "1.37.0")
 RUNBOOK_ADDRESS = "deploy/observability/RUNBOOK.md"
 NOBODYS_DIGEST = "0" * 64
-# Objects that the cluster has by itself, or that the operator creates.
+# Objects that every cluster has, or that the operator creates.
 FROM_ELSEWHERE = {("Secret", "assay-tls"), ("Secret", "assay")}
 PROBES = {"startupProbe", "livenessProbe", "readinessProbe"}
 
@@ -46,7 +46,7 @@ class Deployed:
 
     @property
     def pod(self) -> dict:
-        """The pod template of its only Deployment."""
+        """The pod template of the only Deployment."""
         [deployment] = self.all("Deployment")
         return deployment["spec"]["template"]
 
@@ -91,7 +91,7 @@ def test_every_file_belongs_to_a_kustomization():
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_kubernetes_knows_every_member(deployed, version):
+def test_every_member_follows_kubernetes_schemas(deployed, version):
     for object in deployed.objects:
         kubernetes_validate.validate(object, version, strict=True)
 
@@ -106,7 +106,7 @@ def test_kubernetes_knows_every_member(deployed, version):
         ("PodDisruptionBudget", ["spec", "maxUnavailable"], 1.5),
     ],
 )
-def test_a_slip_would_be_found(kind, path, value):
+def test_the_schemas_detect_mistakes(kind, path, value):
     [object] = Deployed("base/shared").all(kind)
     place = object
     for step in path[:-1]:
@@ -121,7 +121,7 @@ def test_a_slip_would_be_found(kind, path, value):
 
 @pytest.fixture
 def monitored(tmp_path):
-    """A copy of the folder, with a kustomization that has the component and its own runbook URL; returns its directory."""
+    """The directory of a kustomization with the component and its own runbook URL, in a copy of the folder."""
     folder = tmp_path / "kubernetes"
     shutil.copytree(FOLDER, folder)
     runbook = folder / OPERATOR / "runbook.yaml"
@@ -132,11 +132,11 @@ def monitored(tmp_path):
     return folder / "overlays/mine"
 
 
-def test_the_operators_rules_are_the_alerts():
-    assert operator_rules.FILE.read_text() == operator_rules.text(), "python Tests/System/deploy/operator_rules.py"
+def test_the_prometheus_operators_rules_are_up_to_date():
+    assert operator_rules.FILE.read_text() == operator_rules.text(), "run python Tests/System/deploy/operator_rules.py"
 
 
-def test_the_operator_gets_the_alerts_with_the_runbooks_address(monitored):
+def test_the_prometheus_operators_alerts_link_the_configured_runbook(monitored):
     [rules] = [object for object in build(monitored) if object["kind"] == "PrometheusRule"]
     alerts = (REPOSITORY / "deploy/observability/alerts.yaml").read_text()
     assert RUNBOOK_ADDRESS in alerts
@@ -145,13 +145,13 @@ def test_the_operator_gets_the_alerts_with_the_runbooks_address(monitored):
     assert (rules["apiVersion"], rules["metadata"]["name"]) == ("monitoring.coreos.com/v1", "assay")
 
 
-def test_the_operator_finds_pods_as_prometheus_does(monitored):
+def test_the_prometheus_operator_selects_pods_as_prometheus_does(monitored):
     objects = build(monitored)
     [monitor] = [object for object in objects if object["kind"] == "PodMonitor"]
     [endpoint] = monitor["spec"]["podMetricsEndpoints"]
     prometheus = yaml.safe_load((REPOSITORY / "deploy/observability/prometheus-kubernetes.yaml").read_text())
     relabellings = prometheus["scrape_configs"][0]["relabel_configs"]
-    # The operator itself selects pods by port, drops finished ones, and adds the labels namespace and pod.
+    # The Prometheus operator selects pods by port, drops finished ones, and adds the labels namespace and pod by itself.
     [job] = [relabelling for relabelling in relabellings if relabelling.get("target_label") == "job"]
     [kept] = [each for each in relabellings if each["source_labels"] == ["__meta_kubernetes_pod_container_port_name"]]
     camel = {"source_labels": "sourceLabels", "target_label": "targetLabel"}
@@ -166,9 +166,9 @@ def admin_ports(objects: list[dict]) -> set[str]:
     return {port["name"] for pod in pods for container in containers(pod) for port in container.get("ports", [])}
 
 
-# Somebody's own Deployments, with the components; and a base by reference, with somebody's own settings.
+# Users' own Deployments with the components, and users' own settings with a base by reference.
 
-# With a user, init container, volume and ports of its own; and one that has no lists to add to, and no pod security.
+# One Deployment has a user, init container, volume and ports. The other has no lists to add to, and no pod security.
 BACKEND = """
 apiVersion: apps/v1
 kind: Deployment
@@ -205,7 +205,7 @@ MY_IMAGE = {"name": "registry.example.com/assay", "newName": "example.org/mirror
 
 @pytest.fixture
 def own(tmp_path):
-    """A directory beside a checkout, with a kustomization as the components' comments show it."""
+    """A directory next to a checkout, with the kustomization from the components' comments."""
     directory = tmp_path / "shop"
     directory.mkdir()
     shutil.copytree(FOLDER, tmp_path / "kubernetes")
@@ -226,11 +226,11 @@ def deployments(directory: pathlib.Path) -> dict[str, dict]:
     return {object["metadata"]["name"]: object["spec"]["template"]["spec"] for object in found}
 
 
-def test_a_component_adds_assay_to_somebodys_own_deployment(own):
+def test_a_component_adds_assay_to_a_users_deployment(own):
     pods = deployments(own)
     [example] = [container for container in Deployed("overlays/sidecar-metrics").containers if container["name"] == "assay"]
     for name in ("shop", "worker"):
-        # It starts first, and needs nothing of the pod's.
+        # Assay starts first, and is independent of the pod's own settings.
         assay = pods[name]["initContainers"][0]
         assert assay == example | {"image": f"{MY_IMAGE['newName']}:{example['image'].rsplit(':')[-1]}"}
         alone = {"automountServiceAccountToken": False, "containers": [], "initContainers": [assay]}
@@ -251,7 +251,7 @@ def test_a_component_leaves_other_deployments_alone(own):
 
 @pytest.fixture
 def referring(tmp_path):
-    """A directory beside a checkout, with a kustomization that refers to a base or overlay and has its own settings."""
+    """Creates a directory next to a checkout, with its own settings and a kustomization that refers to a base or overlay."""
     shutil.copytree(FOLDER, tmp_path / "kubernetes")
 
     def refer(name: str) -> pathlib.Path:
@@ -268,7 +268,7 @@ def referring(tmp_path):
 
 
 @pytest.mark.parametrize("name", KUSTOMIZATIONS)
-def test_a_base_is_used_by_reference(referring, name):
+def test_a_base_can_be_used_by_reference(referring, name):
     mine = Deployed(referring(name))
     assert mine.settings_text == MY_SETTINGS
     assert mine.assay["image"].startswith(MY_IMAGE["newName"] + ":")
@@ -286,31 +286,31 @@ def is_kubectls(directory: pathlib.Path) -> bool:
     return by_name(yaml.safe_load_all(result.stdout)) == by_name(build(directory))
 
 
-needs_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl: Debian has none")
+needs_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed, and Debian has no package")
 
 
 @needs_kubectl
 @pytest.mark.parametrize("name", [*KUSTOMIZATIONS, "overlays/mine"])
-def test_kubectl_makes_the_same_of_it(monitored, name):
+def test_kubectl_builds_the_same_objects(monitored, name):
     assert is_kubectls(monitored.parents[1] / name)
 
 
 @needs_kubectl
-def test_kubectl_makes_the_same_of_somebodys_own(own):
+def test_kubectl_builds_the_same_from_a_users_deployment(own):
     assert is_kubectls(own)
 
 
 @needs_kubectl
 @pytest.mark.parametrize("name", KUSTOMIZATIONS)
-def test_kubectl_makes_the_same_of_a_reference(referring, name):
+def test_kubectl_builds_the_same_from_a_reference(referring, name):
     assert is_kubectls(referring(name))
 
 
-# The rules of the `restricted` profile, and a few more.
+# The rules of the profile `restricted`, and a few more.
 
 
 def violations(pod: dict) -> list[str]:
-    """A pod's violations of Kubernetes' profile `restricted`, and unneeded privileges.
+    """A pod's violations of the profile `restricted`, and of our own rules.
 
     Source: Kubernetes, Pod Security Standards, *Restricted*; the last four are ours.
     """
@@ -337,7 +337,7 @@ def violations(pod: dict) -> list[str]:
     return found
 
 
-def test_every_container_is_restricted(deployed):
+def test_every_container_has_minimal_privileges(deployed):
     assert violations(deployed.pod["spec"]) == []
 
 
@@ -360,7 +360,7 @@ def test_every_container_is_restricted(deployed):
         (lambda pod: pod["containers"][0]["ports"][0].update(hostPort=80), ["backend: hostPort"]),
     ],
 )
-def test_a_container_that_is_not_would_be_found(change, found):
+def test_each_violation_is_detected(change, found):
     pod = copy.deepcopy(Deployed("base/sidecar").pod["spec"])
     change(pod)
     assert violations(pod) == found
@@ -374,7 +374,7 @@ def security(pod: dict, name: str) -> dict:
 # The objects are consistent.
 
 
-def test_what_is_named_is_there(deployed):
+def test_referenced_objects_exist(deployed):
     there = {(object["kind"], object["metadata"]["name"]) for object in deployed.objects} | FROM_ELSEWHERE
     volumes = {volume["name"]: volume for volume in deployed.pod["spec"]["volumes"]}
     for volume in volumes.values():
@@ -389,7 +389,7 @@ def test_what_is_named_is_there(deployed):
         assert (target["kind"], target["name"]) in there
 
 
-def test_what_selects_pods_selects_these(deployed):
+def test_every_selector_matches_the_pods(deployed):
     labels = deployed.pod["metadata"]["labels"].items()
     selectors = [deployed.all("Deployment")[0]["spec"]["selector"]["matchLabels"]]
     selectors += [service["spec"]["selector"] for service in deployed.all("Service")]
@@ -400,7 +400,7 @@ def test_what_selects_pods_selects_these(deployed):
     assert all(selector and selector.items() <= labels for selector in selectors)
 
 
-def test_every_port_that_is_named_is_a_containers(deployed):
+def test_every_named_port_belongs_to_a_container(deployed):
     ports = [port["name"] for container in deployed.containers for port in container.get("ports", [])]
     assert len(ports) == len(set(ports))
     named = [port["targetPort"] for service in deployed.all("Service") for port in service["spec"]["ports"]]
@@ -413,7 +413,7 @@ def test_every_port_that_is_named_is_a_containers(deployed):
     assert set(named) <= set(ports)
 
 
-def test_the_ports_are_those_where_assay_listens(deployed):
+def test_the_ports_match_assays_listeners(deployed):
     listening = {"http": "service", "assay-admin": "admin"}
     for port in deployed.assay.get("ports", []):
         address = deployed.settings[listening[port["name"]]]["listen"]
@@ -423,21 +423,21 @@ def test_the_ports_are_those_where_assay_listens(deployed):
         assert deployed.settings[listener]["listen"].startswith("127.0.0.1:")
 
 
-def test_the_admin_port_is_named_as_prometheus_looks_for_it(deployed):
+def test_the_admin_port_has_the_name_that_prometheus_selects(deployed):
     prometheus = (REPOSITORY / "deploy/observability/prometheus-kubernetes.yaml").read_text()
     [name] = re.findall(r"port_name\]\n\s+regex: (\S+)", prometheus)
     admin = int(deployed.settings["admin"]["listen"].rsplit(":", 1)[1])
     assert {port["name"] for port in deployed.assay.get("ports", []) if port["containerPort"] == admin} <= {name}
 
 
-def test_probes_ask_for_what_the_contract_has(deployed):
+def test_probes_use_documented_endpoints(deployed):
     assert PROBES <= set(deployed.assay)
     paths = yaml.safe_load((REPOSITORY / "openapi.yaml").read_text(encoding="utf-8"))["paths"]
     for probe in PROBES:
         if "httpGet" in deployed.assay[probe]:
             assert "get" in paths[deployed.assay[probe]["httpGet"]["path"]]
             assert (deployed.assay[probe]["httpGet"]["path"] == "/readyz") == (probe == "readinessProbe")
-            # Callers can use up the connections of the service listener.
+            # Callers may use up the connections of the service listener.
             assert deployed.assay[probe]["httpGet"]["port"] == "assay-admin"
         else:
             command = deployed.assay[probe]["exec"]["command"]
@@ -445,23 +445,23 @@ def test_probes_ask_for_what_the_contract_has(deployed):
             assert command[2:] == (["--ready"] if probe == "readinessProbe" else [])
 
 
-def test_the_image_is_of_this_version(deployed):
+def test_the_image_has_this_version(deployed):
     version = run("--version").stdout.decode().split()[1]
     assert deployed.assay["image"].endswith(f"/assay:{version}")
     assert all(re.search(r":\d", container["image"]) for container in deployed.containers)
 
 
-def test_a_stop_is_given_the_time_it_takes(deployed):
+def test_the_grace_period_exceeds_delay_and_grace(deployed):
     grace = int(deployed.settings.get("shutdown_grace", "10s").removesuffix("s"))
     delay = int(deployed.settings.get("shutdown_delay", "0s").removesuffix("s"))
-    # Nodes learn one after the other that a pod of a Service is terminating. Until all know, it must keep serving.
+    # A pod of a Service must keep serving until all nodes know that it is terminating.
     is_behind_a_service = any("assay" in service["metadata"]["name"] for service in deployed.all("Service"))
     assert (delay > 0) == is_behind_a_service
     assert deployed.pod["spec"]["terminationGracePeriodSeconds"] > delay + grace
     assert "lifecycle" not in deployed.assay
 
 
-def test_what_assay_writes_to_is_a_volume_that_it_may_write_to(deployed):
+def test_the_cache_directory_is_a_writable_volume(deployed):
     directory = deployed.settings["cache_directory"]
     [mount] = [mount for mount in deployed.assay["volumeMounts"] if mount["mountPath"] == directory]
     [volume] = [volume for volume in deployed.pod["spec"]["volumes"] if volume["name"] == mount["name"]]
@@ -480,7 +480,7 @@ def test_a_sidecar_starts_before_the_backend_and_ends_after_it():
         ("base/shared", "overlays/shared-mutual-tls", {"service", "admin", "api_keys"}),
     ],
 )
-def test_an_overlays_settings_are_its_bases_but_for_the_listeners(base, overlay, changed):
+def test_an_overlay_changes_only_listeners_and_keys(base, overlay, changed):
     before, after = Deployed(base).settings, Deployed(overlay).settings
     assert {name for name in before | after if before.get(name) != after.get(name)} == changed
 
@@ -496,7 +496,7 @@ def token() -> str:
 
 
 class Outside:
-    """What the cluster provides to a pod, replaced for the test by overrides of the settings."""
+    """Stands in for what a cluster provides to a pod, by overriding settings."""
 
     def __init__(self, directory: pathlib.Path):
         self.directory = directory
@@ -532,14 +532,14 @@ def outside(tmp_path):
     return Outside(tmp_path)
 
 
-def test_the_settings_are_good(deployed, outside, tmp_path):
+def test_the_settings_are_valid(deployed, outside, tmp_path):
     file = tmp_path / "assay.yaml"
     file.write_text(deployed.settings_text)
     checked = run("config", "check", "--config", str(file), variables=outside.variables(deployed))
     assert checked.returncode == 0, checked.stderr
 
 
-def test_the_sign_ins_in_its_comment_are_good(deployed, outside, tmp_path):
+def test_the_commented_sign_ins_are_valid(deployed, outside, tmp_path):
     written = choices(deployed.settings_text)
     assert list(written) == ["sign_ins"]
     mounts = [mount["mountPath"] for mount in deployed.assay["volumeMounts"]]
@@ -548,13 +548,13 @@ def test_the_sign_ins_in_its_comment_are_good(deployed, outside, tmp_path):
     assert checked.returncode == 0, checked.stderr
 
 
-def test_its_probes_are_answered(deployed, outside):
+def test_probes_succeed(deployed, outside):
     with outside.pod(deployed) as pod:
         assert pod.probe("startupProbe") and pod.probe("livenessProbe")
         pod.wait_until(lambda: pod.probe("readinessProbe"))
 
 
-def test_without_keys_it_lives_and_is_not_ready(deployed, outside):
+def test_without_keys_the_pod_is_alive_but_not_ready(deployed, outside):
     with outside.pod_without_keys(deployed) as pod:
         assert pod.probe("startupProbe") and pod.probe("livenessProbe")
         assert not pod.probe("readinessProbe")
@@ -571,7 +571,7 @@ def test_a_sidecar_serves_only_its_own_pod(name, outside):
         assert pod.verify(f"http://{ADDRESS}:8080", token()) == (0, "")
 
 
-def test_a_sidecars_metrics_are_all_that_is_open_beyond_its_pod(outside):
+def test_only_a_sidecars_metrics_are_open_beyond_its_pod(outside):
     with outside.pod(Deployed("overlays/sidecar-metrics")) as pod:
         assert pod.ask(f"http://{ADDRESS}:9090/metrics")[0] == 200
         assert pod.ask(f"http://{ADDRESS}:9090/v1/providers")[0] == 401
@@ -594,7 +594,7 @@ def test_a_shared_assay_rejects_all_callers_before_a_key_is_set(outside):
         assert pod.verify(address, token(), *bearer) == (401, "caller_unauthenticated")
 
 
-def test_a_shared_assay_with_certificates_asks_for_one(outside):
+def test_a_shared_assay_with_mutual_tls_requires_a_certificate(outside):
     trusting = ["--cacert", outside.authority]
     with outside.pod(Deployed("overlays/shared-mutual-tls")) as pod:
         pod.wait_until(lambda: pod.probe("readinessProbe"))

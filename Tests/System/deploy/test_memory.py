@@ -1,4 +1,4 @@
-"""The memory limits in `deploy/`: everything that clients can make the service hold at once fits into each."""
+"""The memory limits in `deploy/`: each is enough for everything that clients can make the service hold at once."""
 
 import contextlib
 import json
@@ -20,13 +20,13 @@ from harness.wire import gauges, many_descriptors
 
 DEPLOY = REPOSITORY / "deploy"
 MIB = 1 << 20
-# As systemd and container engines count: K, M and G are powers of 1024.
+# For systemd and container engines, K, M and G are powers of 1024.
 UNITS = {"": 1, "k": 1 << 10, "Ki": 1 << 10, "m": MIB, "M": MIB, "Mi": MIB}
-# How long all memory is held at once. Incomplete requests time out after ten seconds and are sent again.
+# How many seconds all memory is held at once. Incomplete requests time out after ten, and are sent again.
 SECONDS = 11
-# The timeout for opening all connections: thousands of TLS handshakes, with both ends on two busy processors.
+# The timeout for thousands of TLS handshakes, with both ends on two busy processors.
 FILLING = 150
-# The size of a batch's body: the maximum.
+# The maximum size of a batch's body.
 ITEMS = 250
 
 
@@ -61,14 +61,14 @@ def manifests() -> dict[str, tuple[int, dict]]:
     }
     for file in sorted((DEPLOY / "kubernetes").rglob("kustomization.yaml")):
         name = str(file.parent.relative_to(DEPLOY / "kubernetes"))
-        # Components have no Deployment of their own.
+        # Components have no Deployment.
         if not name.startswith("components/"):
             found[name] = kubernetes(name)
     return found
 
 
 def cases() -> dict[str, tuple[int, dict, bool]]:
-    """Each combination of limits once, with and without TLS; named after all deployments that use it."""
+    """Each combination of limits, with and without TLS, named after the deployments that use it."""
     found: dict[tuple, list[str]] = {}
     for name, (limit, settings) in manifests().items():
         limits = settings.get("limits", {})
@@ -93,9 +93,8 @@ def test_each_manifest_has_a_limit():
     assert {"container", "compose", "systemd", "base/sidecar", "base/shared", "overlays/shared-mutual-tls"} <= names
 
 
-def test_long_bodies_are_read_at_once_under_the_least_limit(server, tmp_path, monkeypatch):
-    # Receive buffers are small here. A buffer that shrank after the handshake delayed every 32 KB by 200 ms on
-    # loopback.
+def test_large_bodies_are_read_without_delay_under_the_smallest_limit(server, tmp_path, monkeypatch):
+    # Receive buffers are small here. Shrinking one after the handshake would delay every 32 KB by 200 ms on loopback.
     issuer = server.issuer("good-long", ec_key("good"))
     item = {"id_token": issuer.token(), "code": "c" * 15_000}
     request = post("/v1/verify/batch", json.dumps({"items": [item] * ITEMS}).encode())
@@ -114,17 +113,17 @@ def test_long_bodies_are_read_at_once_under_the_least_limit(server, tmp_path, mo
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_all_hoarding_at_once_fits(name, server, tmp_path, monkeypatch):
+def test_the_limit_suffices_while_all_clients_hoard(name, server, tmp_path, monkeypatch):
     limit, limits, is_encrypted = CASES[name]
     number = list(CASES).index(name)
-    # One provider's keys arrive, the other's never do.
+    # The keys of `hanging` never arrive.
     good, hanging = server.issuer(f"good-{number}", ec_key("good")), server.issuer(f"hanging-{number}", ec_key("a"))
     hanging.jwks.hold()
     with contextlib.ExitStack() as stack:
         stack.enter_context(many_descriptors())
         settings, context = {"limits": limits}, None
         if is_encrypted:
-            # Client certificates are not required here, so every client completes the handshake.
+            # No client certificates are required, so that every client completes the handshake.
             authority = Authority(tmp_path)
             file = str(authority.server_file())
             settings["service"] = {"listen": "127.0.0.1:0", "tls": {"certificate_file": file, "key_file": file}}
@@ -143,7 +142,7 @@ def test_all_hoarding_at_once_fits(name, server, tmp_path, monkeypatch):
 
 
 def hoard(service, group, good, hanging, said, context, stack) -> None:
-    # The slots of the well-behaved clients and of the batches.
+    # The rest is for the well-behaved clients and the batches.
     count = said["max_connections"] - 60
     address = service.api.address
     hoards = [
@@ -151,15 +150,15 @@ def hoard(service, group, good, hanging, said, context, stack) -> None:
         Hoard(address, count * 20 // 100, SILENT, context),
         Hoard(address, count * 25 // 100, HALF, context),
         Hoard(address, count * 25 // 100, UNREAD, context),
-        # Metrics and the admin listener's page are never read.
+        # Responses of the admin listener are not read, either.
         Hoard(service.admin.address, 40, UNREAD.replace(b"/openapi.yaml", b"/metrics")),
     ]
     for hoarding in hoards:
         stack.callback(hoarding.close)
-    # One must wait before other bodies take its room.
+    # One batch must wait for keys before other bodies fill the buffers.
     first = Batches(service.api, hanging.token(), 1, ITEMS)
     stack.callback(first.close)
-    # On busy processors, the service sheds a batch that has waited for half a second. It is sent again.
+    # On busy processors, the service may shed the batch, which is then sent again.
     service.wait_until(lambda: gauges(service)[1] >= ITEMS, timeout=60)
     batches = Batches(service.api, hanging.token(), 24, ITEMS)
     stack.callback(batches.close)
@@ -197,7 +196,7 @@ def hoard(service, group, good, hanging, said, context, stack) -> None:
 
 
 def note(peak: tuple, group: ControlGroup) -> tuple:
-    """Records the peak memory and its parts."""
+    """The new peak of memory, with its parts."""
     taken = group.taken()
     return (taken, group.parts()) if taken > peak[0] else peak
 

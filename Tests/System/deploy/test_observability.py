@@ -1,4 +1,4 @@
-"""`deploy/observability`: everything that rules, dashboard and runbook name exists, and the rules work."""
+"""`deploy/observability`: everything that rules, dashboard and runbook refer to exists, and the rules work."""
 
 import contextlib
 import json
@@ -29,7 +29,7 @@ TESTS = ("alerts_test.yaml", "alerts_days_test.yaml")
 DASHBOARD = json.loads((FOLDER / "dashboard.json").read_text(encoding="utf-8"))
 PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 RUNBOOK = (FOLDER / "RUNBOOK.md").read_text(encoding="utf-8")
-# The address of the runbook, unless the operator changes it.
+# The default address of the runbook.
 RUNBOOK_ADDRESS = "deploy/observability/RUNBOOK.md"
 
 EXPRESSIONS = (
@@ -44,13 +44,13 @@ EXPRESSIONS = (
 # Labels and series that Prometheus itself adds for a target.
 TARGET_LABELS = {"job", "instance"}
 PROMETHEUS_SERIES = {"up": set(), "ALERTS": {"alertname", "alertstate", "provider"}}
-# Served only if a listener uses TLS; test_access_tls.py checks them there.
+# Served only if a listener uses TLS. test_access_tls.py tests them.
 TLS_SERIES = {
     "assay_tls_certificate_expiry_timestamp_seconds": {"listener"},
     "assay_tls_reloads_total": {"listener", "result"},
 }
 
-# Served only if a provider has clients, or accepts notifications; their own tests check them there.
+# Served only if a provider has clients or accepts notifications. Other tests cover them.
 OPTIONAL_SERIES = {
     "assay_notifications_total": {"provider", "kind", "code"},
     "assay_provider_calls_total": {"provider", "endpoint", "outcome"},
@@ -68,7 +68,7 @@ GROUPING = re.compile(r"\b(?:by|on|without|ignoring|group_left|group_right)\s*\(
 
 @pytest.fixture(scope="module")
 def service():
-    """A service with a bit of every activity, so that each metric and label has a sample."""
+    """A service with some activity of every kind, so that each metric and label has a sample."""
     with KeyServer() as server:
         issuer = server.issuer("op", ec_key("op"))
         down = server.issuer("down", ec_key("op"))
@@ -111,10 +111,10 @@ def selectors(expression: str) -> list[tuple[str, list[tuple[str, str, str]]]]:
 
 
 @pytest.mark.parametrize("place", EXPRESSIONS)
-def test_every_metric_and_label_that_is_named_is_served(labels, place):
+def test_every_metric_and_label_in_an_expression_is_served(labels, place):
     expression = EXPRESSIONS[place]
     found = selectors(expression)
-    assert found, "no metric is found in it"
+    assert found, "no metric found in the expression"
     for name, matchers in found:
         assert name in labels, name
         assert {label for label, _, _ in matchers} <= labels[name], name
@@ -124,7 +124,7 @@ def test_every_metric_and_label_that_is_named_is_served(labels, place):
 
 
 @pytest.mark.parametrize("place", EXPRESSIONS)
-def test_every_value_of_a_label_that_is_named_can_occur(metrics, place):
+def test_every_label_value_in_an_expression_can_occur(metrics, place):
     possible = {
         "code": set(STATUS) | {"ok"},
         "state": metrics.label_values("assay_keys_state", "state"),
@@ -147,7 +147,7 @@ def test_every_value_of_a_label_that_is_named_can_occur(metrics, place):
 
 
 def alternatives(pattern: str) -> list[str]:
-    """The alternatives in a pattern: its parts between bars, with those in one pair of parentheses expanded."""
+    """The alternatives in a pattern, with one pair of parentheses in each expanded."""
     parts = []
     for part in re.findall(r"(?:[^|()]|\([^()]*\))+", pattern):
         group = re.search(r"\(([^()]*)\)", part)
@@ -162,17 +162,17 @@ def test_every_recorded_series_is_used(name):
 
 
 @pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
-def test_every_alert_says_what_it_is_and_what_to_do(rule):
+def test_every_alert_has_severity_description_and_runbook(rule):
     assert rule["labels"]["severity"] in ("critical", "warning")
     assert set(rule["annotations"]) == {"summary", "description", "runbook_url"}
-    # The rule itself says if a condition need not last.
+    # A rule needs `for`, unless it counts increases.
     assert "for" in rule or "increase" in rule["expr"]
     page, anchor = rule["annotations"]["runbook_url"].split("#")
     assert page == RUNBOOK_ADDRESS
     assert anchor in anchors(RUNBOOK)
 
 
-def test_the_runbooks_address_is_changed_as_the_rules_say():
+def test_the_documented_command_changes_the_runbooks_address():
     """Links in mail and chat must be absolute."""
     text = (FOLDER / "alerts.yaml").read_text(encoding="utf-8")
     command = re.search(r"(?m)^#\s+sed -i ('.*') alerts\.yaml$", text)[1]
@@ -183,7 +183,7 @@ def test_the_runbooks_address_is_changed_as_the_rules_say():
 
 
 @pytest.mark.parametrize("name", ["AssayUnseen", "AssayFleetDown", "AssayEverySignInFails", "AssaySignInsFailing", "AssayStoreUnavailable"])
-def test_what_leaves_users_without_sign_in_or_us_without_sight_pages(name):
+def test_alerts_about_outages_and_missing_metrics_are_critical(name):
     (rule,) = [rule for rule in ALERTS if rule["alert"] == name]
     assert rule["labels"]["severity"] == "critical"
 
@@ -199,7 +199,7 @@ def sections(markdown: str) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def test_the_runbook_has_a_section_for_every_alert_and_for_nothing_else():
+def test_the_runbook_has_exactly_one_section_for_every_alert():
     assert list(sections(RUNBOOK)) == [rule["alert"] for rule in ALERTS]
 
 
@@ -209,7 +209,7 @@ def test_every_section_of_the_runbook_answers_the_same_questions(name):
     assert questions == ["Meaning.", "Impact.", "Diagnosis.", "Mitigation.", "External causes."]
 
 
-def test_every_log_line_of_the_runbook_is_written_somewhere():
+def test_every_log_line_of_the_runbook_exists_in_the_sources():
     sources = "".join(path.read_text() for path in (REPOSITORY / "Sources").rglob("*.swift"))
     named = re.findall(r"log line `([^`]+)`", " ".join(RUNBOOK.split()))
     assert named
@@ -217,7 +217,7 @@ def test_every_log_line_of_the_runbook_is_written_somewhere():
         assert f'"{message}"' in sources, message
 
 
-def test_every_curl_line_of_the_runbook_is_answered(service):
+def test_every_curl_command_of_the_runbook_succeeds(service):
     lines = set(re.findall(r"(?m)^ *curl (.*)http://127\.0\.0\.1:9090(/\S*)", RUNBOOK))
     assert len(lines) >= 3
     for options, path in lines:
@@ -227,7 +227,7 @@ def test_every_curl_line_of_the_runbook_is_answered(service):
 
 
 def alerts_that(kind: str) -> set[str]:
-    """The alerts that a test of the rules expects to fire, or not to fire."""
+    """The alerts that the rules' tests expect to fire, or not to fire."""
     found = set()
     for file in TESTS:
         for test in yaml.safe_load((FOLDER / file).read_text(encoding="utf-8"))["tests"]:
@@ -242,19 +242,19 @@ def alerts_that(kind: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", [rule["alert"] for rule in ALERTS])
-def test_every_alert_is_tested_to_fire_and_not_to(name):
+def test_every_alert_is_tested_with_and_without_firing(name):
     assert name in alerts_that("fire")
     assert name in alerts_that("do not")
 
 
 def promtool(*arguments: str, directory: pathlib.Path = FOLDER) -> str:
-    """Debian's `prometheus` package has it."""
+    """Runs `promtool`, which is part of Debian's `prometheus` package."""
     result = subprocess.run(["promtool", *arguments], cwd=directory, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
 
 
-def test_the_rules_are_good_rules():
+def test_the_rules_are_valid():
     assert f"{len(ALL_RULES)} rules found" in promtool("check", "rules", "--lint-fatal", "alerts.yaml")
 
 
@@ -262,13 +262,13 @@ def test_the_rules_pass_their_tests():
     assert promtool("test", "rules", *TESTS).count("SUCCESS") == len(TESTS)
 
 
-def test_the_page_of_metrics_is_as_promtool_wants_it(service):
+def test_promtool_accepts_the_metrics(service):
     page = service.admin.get("/metrics").body
     result = subprocess.run(["promtool", "check", "metrics"], input=page, capture_output=True, timeout=60)
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_the_scrape_configuration_is_good():
+def test_the_scrape_configuration_is_valid():
     promtool("check", "config", "prometheus.yaml")
 
 
@@ -291,8 +291,8 @@ POD = {
     ],
     ids=["a running pod", "another port of it", "a pod that has ended"],
 )
-def test_pods_are_found_by_their_port_and_grouped_by_their_app(tmp_path, change, is_scraped):
-    """Debian builds promtool without Kubernetes, so a file replaces the discovery's results."""
+def test_pods_are_selected_by_port_and_grouped_by_app(tmp_path, change, is_scraped):
+    """Debian builds promtool without Kubernetes, so a file replaces the service discovery."""
     settings = yaml.safe_load((FOLDER / "prometheus-kubernetes.yaml").read_text(encoding="utf-8"))
     (job,) = settings["scrape_configs"]
     assert job.pop("kubernetes_sd_configs") == [{"role": "pod"}]
@@ -312,7 +312,7 @@ def test_pods_are_found_by_their_port_and_grouped_by_their_app(tmp_path, change,
 
 def test_the_dashboard_is_portable():
     kinds = {panel["type"] for panel in DASHBOARD["panels"]}
-    assert kinds <= {"row", "timeseries", "heatmap", "stat", "table", "state-timeline"}, "Grafana's own"
+    assert kinds <= {"row", "timeseries", "heatmap", "stat", "table", "state-timeline"}, "only panels that Grafana has by itself"
     assert DASHBOARD["templating"]["list"][0]["type"] == "datasource"
     assert "id" not in DASHBOARD and "__inputs" not in DASHBOARD
     for panel in PANELS:
@@ -339,7 +339,7 @@ def test_the_panels_of_the_dashboard_do_not_overlap():
 
 @pytest.fixture(scope="module")
 def prometheus(service, tmp_path_factory):
-    """A Prometheus that scrapes the service with the project's configuration, only more often."""
+    """A Prometheus with the project's configuration, which scrapes the service every second."""
     directory = tmp_path_factory.mktemp("prometheus")
     settings = yaml.safe_load((FOLDER / "prometheus.yaml").read_text(encoding="utf-8"))
     settings["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
@@ -372,7 +372,7 @@ def ask(url: str, query: dict):
 
 
 def seen(condition):
-    """Polls Prometheus, which may not be listening yet."""
+    """Polls Prometheus for a condition. It may not be listening yet."""
 
     def asked():
         with contextlib.suppress(OSError):
@@ -381,7 +381,7 @@ def seen(condition):
     return poll(asked, timeout=30)
 
 
-def test_a_real_prometheus_scrapes_the_service_and_evaluates_every_rule(prometheus):
+def test_prometheus_scrapes_the_service_and_evaluates_every_rule(prometheus):
     def evaluated():
         rules = [rule for group in prometheus("rules")["groups"] for rule in group["rules"]]
         return rules if rules and all(rule["health"] != "unknown" for rule in rules) else None
@@ -390,12 +390,12 @@ def test_a_real_prometheus_scrapes_the_service_and_evaluates_every_rule(promethe
     rules = seen(evaluated)
     assert len(rules) == len(ALL_RULES)
     assert [rule for rule in rules if rule["health"] != "ok"] == []
-    # The second provider has no keys, and nothing else is wrong.
+    # The second provider has no keys.
     state = 'ALERTS{alertname="AssayKeysUnavailable", provider="down", alertstate="pending"}'
     assert seen(lambda: prometheus("query", query=state)["result"])
 
 
-# Nothing has happened yet that these could show.
+# These have no data yet.
 EMPTY = {
     "panel Usable and omitted keys B",
     "panel Instances B",
@@ -404,7 +404,7 @@ EMPTY = {
 
 
 @pytest.mark.parametrize("place", [place for place in EXPRESSIONS if place.startswith("panel ")])
-def test_every_panel_of_the_dashboard_shows_something(prometheus, service, place):
+def test_every_panel_of_the_dashboard_shows_data(prometheus, service, place):
     expression = EXPRESSIONS[place].replace("$__rate_interval", "1m")
     expression = re.sub(r"\$(job|instance|provider)", ".*", expression)
     if place in EMPTY:

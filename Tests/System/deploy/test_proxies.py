@@ -10,14 +10,14 @@ from clients.strangers import Stranger, answer
 from deploy.proxies import Proxy
 from harness.waiting import free_port, poll
 
-# Each worker of nginx decides by itself which instances are up; with one worker, the test sees what it decided.
+# Each worker of nginx decides on its own which instances are up.
 ONE_WORKER = {"nginx.conf": {"worker_processes auto": "worker_processes 1"}}
 ONCE, VERIFY = ("/v1/sign-ins/finish", "/v1/grants/refresh", "/v1/grants/revoke"), "/v1/verify"
 
 
 @pytest.mark.parametrize("octets", [answer(503, {}, Retry_After="1"), b""], ids=["503", "no answer"])
 @pytest.mark.parametrize("file", ["haproxy.cfg", "nginx.conf"])
-def test_requests_that_use_something_up_are_sent_once(tmp_path, file, octets):
+def test_requests_that_use_something_up_are_not_retried(tmp_path, file, octets):
     def answers(path: str) -> bytes:
         return octets if path in (*ONCE, VERIFY) else answer(200, {})
 
@@ -27,8 +27,8 @@ def test_requests_that_use_something_up_are_sent_once(tmp_path, file, octets):
             poll(lambda: is_up(proxy))
 
             def asked(path: str) -> int:
-                """How many requests the instances receive for one request of a client."""
-                # nginx takes a failing instance out of rotation for a second, in each upstream by itself.
+                """How many requests the instances receive for one request of the client."""
+                # nginx takes a failing instance out of rotation for a second, in each upstream separately.
                 poll(lambda: {post(proxy, good) for _ in range(4) for good in ("/", "/v1/grants/")} == {200})
                 before = sum(each.paths.get(path, 0) for each in (one, other))
                 assert post(proxy, path) in (502, 503)
@@ -41,7 +41,7 @@ def test_requests_that_use_something_up_are_sent_once(tmp_path, file, octets):
 
 
 def post(proxy: Proxy, path: str) -> int:
-    """Returns the status. The peers are not Assay, so the contract is not checked."""
+    """Returns the status. Does not check the contract, because the upstreams are not Assay."""
     with contextlib.closing(http.client.HTTPConnection(proxy.address, timeout=10)) as connection:
         connection.request("POST", path, b"{}", {"Content-Type": "application/json"})
         return connection.getresponse().status

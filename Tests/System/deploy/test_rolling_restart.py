@@ -1,4 +1,4 @@
-"""No request is lost while the instances behind a proxy are restarted one after the other, under load."""
+"""Under load, no request is lost while the instances behind a proxy are restarted one after the other."""
 
 import json
 import threading
@@ -21,7 +21,7 @@ RATE = 400
     [
         ("haproxy.cfg", "0s", {}),
         ("nginx.conf", "0s", {}),
-        # Retries are off: the delay alone must be long enough for the health checks to notice.
+        # Without retries, the delay must be long enough for the health checks to notice.
         (
             "haproxy.cfg",
             "2s",
@@ -30,7 +30,7 @@ RATE = 400
     ],
     ids=["haproxy", "nginx", "haproxy that never asks twice"],
 )
-def test_no_request_is_lost_through_a_rolling_restart(tmp_path, file, delay, changed):
+def test_a_rolling_restart_loses_no_request(tmp_path, file, delay, changed):
     port, *ports = free_ports(3)
     with KeyServer() as server:
         issuer = server.issuer("op", ec_key("key"))
@@ -55,7 +55,7 @@ def test_no_request_is_lost_through_a_rolling_restart(tmp_path, file, delay, cha
                             instances[number].stop()
                             await_answers(surge, RATE // 4)
                             instances[number] = start(port)
-                            # The other one may stop once the proxy knows that this one is back.
+                            # The proxy must notice that this instance is back before the other one stops.
                             await_answers(surge, RATE * 2)
                 finally:
                     enough.set()
@@ -76,6 +76,6 @@ def answers(proxy: Proxy) -> bool:
 
 
 def await_answers(surge: Surge, count: int) -> None:
-    """Waits for this many more answers."""
+    """Waits for this many more responses."""
     goal = surge.statuses.total() + count
     poll(lambda: surge.statuses.total() >= goal)

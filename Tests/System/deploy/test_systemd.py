@@ -1,7 +1,4 @@
-"""The systemd unit on its own: systemd accepts every line, and rates its exposure as low.
-
-`test_debian.py` runs it.
-"""
+"""The systemd unit: systemd accepts every line, and rates its exposure as low. `test_debian.py` runs it."""
 
 import pathlib
 import shutil
@@ -12,7 +9,7 @@ import pytest
 from harness.service import REPOSITORY
 
 UNIT = REPOSITORY / "deploy/systemd/assay.service"
-# The exposure according to `systemd-analyze security`, in tenths on a scale to ten. Most of it is the network.
+# The exposure according to `systemd-analyze security`, in tenths, of at most 100. Most of it is the network.
 EXPOSURE = 14
 
 
@@ -40,7 +37,7 @@ def exposure_is_at_most(unit: pathlib.Path, tenths: int) -> bool:
     return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
-def test_systemd_understands_every_line(tmp_path):
+def test_systemd_accepts_every_line(tmp_path):
     assert verify(UNIT.read_text(), tmp_path) == ""
 
 
@@ -53,20 +50,20 @@ def test_systemd_understands_every_line(tmp_path):
         ("ExecStart=/usr/bin/assay", "ExecStart=/usr/sbin/assay"),
     ],
 )
-def test_a_slip_would_be_found(tmp_path, line, slip):
+def test_mistakes_are_detected(tmp_path, line, slip):
     unit = UNIT.read_text()
     assert line in unit
     assert verify(unit.replace(line, slip), tmp_path) != ""
 
 
-def test_little_is_left_open():
+def test_the_units_exposure_is_low():
     assert exposure_is_at_most(UNIT, EXPOSURE)
 
 
 @pytest.mark.parametrize(
     "line", ["CapabilityBoundingSet=", "SystemCallFilter=~@privileged @resources", "RestrictNamespaces=yes"]
 )
-def test_a_door_left_open_would_be_found(tmp_path, line):
+def test_a_missing_restriction_is_detected(tmp_path, line):
     lines = UNIT.read_text().splitlines()
     assert line in lines
     unit = tmp_path / "assay.service"
