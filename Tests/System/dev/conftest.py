@@ -13,14 +13,14 @@ def running():
 
 @pytest.fixture
 def dev(running):
-    """A development provider without faults and further people."""
+    """A development provider, reset so that it has neither faults nor additional users."""
     yield running
     assert running.ask_issuer("POST", "/reset").status == 200
 
 
 @pytest.fixture
 def visit(dev, chromium):  # noqa: F811
-    """Opens a page of the development provider. At the end of the test, no page may have reported an error."""
+    """Opens a page of the development provider. Asserts after the test that no page has reported an error."""
     visits = []
 
     def open_page(path: str = "/", **context):

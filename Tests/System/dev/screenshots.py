@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/testing.md and docs/getting-started.md: light, dark and narrow.
+"""Takes the screenshots for docs/testing.md and docs/getting-started.md: light, dark and narrow.
 
     ASSAY_BINARY=… PYTHONPATH=Tests/System .venv/bin/python -m dev.screenshots
 """
@@ -16,7 +16,7 @@ LOOKS = {"light": ("light", 980), "dark": ("dark", 980), "narrow": ("light", 360
 
 def main() -> None:
     PICTURES.mkdir(exist_ok=True)
-    # At the usual ports, which the pictures show.
+    # On the default ports, which the screenshots show.
     options = ("--listen", "127.0.0.1:8080", "--admin-listen", "127.0.0.1:9090", "--issuer-listen", "127.0.0.1:9400")
     with Dev(*options) as dev, sync_playwright() as playwright:
         browser = launch(playwright)

@@ -1,4 +1,4 @@
-"""Faults of a development provider: each causes the code that the panel says."""
+"""Faults of a development provider: each causes the code that the panel names."""
 
 import json
 import urllib.parse
@@ -32,7 +32,7 @@ def verify(dev, provider: str = "google", **request):
     return dev.api.post("/v1/verify", {"provider": provider} | dev.token(provider, **request))
 
 
-def test_each_fault_says_what_it_causes(dev):
+def test_each_fault_is_listed_with_what_it_causes(dev):
     listed = dev.ask_issuer("GET", "/faults").json
     assert [fault["fault"] for fault in listed] == FAULTS
     assert all(fault["title"] and fault["causes"] and fault["on"] == [] for fault in listed)
@@ -42,7 +42,7 @@ def test_each_fault_says_what_it_causes(dev):
     assert verify(dev).status == 200
 
 
-def test_the_codes_of_the_page_are_codes_of_the_contract(dev):
+def test_the_codes_in_the_list_are_codes_of_the_contract(dev):
     for fault in dev.ask_issuer("GET", "/faults").json:
         words = fault["causes"].replace(",", " ").replace(":", " ").replace(".", " ").split()
         named = [word for word in words if "_" in word and word != "clock_skew"]
@@ -54,7 +54,7 @@ def test_the_codes_of_the_page_are_codes_of_the_contract(dev):
     [("wrong_issuer", "issuer_mismatch"), ("clock_ahead", "token_not_yet_valid"), ("clock_behind", "token_expired"),
      ("expired_tokens", "token_expired")],
 )  # fmt: skip
-def test_tokens_can_be_wrong(dev, fault, code):
+def test_faults_can_spoil_tokens(dev, fault, code):
     assert verify(dev).status == 200
     switch(dev, fault)
     assert_code(verify(dev), code)
@@ -64,22 +64,22 @@ def test_tokens_can_be_wrong(dev, fault, code):
 @pytest.mark.parametrize(
     ("fault", "code"), [("down", "provider_unavailable"), ("spent_codes", "grant_invalid"), ("refused_clients", "client_rejected")]
 )
-def test_endpoints_can_refuse(dev, fault, code):
+def test_faults_can_make_endpoints_fail(dev, fault, code):
     assert exchange(dev).status == 200
     switch(dev, fault)
     assert_code(exchange(dev), code)
     assert exchange(dev, "oidc").status == 200
 
 
-def test_a_provider_can_be_slow(dev):
+def test_a_fault_can_slow_the_provider_down(dev):
     switch(dev, "slow", seconds=1)
     assert exchange(dev).status == 200
-    # Longer than limits.provider_timeout.
+    # By default, longer than limits.provider_timeout.
     switch(dev, "slow")
     assert_code(exchange(dev), "provider_unavailable")
 
 
-def test_keys_rotate_in_place_and_are_refused_until_they_are_fetched(dev):
+def test_keys_rotated_in_place_are_refused_until_they_are_fetched(dev):
     assert verify(dev).status == 200
     assert dev.ask_issuer("POST", "/rotate", {"provider": "google", "in_place": True}).status == 200
     assert_code(verify(dev), "signature_invalid")
@@ -87,7 +87,7 @@ def test_keys_rotate_in_place_and_are_refused_until_they_are_fetched(dev):
     assert verify(dev).status == 200
 
 
-def test_a_set_without_the_new_key_refuses_its_tokens(dev):
+def test_tokens_are_refused_if_the_key_set_lacks_the_new_key(dev):
     assert dev.ask_issuer("POST", "/rotate", {"provider": "oidc"}).status == 200
     assert verify(dev, "oidc").status == 200
     switch(dev, "thin_keys", "oidc")
@@ -95,7 +95,7 @@ def test_a_set_without_the_new_key_refuses_its_tokens(dev):
     assert_code(verify(dev, "oidc"), "key_not_found")
 
 
-def test_a_person_who_removes_the_app_ends_the_grant(dev):
+def test_removing_the_app_ends_the_grant(dev):
     finished = exchange(dev, "apple").json
     grant, subject = finished["grant"], finished["identity"]["subject"]
     refresh = {"provider": "apple", "refresh_token": grant["refresh_token"], "subject": subject}
@@ -106,7 +106,7 @@ def test_a_person_who_removes_the_app_ends_the_grant(dev):
     assert_code(dev.api.post("/v1/grants/refresh", refresh), "grant_invalid")
 
 
-def test_a_code_is_good_once(dev):
+def test_a_code_can_be_used_once(dev):
     begun = [dev.api.post("/v1/sign-ins", {"provider": "google"}).json for _ in range(2)]
     code = dev.token("google", nonce=begun[0]["nonce"], code=True)["code"]
     first, second = (dev.api.post("/v1/sign-ins/finish", {"sign_in": each["sign_in"], "code": code}) for each in begun)
@@ -114,7 +114,7 @@ def test_a_code_is_good_once(dev):
     assert_code(second, "grant_invalid")
 
 
-def test_a_reset_forgets_people_and_grants_but_no_keys(dev):
+def test_a_reset_removes_users_but_keeps_keys(dev):
     keys = dev.ask_issuer("GET", "/google/keys").json
     added = dev.ask_issuer("POST", "/people", {"name": "Ada Lovelace", "email": "ada@example.net"}).json
     assert [person["id"] for person in added] == ["kim", "alex", "robin", "ada@example.net"]
@@ -124,7 +124,7 @@ def test_a_reset_forgets_people_and_grants_but_no_keys(dev):
     assert dev.ask_issuer("GET", "/google/keys").json == keys
 
 
-def test_apples_name_comes_once(dev):
+def test_apple_sends_the_name_once(dev):
     def user():
         begun = dev.api.post(
             "/v1/sign-ins",
@@ -138,7 +138,7 @@ def test_apples_name_comes_once(dev):
     assert user()
 
 
-def test_a_form_of_the_panel_leads_back_to_it(dev):
+def test_forms_redirect_back_to_the_panel(dev):
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     answer = dev.ask_issuer("POST", "/faults", b"provider=google&fault=down", form)
     assert (answer.status, answer.header("Location")) == (303, "/")

@@ -1,4 +1,4 @@
-"""What development providers may cost: other people's test suites run beside them."""
+"""Start-up time, throughput and memory of development providers, on which other test suites depend."""
 
 import time
 import urllib.parse
@@ -13,13 +13,13 @@ def seconds(body) -> float:
 
 
 def peak_memory(dev) -> int:
-    """In bytes."""
+    """The peak memory of the process, in bytes."""
     with open(f"/proc/{dev.process.pid}/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
 
 
-def test_it_starts_signs_and_answers_fast():
-    """The best of several rounds counts: a busy machine makes others longer."""
+def test_start_pages_and_sign_ins_are_fast():
+    """The best of several rounds counts, because other load only makes rounds slower."""
 
     def first_token():
         with Dev() as dev:
@@ -43,6 +43,6 @@ def test_it_starts_signs_and_answers_fast():
             assert dev.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "response": response}).status == 200
 
         for sign_in in (native, in_a_browser):
-            # 200 a second.
+            # 200 per second.
             assert min(seconds(lambda: [sign_in() for _ in range(50)]) for _ in range(10)) < 50 / 200, sign_in
         assert peak_memory(dev) < 60_000_000

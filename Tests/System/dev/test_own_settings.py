@@ -1,4 +1,4 @@
-"""`assay dev --config`: stands in for the providers of a team's own settings, whatever their presets."""
+"""`assay dev --config` stands in for the providers in a team's own settings, whatever their presets."""
 
 import os
 
@@ -10,7 +10,7 @@ from harness.contract import assert_code
 from harness.service import Service, provider, run
 
 TENANT = "6f2e1a90-1d3b-4c5e-8f70-112233445566"
-# Settings of a provider by preset, with what the preset needs. The files don't exist.
+# By preset: settings of a provider with the preset's parameters. The files don't exist.
 PROVIDERS = {
     "apple": {
         "clients": [
@@ -63,7 +63,7 @@ def settings(tmp_path, **more):
 @pytest.fixture(scope="module")
 def dev(tmp_path_factory):
     path = tmp_path_factory.mktemp("dev")
-    # A pipe without a writer: whoever opens it waits forever. And a key that would not be accepted.
+    # Opening a pipe without a writer would block forever.
     os.mkfifo(path / "pipe")
     api_keys = [{"name": "a", "sha256": "0" * 64}]
     with Dev("--config", str(settings(path, sign_ins={"key_files": [str(path / "pipe")]}, api_keys=api_keys))) as running:
@@ -71,7 +71,7 @@ def dev(tmp_path_factory):
 
 
 @pytest.mark.parametrize("preset", PROVIDERS)
-def test_tokens_pass_the_settings_own_rules(dev, preset):
+def test_tokens_pass_the_rules_of_the_settings(dev, preset):
     token = dev.token(preset)
     answer = dev.api.post("/v1/verify", {"provider": preset} | token)
     assert answer.status == 200, answer
@@ -81,7 +81,7 @@ def test_tokens_pass_the_settings_own_rules(dev, preset):
     assert answer.json["token"]["key_id"].startswith("assay-dev-")
 
 
-def test_the_rules_count_for_other_tokens(dev):
+def test_the_rules_of_the_settings_apply(dev):
     assert_code(dev.api.post("/v1/verify", dev.token("google", claims={"hd": "example.net"})), "claim_invalid")
     token = dev.token("google")
     assert dev.api.post("/v1/verify", token).status == 200
@@ -92,7 +92,7 @@ def test_the_rules_count_for_other_tokens(dev):
 
 
 @pytest.mark.parametrize("preset", ["apple", "google", "microsoft", "keycloak"])
-def test_its_clients_exchange_codes_without_their_files(dev, preset):
+def test_clients_exchange_codes_without_their_credential_files(dev, preset):
     begun = dev.api.post("/v1/sign-ins", {"provider": preset}).json
     code = dev.token(preset, nonce=begun["nonce"], code=True)["code"]
     finished = dev.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "code": code})
@@ -100,7 +100,7 @@ def test_its_clients_exchange_codes_without_their_files(dev, preset):
     assert finished.json["grant"]["refresh_token"]
 
 
-def test_a_public_client_signs_in_by_its_own_scheme(dev):
+def test_a_public_client_may_use_a_custom_url_scheme(dev):
     begun = dev.api.post("/v1/sign-ins", {"provider": "oidc", "redirect_uri": "com.example.app:/cb", "prompt": "none"})
     path = begun.json["authorization_url"].split(dev.issuer_address)[1]
     location = dev.ask_issuer("GET", path).header("Location")
@@ -112,27 +112,27 @@ def test_a_public_client_signs_in_by_its_own_scheme(dev):
     assert finished.json["token"]["algorithm"] == "ES384"
 
 
-def test_it_says_nothing_and_warns_of_nothing(dev):
+def test_there_are_no_warnings(dev):
     assert dev.entries(level="warning") == [] and dev.entries(level="error") == []
 
 
 @pytest.mark.parametrize("name", ["faults", "reset", "rotate"])
-def test_a_provider_with_the_name_of_a_page_is_refused(tmp_path, name):
+def test_a_provider_cannot_have_the_name_of_a_page(tmp_path, name):
     file = tmp_path / "a.yaml"
     file.write_text(yaml.dump({"providers": [{"id": name, "preset": "apple", "audiences": ["a"]}]}))
     result = run("dev", "--config", str(file), "--listen", "127.0.0.1:0")
     assert result.returncode == 1 and b"rename it" in result.stderr
 
 
-def test_a_file_with_faults_is_refused_with_their_lines(tmp_path):
+def test_an_error_in_the_file_is_reported_with_its_line(tmp_path):
     file = tmp_path / "a.yaml"
     file.write_text("providers:\n  - id: apple\n    preset: aple\n    audiences: [a]\n")
     result = run("dev", "--config", str(file), "--listen", "127.0.0.1:0")
     assert result.returncode == 1 and b"line 3" in result.stderr
 
 
-def test_no_other_assay_trusts_its_keys(dev):
-    """A service that is told to trust a development provider skips its keys, and says why."""
+def test_a_service_rejects_keys_of_a_development_provider(dev):
+    """A service whose settings trust a development provider skips its keys, and says why."""
     issuer = type("Issuer", (), {"url": f"http://{dev.issuer_address}/auth0"})
     with Service(provider(issuer, optional=True)) as service:
         service.wait_until(lambda: service.provider_state("oidc")["last_error"])
@@ -142,7 +142,7 @@ def test_no_other_assay_trusts_its_keys(dev):
         assert service.api.post("/v1/verify", {"id_token": token}).status == 503
 
 
-# Providers whose access tokens are verified, by preset.
+# By preset: settings of a provider whose access tokens are verified.
 APIS = {
     "auth0": {"domain": "example.eu.auth0.com"},
     "azure-b2c": {"tenant": TENANT, "subdomain": "contoso", "policy": "B2C_1_sign_in"},
@@ -179,7 +179,7 @@ def test_access_tokens_pass_the_rules_of_every_preset(tmp_path):
             assert_code(dev.api.post("/v1/access-tokens/verify", {"provider": preset} | expired), "token_expired")
 
 
-def test_gateways_are_answered_by_the_policies_of_the_settings(tmp_path):
+def test_policies_of_the_settings_apply_to_gateways(tmp_path):
     providers = [
         {"id": "api", "issuer": "https://id.example.com", "audiences": ["https://api.example/"], "tokens": "access"},
         {"id": "google", "preset": "google", "audiences": ["mine"]},

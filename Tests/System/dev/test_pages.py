@@ -1,6 +1,6 @@
-"""The pages of a development provider as a developer sees them, in a real browser.
+"""The pages of a development provider in a real browser, as a developer sees them.
 
-After each test, `visit` checks for a clean record: no error, no violation of the pages' policy, no request elsewhere.
+After each test, `visit` asserts that there was no error, no violation of the pages' policy, and no request elsewhere.
 """
 
 import json
@@ -31,7 +31,7 @@ def sign_in(page: Page, person: str = "Kim Example") -> dict:
 
 
 @pytest.mark.parametrize("provider", DEV_PROVIDERS)
-def test_a_person_signs_in_and_assay_says_who(visit, provider):
+def test_a_sign_in_shows_the_identity(visit, provider):
     page = visit()
     page.locator(f'a[href="/{provider}/browser"]').click()
     expect(page.get_by_role("heading", level=1)).to_have_text(f"Sign in with {provider}")
@@ -47,13 +47,13 @@ def test_a_person_signs_in_and_assay_says_who(visit, provider):
 
 
 @pytest.mark.parametrize("provider", DEV_PROVIDERS)
-def test_a_person_cancels(visit, provider):
+def test_a_user_can_cancel(visit, provider):
     page = visit(f"/{provider}/browser")
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Refused sign_in_denied")
 
 
-def test_an_address_is_hidden_or_not(visit):
+def test_a_user_of_apple_can_hide_the_email(visit):
     page = visit("/apple/browser")
     page.get_by_role("radio", name=re.compile("Hide it")).check()
     hidden = sign_in(page)
@@ -62,11 +62,11 @@ def test_an_address_is_hidden_or_not(visit):
     page.get_by_role("radio", name=re.compile("Share it")).check()
     shown = sign_in(page)
     assert shown["email"] == "kim@example.com" and shown["subject"] == hidden["subject"]
-    # The name came with the first one.
+    # Apple sends the name only at the first sign-in.
     assert (hidden["name"], shown["name"]) == ("Kim Example", None)
 
 
-def test_somebody_new_signs_in_and_is_remembered(visit):
+def test_a_new_user_is_remembered(visit):
     page = visit("/microsoft/browser")
     expect(page.get_by_label("Email address")).to_be_hidden()
     page.get_by_role("radio", name=re.compile("Somebody else")).check()
@@ -97,7 +97,7 @@ def test_hostile_names_stay_text(visit):
     assert page.locator("main img, main script").count() == 0
 
 
-def test_the_keyboard_is_enough(visit):
+def test_a_sign_in_works_with_the_keyboard(visit):
     page = visit("/apple/browser")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
@@ -113,7 +113,7 @@ def test_the_keyboard_is_enough(visit):
     assert identity(page)["name"] == "Alex Sample"
 
 
-def test_a_request_that_a_provider_would_refuse_is_explained(visit):
+def test_an_invalid_authorization_request_is_explained(visit):
     page = visit("/google/authorize?client_id=wrong", allows="400")
     expect(page.locator(".trouble")).to_contain_text("client_id is wrong, which is not registered")
 
@@ -121,7 +121,7 @@ def test_a_request_that_a_provider_would_refuse_is_explained(visit):
 # MARK: Tokens
 
 
-def test_a_token_stands_beside_what_assay_says_of_it(visit):
+def test_a_token_is_shown_with_its_verdict(visit):
     page = visit("/apple/native")
     page.get_by_role("button", name="Get it and verify it").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Accepted")
@@ -140,7 +140,7 @@ def test_a_token_stands_beside_what_assay_says_of_it(visit):
 # MARK: The panel
 
 
-def test_a_fault_is_switched_on_and_off_at_a_click(visit, dev):
+def test_a_fault_can_be_switched_on_and_off(visit, dev):
     page = visit()
     faults = page.locator("section", has=page.get_by_role("heading", name="Faults"))
     faults.get_by_label("Provider").first.select_option("google")
@@ -153,7 +153,7 @@ def test_a_fault_is_switched_on_and_off_at_a_click(visit, dev):
     assert dev.api.post("/v1/verify", dev.token("google")).status == 200
 
 
-def test_keys_rotate_at_a_click(visit, dev):
+def test_keys_can_be_rotated(visit, dev):
     before = dev.ask_issuer("GET", "/oidc/keys").json
     page = visit()
     page.get_by_role("button", name="Rotate the keys").click()
@@ -161,7 +161,7 @@ def test_keys_rotate_at_a_click(visit, dev):
     assert dev.ask_issuer("GET", "/oidc/keys").json != before
 
 
-def test_a_person_removes_the_app_at_a_click(visit, dev):
+def test_a_grant_can_be_revoked_for_a_user(visit, dev):
     begun = dev.api.post("/v1/sign-ins", {"provider": "apple"}).json
     code = dev.token("apple", nonce=begun["nonce"], code=True)["code"]
     finished = dev.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "code": code}).json
@@ -173,7 +173,7 @@ def test_a_person_removes_the_app_at_a_click(visit, dev):
     assert dev.api.post("/v1/grants/refresh", refresh).json["code"] == "grant_invalid"
 
 
-def test_a_notification_is_sent_at_a_click(visit, dev):
+def test_a_notification_can_be_sent(visit, dev):
     page = visit()
     form = page.locator("form", has=page.get_by_role("heading", name="google", level=3))
     form.get_by_label("What happened").select_option("account-disabled")
@@ -183,7 +183,7 @@ def test_a_notification_is_sent_at_a_click(visit, dev):
     expect(page.locator("main")).to_contain_text("The backend answered 404.")
 
 
-# MARK: For everyone
+# MARK: Accessibility
 
 PAGES = ["/", "/apple/browser", "/microsoft/browser", "/google/native", "/google/authorize"]
 
@@ -191,7 +191,7 @@ PAGES = ["/", "/apple/browser", "/microsoft/browser", "/google/native", "/google
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 1200])
 @pytest.mark.parametrize("path", PAGES)
-def test_a_page_is_accessible(visit, path, scheme, width):
+def test_pages_are_accessible(visit, path, scheme, width):
     context = {"color_scheme": scheme, "viewport": {"width": width, "height": 800}}
     page = visit(path, allows="400", **context)
     if radio := page.query_selector("#somebody"):
@@ -209,6 +209,6 @@ def test_the_verdict_is_accessible(visit, width):
 
 
 def violations(page: Page) -> list[str]:
-    """What axe finds. It runs in the page's own world, past the page's policy."""
+    """The violations that axe finds. It runs in the page's own world, bypassing the page's policy."""
     found = Axe().run(page).response["violations"]
     return [f"{each['id']}: {node['html']}" for each in found for node in each["nodes"]]

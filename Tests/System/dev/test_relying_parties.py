@@ -1,4 +1,4 @@
-"""Client libraries of others as relying parties of the development provider: what works with it works with a provider."""
+"""Independent client libraries as relying parties of the development provider: it behaves like a real provider."""
 
 import json
 import secrets
@@ -43,7 +43,7 @@ class NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def press_sign_in(url: str, person: str = "alex") -> str:
-    """What the browser does on the page; returns where it is sent."""
+    """Submits the provider's form as a browser does; returns the URL of the redirect."""
     form = urllib.parse.urlencode({"person": person, "action": "sign-in"}).encode()
     try:
         urllib.request.build_opener(NoRedirect).open(url, form)
@@ -53,7 +53,7 @@ def press_sign_in(url: str, person: str = "alex") -> str:
 
 
 @pytest.mark.parametrize("provider", ["google", "microsoft", "oidc"])
-def test_authlib(dev, provider):
+def test_authlib_signs_users_in(dev, provider):
     metadata = discovered(dev, provider)
     client_id, method = CLIENTS[provider]
     session = OAuth2Session(
@@ -80,7 +80,7 @@ def test_authlib(dev, provider):
 
 
 @pytest.mark.parametrize("provider", ["google", "oidc"])
-def test_oauthlib(dev, provider):
+def test_oauthlib_signs_users_in(dev, provider):
     metadata = discovered(dev, provider)
     session = OAuthlibSession(CLIENTS[provider][0], scope=["openid", "email"], redirect_uri=CALLBACK, pkce="S256")
     url, _ = session.authorization_url(metadata["authorization_endpoint"], nonce="n")
@@ -91,12 +91,12 @@ def test_oauthlib(dev, provider):
     assert token["id_token"] and session.get(metadata["userinfo_endpoint"]).json()["email"] == "alex@gmail.com"
 
 
-def test_mozilla_django_oidc(dev, monkeypatch):
-    """A Django project whose users sign in through the library, with its settings for an OpenID Provider."""
+def test_mozilla_django_oidc_signs_users_in(dev, monkeypatch):
+    """A Django project with the library's settings for an OpenID Provider."""
     import django
     from django.conf import settings
 
-    # The browser of other tests runs an event loop in this thread.
+    # Other tests' browsers run an event loop in this thread.
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
     metadata = discovered(dev, "oidc")
     settings.configure(
@@ -160,8 +160,8 @@ OIDCRemoteUserClaim email
 MODULES = ["mpm_event", "authn_core", "authz_core", "authz_user", "headers", "auth_openidc"]
 
 
-def test_apache(dev, tmp_path):
-    """Debian's mod_auth_openidc protects a page."""
+def test_apache_signs_users_in(dev, tmp_path):
+    """A page protected by Debian's mod_auth_openidc."""
     port = free_port()
     lines = [f"LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so" for name in MODULES]
     (tmp_path / "pages").mkdir()

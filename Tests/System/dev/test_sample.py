@@ -1,4 +1,4 @@
-"""The web app that `assay dev --sample` prints, as a person uses it in Chromium."""
+"""The web app that `assay dev --sample` prints, used in Chromium."""
 
 import contextlib
 import http.client
@@ -15,7 +15,7 @@ from harness.service import REPOSITORY, environment, run
 from harness.waiting import free_port
 
 
-def test_it_is_the_file_of_deploy_compose():
+def test_the_sample_is_the_file_in_deploy_compose():
     printed = run("dev", "--sample")
     assert printed.returncode == 0
     assert printed.stdout == (REPOSITORY / "deploy/compose/sample.py").read_bytes()
@@ -52,7 +52,7 @@ def sign_in(page, provider: str, person: str = "Kim Example") -> None:
 
 
 @pytest.mark.parametrize("provider", DEV_PROVIDERS)
-def test_a_person_signs_in_refreshes_and_signs_out(page, provider):
+def test_a_user_signs_in_refreshes_and_signs_out(page, provider):
     sign_in(page, provider)
     expect(page.get_by_role("heading")).to_have_text("Hello Kim Example")
     page.get_by_role("button", name="Refresh").click()
@@ -62,22 +62,22 @@ def test_a_person_signs_in_refreshes_and_signs_out(page, provider):
 
 
 @pytest.mark.parametrize("provider", ["apple", "google", "oidc"])
-def test_an_account_is_deleted_and_the_grant_revoked(page, provider):
+def test_deleting_an_account_revokes_the_grant(page, provider):
     sign_in(page, provider, "Alex Sample")
     page.get_by_role("button", name="Delete").click()
     expect(page.get_by_role("heading")).to_have_text("Sign in")
-    # Apple tells the name again only to an app whose access had ended.
+    # Apple sends the name again only after the grant has been revoked.
     sign_in(page, provider, "Alex Sample")
     expect(page.get_by_role("heading")).to_have_text("Hello Alex Sample")
 
 
-def test_a_person_cancels(page):
+def test_a_user_can_cancel(page):
     page.get_by_role("link", name="Sign in with apple").click()
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("heading")).to_have_text("You did not sign in.")
 
 
-def test_whoever_removes_the_app_is_no_user_at_the_next_refresh(page, dev):
+def test_a_refresh_fails_after_the_user_has_removed_the_app(page, dev):
     sign_in(page, "apple")
     expect(page.get_by_role("heading")).to_have_text("Hello Kim Example")
     dev.ask_issuer("POST", "/people", {"provider": "apple", "revoke": "kim"})
@@ -97,7 +97,7 @@ def test_a_notification_ends_the_session(page, dev, provider, type):
     expect(page.get_by_role("heading")).to_have_text("Sign in")
 
 
-def test_a_forged_notification_ends_nothing(page, dev):
+def test_a_forged_notification_has_no_effect(page, dev):
     sign_in(page, "apple")
     expect(page.get_by_role("heading")).to_have_text("Hello Kim Example")
     to = f"{dev.origin}/notifications/apple"
@@ -107,7 +107,7 @@ def test_a_forged_notification_ends_nothing(page, dev):
     expect(page.get_by_role("heading")).to_have_text("Hello Kim Example")
 
 
-def test_another_browser_can_not_finish_a_sign_in(page, dev, chromium):
+def test_another_browser_cannot_finish_a_sign_in(page, dev, chromium):
     page.get_by_role("link", name="Sign in with google").click()
     url = page.url
     context = chromium.new_context()

@@ -46,7 +46,7 @@ def service(settings):
 
 
 def explain(service, policy: str, token: str) -> dict:
-    """The explanation, which agrees with the decision."""
+    """The explanation. Asserts that it agrees with the decision."""
     response = service.admin.post("/v1/explain", {"token": token, "policy": policy})
     assert response.status == 200, response
     answer = response.json
@@ -60,7 +60,7 @@ def failed(answer: dict) -> list[tuple[str, str]]:
     return [(check["name"], check["code"]) for check in answer["checks"] if check["state"] == "failed"]
 
 
-def test_what_passes(service, issuer, users):
+def test_a_token_that_passes_is_explained_as_such(service, issuer, users):
     for token in (access_token(issuer), users.token(nonce="n")):
         answer = explain(service, "open", token)
         assert answer["summary"] == "The policy open lets requests with this token pass."
@@ -76,7 +76,7 @@ def test_what_passes(service, issuer, users):
         ("names", {"name": "n" * 5000}, "policy_headers", "values_too_long", "headers of the policy names"),
     ],
 )
-def test_what_the_policy_requires_beyond_a_valid_token(service, users, policy, claims, check, code, words):
+def test_unmet_requirements_are_explained(service, users, policy, claims, check, code, words):
     answer = explain(service, policy, users.token(**claims))
     assert failed(answer) == [(check, code)]
     assert (answer["code"], answer["likely_cause"]["check"]) == (code, check)
@@ -84,7 +84,7 @@ def test_what_the_policy_requires_beyond_a_valid_token(service, users, policy, c
     assert "n" * 20 not in json.dumps(answer["checks"]) and "other.example" not in json.dumps(answer["checks"][-5:])
 
 
-def test_scopes(service, issuer):
+def test_missing_scopes_are_explained(service, issuer):
     answer = explain(service, "scopes", access_token(issuer))
     assert failed(answer) == [("policy_scopes", "scope_missing")]
     check = answer["checks"][-5]
@@ -92,24 +92,24 @@ def test_scopes(service, issuer):
     assert explain(service, "scopes", access_token(issuer, scope="orders:write orders:read"))["valid"]
 
 
-def test_a_token_that_is_not_verified_meets_no_requirement(service, issuer, users):
+def test_requirements_are_not_checked_for_invalid_tokens(service, issuer, users):
     answer = explain(service, "domain", users.token(exp=1))
     assert answer["code"] == "token_expired" and failed(answer) == [("expiry", "token_expired")]
     states = {check["name"]: check["state"] for check in answer["checks"]}
     assert states["policy_email"] == states["policy_headers"] == "not_reached"
     assert states["policy_scopes"] == "not_asked"
-    # A provider that is configured, but not among the policy's.
+    # A configured provider that the policy does not list.
     assert explain(service, "scopes", users.token())["code"] == "provider_unknown"
     assert explain(service, "open", "x.y")["code"] == "token_malformed"
 
 
-def test_errors_in_the_request(service, issuer):
+def test_an_invalid_request_is_refused(service, issuer):
     token = access_token(issuer)
     for members in ({"policy": "nobody"}, {"policy": 5}, {"policy": "open", "provider": "api"}):
         contract.assert_code(service.admin.post("/v1/explain", {"token": token} | members), "request_invalid")
 
 
-def test_the_command_explains_it_too(settings, issuer, tmp_path):
+def test_the_command_explains_policies(settings, issuer, tmp_path):
     config = write_config(tmp_path, settings)
     result = run(*commands.explain(config, "--policy", "scopes"), stdin=access_token(issuer))
     assert result.returncode == 1 and "require.scopes of the policy scopes" in result.stdout.decode(), result

@@ -1,4 +1,4 @@
-"""What gateways are told about a request: every status, the header fields, sources of tokens, and what a policy requires."""
+"""Decisions for gateways: every status, header fields, sources of tokens, and a policy's requirements."""
 
 import urllib.parse
 
@@ -86,7 +86,7 @@ def ask(service, policy: str, headers: dict | None = None, method: str = "GET"):
 
 
 def ask_raw(service, lines: list[str], path: str = PATH + "api", method: str = "GET"):
-    """A request with these header lines as they are."""
+    """Sends a request with exactly these header lines."""
     with service.api.connect() as connection:
         connection.send("\r\n".join([f"{method} {path} HTTP/1.1", "Host: h", *lines, "", ""]).encode("latin-1"))
         return connection.response(method, path)
@@ -106,7 +106,7 @@ def decisions(service, policy: str) -> dict:
     return {each["code"]: each["count"] for each in counts if each["policy"] == policy}
 
 
-def test_the_backend_is_told_who_asks(service, issuer):
+def test_the_headers_identify_the_user(service, issuer):
     response = ask(service, "api", bearer(access_token(issuer, email="kim@example.com", email_verified=True)))
     assert allowed(response) == {
         "X-Auth-Subject": "user-1", "X-Auth-Issuer": issuer.url, "X-Auth-Email": "kim@example.com", "X-Auth-Email-Trust": "verified",
@@ -114,12 +114,12 @@ def test_the_backend_is_told_who_asks(service, issuer):
     }  # fmt: skip
 
 
-def test_every_field_is_there_once_even_if_it_is_empty(service, issuer):
+def test_every_header_is_sent_once_even_if_empty(service, issuer):
     response = ask(service, "api", bearer(access_token(issuer, scope=None, email=None)))
     assert [response.all(name) for name in FIELDS] == [["user-1"], [issuer.url], [""], [""], [""]]
 
 
-def test_every_value_that_a_header_can_have(service, issuer):
+def test_every_configurable_value_is_sent(service, issuer):
     time = now()
     claims = {
         "email": "kim@example.com", "email_verified": False, "name": "Kim Müller", "preferred_username": "kim%20", "roles": ["a b", "c", ""],
@@ -133,36 +133,36 @@ def test_every_value_that_a_header_can_have(service, issuer):
 
 
 @pytest.mark.parametrize("name", ["a\r\nX-Auth-Email: evil", "tab\tand\x7fdelete", "\u2028 \u00a0", "x" * 255])
-def test_no_claim_writes_a_line_of_its_own(service, issuer, name):
+def test_claims_cannot_inject_header_lines(service, issuer, name):
     headers = allowed(ask(service, "all", bearer(access_token(issuer, name=name))))
     assert len(headers) == 16
     assert urllib.parse.unquote(headers["X-Name"]) == name
     assert all(0x21 <= ord(character) <= 0x7E for character in headers["X-Name"])
 
 
-def test_values_that_are_too_long_are_refused_whole(service, issuer):
+def test_values_that_are_too_long_are_refused(service, issuer):
     fits = 4096 - len("user-1") - len(issuer.url)
     assert ask(service, "api", bearer(access_token(issuer, scope="s" * fits))).status == 200
     denied(ask(service, "api", bearer(access_token(issuer, scope="s" * (fits + 1)))), 403)
 
 
-def test_both_kinds_of_token_without_the_nonce_of_the_sign_in(service, issuer, users):
+def test_a_policy_may_accept_both_kinds_of_token(service, issuer, users):
     assert allowed(ask(service, "both", bearer(access_token(issuer))))["X-Auth-Issuer"] == issuer.url
     headers = allowed(ask(service, "both", bearer(users.token(nonce="of the sign-in"))))
     assert (headers["X-Auth-Issuer"], headers["X-Auth-Scopes"]) == (users.url, "")
-    # Elsewhere the same token needs its nonce.
+    # Other endpoints require the nonce.
     service.reject(users.token(nonce="of the sign-in"), "nonce_required")
 
 
-def test_a_policy_accepts_its_own_providers_only(service, issuer, users):
+def test_a_policy_accepts_only_its_own_providers(service, issuer, users):
     denied(ask(service, "api", bearer(users.token())), 401, INVALID)
     denied(ask(service, "session", bearer(access_token(issuer))), 401, INVALID)
-    # Of the other kind, with a good signature and the right audience.
+    # An ID Token with a valid signature and the right audience.
     denied(ask(service, "api", bearer(issuer.token(aud=API, client_id="app", jti="1"))), 401, INVALID)
 
 
 @pytest.mark.parametrize("token", ["x", "a.b.c", "2YotnFZFEjr1zCsicMWpAA", "a" * 17_000])
-def test_a_token_that_is_none(service, token):
+def test_a_malformed_token_is_denied(service, token):
     with service.api.connect() as connection:
         connection.send(request_bytes("GET", PATH + "api", None, bearer(token)))
         response = connection.response("GET", PATH + "api")
@@ -172,15 +172,15 @@ def test_a_token_that_is_none(service, token):
         assert response.code == "headers_too_large"
 
 
-def test_a_refused_token(service, issuer):
+def test_an_invalid_token_is_denied(service, issuer):
     denied(ask(service, "api", bearer(access_token(issuer, exp=1))), 401, INVALID)
     denied(ask(service, "api", bearer(access_token(issuer, aud="https://other.example/"))), 401, INVALID)
     header, payload, _ = access_token(issuer).split(".")
     denied(ask(service, "api", bearer(f"{header}.{payload}.{'A' * 342}")), 401, INVALID)
 
 
-def test_an_access_token_is_no_id_token(service, users):
-    """Each API that gets an access token could send it here. There is no nonce, so the claims must tell the kinds apart."""
+def test_an_access_token_does_not_pass_for_an_id_token(service, users):
+    """Any API that receives an access token could replay it. Without a nonce, only the claims distinguish the kinds."""
     access = {"scope": "openid email", "client_id": "client"}
     denied(ask(service, "session", bearer(users.token(**access))), 401, INVALID)
     assert ask(service, "session", bearer(users.token(**access, auth_time=now()))).status == 200
@@ -188,7 +188,7 @@ def test_an_access_token_is_no_id_token(service, users):
 
 
 @pytest.mark.parametrize("lines", [[], ["Authorization: Basic dXNlcjpwYXNz"], ["Authorization: Bearerx"], ["Cookie: session=x"]])
-def test_a_request_without_a_token(service, lines):
+def test_a_request_without_a_token_is_challenged(service, lines):
     denied(ask_raw(service, lines), 401, "Bearer")
 
 
@@ -206,19 +206,19 @@ def test_a_request_without_a_token(service, lines):
         ['Authorization: Bearer "GOOD"'],
     ],
 )
-def test_several_tokens_or_none_that_can_be_read(service, issuer, lines):
+def test_duplicate_or_unreadable_tokens_are_denied(service, issuer, lines):
     token = access_token(issuer)
     denied(ask_raw(service, [line.replace("GOOD", token) for line in lines]), 401, UNREADABLE)
 
 
-def test_the_scheme_and_the_header_in_other_case(service, issuer):
+def test_header_and_scheme_are_case_insensitive(service, issuer):
     assert ask_raw(service, [f"AUTHORIZATION: bEARER   {access_token(issuer)}"]).status == 200
 
 
-def test_a_header_without_a_scheme(service, users):
+def test_a_policy_may_read_a_header_without_a_scheme(service, users):
     assert ask(service, "assertion", {"X-Assertion": users.token()}).status == 200
     denied(ask(service, "assertion", {"X-Assertion": f"Bearer {users.token()}"}), 401, UNREADABLE)
-    # Other sources are not this policy's, so two of those fields say nothing.
+    # Duplicates of headers that the policy does not read have no effect.
     token = users.token()
     lines = [f"X-Assertion: {token}", "Authorization: a", "Authorization: b", "Content-Type: a", "Content-Type: b"]
     assert ask_raw(service, lines, PATH + "assertion").status == 200
@@ -228,7 +228,7 @@ def test_a_header_without_a_scheme(service, users):
 @pytest.mark.parametrize(
     "cookies", ["session=GOOD", "a=b; session=GOOD", " session=GOOD ;b=c", 'session="GOOD"', "a=session=x; session=GOOD", "Session=x; session=GOOD"]
 )
-def test_a_cookie_is_found(service, users, cookies):
+def test_a_policy_may_read_a_cookie(service, users, cookies):
     assert ask(service, "session", {"Cookie": cookies.replace("GOOD", users.token())}).status == 200
 
 
@@ -247,23 +247,23 @@ def test_a_cookie_is_found(service, users, cookies):
         (["session=GOODx"], INVALID),
     ],
 )
-def test_a_cookie_that_is_not_found_or_not_one(service, users, cookies, challenge):
+def test_missing_or_ambiguous_cookies_are_denied(service, users, cookies, challenge):
     token = users.token()
     denied(ask_raw(service, ["Cookie: " + each.replace("GOOD", token) for each in cookies], PATH + "session"), 401, challenge)
 
 
-def test_the_first_source_that_is_there_counts_good_or_bad(service, users):
+def test_only_the_first_source_in_the_request_counts(service, users):
     good = users.token()
     denied(ask(service, "session", bearer("bad") | {"Cookie": f"session={good}"}), 401, INVALID)
     assert ask(service, "session", bearer(good) | {"Cookie": "session=bad"}).status == 200
     assert ask(service, "session", {"Authorization": "Basic x", "Cookie": f"session={good}"}).status == 200
 
 
-def test_scopes_that_a_policy_requires(service, issuer):
+def test_a_policy_can_require_scopes(service, issuer):
     assert ask(service, "scopes", bearer(access_token(issuer, scope="orders:write orders:read x"))).status == 200
     challenge = 'Bearer error="insufficient_scope", scope="orders:read orders:write"'
     denied(ask(service, "scopes", bearer(access_token(issuer))), 403, challenge)
-    # What is wrong with a token comes first.
+    # An invalid token is reported first.
     denied(ask(service, "scopes", bearer(access_token(issuer, exp=1))), 401, INVALID)
 
 
@@ -288,13 +288,13 @@ def test_scopes_that_a_policy_requires(service, issuer):
         ("fresh", {"iat": -10}, 200),
     ],
 )
-def test_what_else_a_policy_requires(service, users, policy, claims, status):
+def test_a_policy_can_require_claims_emails_and_age(service, users, policy, claims, status):
     times = {name: now() + value for name, value in claims.items() if name in ("auth_time", "iat")}
     denied(ask(service, policy, bearer(users.token(**(claims | times)))), status)
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "PROPFIND"])
-def test_any_method(service, issuer, method):
+def test_the_method_does_not_matter(service, issuer, method):
     assert ask(service, "api", bearer(access_token(issuer)), method).status == 200
     denied(ask(service, "api", None, method), 401, "Bearer")
 
@@ -302,22 +302,22 @@ def test_any_method(service, issuer, method):
 @pytest.mark.parametrize(
     "path", ["/", "/a/b?c=/d", "/../scopes", "/%2e%2e/scopes", "//scopes", "?policy=scopes", "/..;/scopes", "/v1/verify"]
 )
-def test_the_rest_of_the_path_is_never_read(service, issuer, path):
-    """The token would fail by any other policy."""
+def test_the_rest_of_the_path_has_no_effect(service, issuer, path):
+    """The token would fail any other policy."""
     headers = bearer(access_token(issuer)) | {"X-Forwarded-Uri": "/scopes", "X-Original-URL": "/scopes", "X-Forwarded-Method": "DELETE"}
     assert ask(service, "api" + path, headers).status == 200
     denied(ask(service, "scopes/../api" + path, headers), 403, 'Bearer error="insufficient_scope", scope="orders:read orders:write"')
 
 
 @pytest.mark.parametrize("policy", ["", "/", "/api", "apis", "ap", "API", "%61pi", "api%2f", "api;x", "apiorders.v1.Orders/Get"])
-def test_a_policy_that_is_none_fails_closed(service, issuer, policy):
+def test_an_unknown_policy_denies(service, issuer, policy):
     assert ask(service, policy, bearer(access_token(issuer))).code == "not_found"
 
 
 @pytest.mark.parametrize("body", ["Content-Length: 1000000", "Transfer-Encoding: chunked", "Content-Length: 10\r\nExpect: 100-continue"])
 @pytest.mark.parametrize("good", [True, False])
-def test_a_body_is_not_waited_for(service, issuer, body, good):
-    """The answer comes before a byte of it, and then the connection ends."""
+def test_the_decision_does_not_wait_for_a_body(service, issuer, body, good):
+    """The response precedes the body, and the connection is closed."""
     token = access_token(issuer) if good else "bad"
     with service.api.connect() as connection:
         connection.send(f"POST {PATH}api HTTP/1.1\r\nHost: h\r\n{body}\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
@@ -327,23 +327,23 @@ def test_a_body_is_not_waited_for(service, issuer, body, good):
         assert connection.closed()
 
 
-def test_a_connection_without_bodies_is_kept(service, issuer):
+def test_a_connection_without_bodies_is_kept_alive(service, issuer):
     request = request_bytes("GET", PATH + "api", None, bearer(access_token(issuer)) | {"Content-Length": "0"})
     with service.api.connect() as connection:
         connection.send(request * 20)
         assert [connection.response("GET", PATH + "api").status for _ in range(20)] == [200] * 20
 
 
-def test_keys_that_cant_be_had_are_answered_at_once(service, down):
+def test_unavailable_keys_are_reported_at_once(service, down):
     response = ask(service, "down", bearer(access_token(down)))
     assert response.code == "keys_unavailable"
     assert int(response.header("Retry-After")) >= 1
-    # No key could make an access token of it.
+    # No key could make this token valid.
     denied(ask(service, "down", bearer(down.token())), 401, INVALID)
 
 
-def test_a_key_server_that_hangs_is_not_waited_for(server):
-    """The provider answers only after the test: the gateway is answered long before."""
+def test_a_gateway_waits_for_keys_only_as_long_as_keys_timeout(server):
+    """The provider sends its keys only after the decision."""
     issuer = server.issuer("hangs", rsa_key("hangs"))
     issuer.jwks.hold()
     policy = {"keys_timeout": "50ms", "policies": [{"id": "api", "providers": ["api"]}]}
@@ -357,7 +357,7 @@ def test_a_key_server_that_hangs_is_not_waited_for(server):
         issuer.jwks.release()
 
 
-def test_only_so_many_gateways_wait_for_keys(server):
+def test_max_in_flight_limits_decisions_that_wait_for_keys(server):
     issuer = server.issuer("gateway-crowd", rsa_key("crowd"))
     issuer.jwks.hold()
     policy = {"keys_timeout": "10s", "policies": [{"id": "api", "providers": ["api"]}]}
@@ -371,7 +371,7 @@ def test_only_so_many_gateways_wait_for_keys(server):
         assert waiting.response("GET", PATH + "api").status == 200
 
 
-def test_a_rotated_key_is_found(server):
+def test_a_rotated_key_is_found_for_a_gateway(server):
     issuer = server.issuer("gateway-rotating", rsa_key("old"))
     policies = {"keys_timeout": "5s", "policies": [{"id": "api", "providers": ["api"]}]}
     with Service(provider(issuer, "api", tokens="access", audiences=[API]), forward_auth=policies) as service:
@@ -380,12 +380,12 @@ def test_a_rotated_key_is_found(server):
         assert ask(service, "api", bearer(access_token(issuer))).status == 200
 
 
-def test_envoy_is_told_to_remove_the_token(service, issuer):
+def test_strip_token_tells_envoy_to_remove_the_token(service, issuer):
     assert ask(service, "strip", bearer(access_token(issuer))).header("x-envoy-auth-headers-to-remove") == "Authorization"
     assert ask(service, "api", bearer(access_token(issuer))).header("x-envoy-auth-headers-to-remove") is None
 
 
-def test_the_gateways_own_key(server):
+def test_a_gateway_authenticates_with_its_own_key(server):
     issuer = server.issuer("keyed", rsa_key("keyed"))
     policies = [{"id": "api", "providers": ["api"]}, {"id": "open", "providers": ["api"], "require_key": False}]
     with Service(
@@ -397,7 +397,7 @@ def test_the_gateways_own_key(server):
         assert ask(service, "api", bearer(token) | {"X-Assay-Key": KEY}).status == 200
         for lines in ([], ["X-Assay-Key: wrong"], ["X-Assay-Key:"], [f"X-Assay-Key: {KEY}", "X-Assay-Key: x"], [f"X-Assay-Key: Bearer {KEY}"]):
             denied(ask_raw(service, [f"Authorization: Bearer {token}", *lines]), 403)
-        # The key itself is no token, and the user's token no key.
+        # The key is not a token, and the user's token is not a key.
         denied(ask(service, "api", bearer(KEY)), 403)
         assert ask(service, "open", bearer(token)).status == 200
         assert service.api.post("/v1/access-tokens/verify", {"token": token}, {"X-Assay-Key": KEY}).code == "caller_unauthenticated"
@@ -431,7 +431,7 @@ def test_decisions_are_counted_and_logged_by_policy(server):
             assert not any(hidden in line for line in service.log)
 
 
-def test_strangers_cannot_fill_the_log(server):
+def test_denied_requests_cannot_flood_the_log(server):
     issuer = server.issuer("gateway-noise", rsa_key("noise"))
     access = provider(issuer, "api", tokens="access", audiences=[API])
     with Service(access, forward_auth={"policies": [{"id": "api", "providers": ["api"]}]}) as service:
@@ -444,7 +444,7 @@ def test_strangers_cannot_fill_the_log(server):
         assert sum(each.get("suppressed", 1) for each in lines) == 100
 
 
-def test_nothing_is_there_until_it_is_configured_and_reloads_change_it(server):
+def test_policies_can_be_added_changed_and_removed_by_reloads(server):
     issuer = server.issuer("gateway-reloaded", rsa_key("reloaded"))
     access = provider(issuer, "api", tokens="access", audiences=[API])
     with Service(access) as service:

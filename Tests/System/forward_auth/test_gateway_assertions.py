@@ -1,4 +1,4 @@
-"""Policies that read what a load balancer asserts: its padded token, from its own header."""
+"""Policies that read a load balancer's assertion: a padded token in its own header."""
 
 import pytest
 
@@ -27,24 +27,24 @@ def ask(service, token: str, name: str = "X-Amzn-Oidc-Data"):
     return service.api.request("GET", PATH, None, {name: token})
 
 
-def test_an_assertion_says_who_asks(service, balancer):
+def test_an_assertion_identifies_the_user(service, balancer):
     answer = ask(service, balancer.assertion())
     assert answer.status == 200
     assert (answer.header("X-Auth-Subject"), answer.header("X-Auth-Issuer")) == ("user-1", ISSUER)
     assert answer.header("X-Auth-Email") == "jane@example.com"
 
 
-def test_the_first_request_with_a_new_key_waits_for_it(service, balancer):
+def test_the_first_request_with_a_new_key_waits_for_the_key(service, balancer):
     assert ask(service, balancer.assertion(balancer.publish())).status == 200
 
 
-def test_another_load_balancer_is_nobody(service, balancer):
+def test_another_load_balancer_is_denied(service, balancer):
     answer = ask(service, balancer.assertion(header={"signer": balancer.arn.replace("123456789012", "210987654321")}))
     denied(answer, 401, INVALID)
 
 
-def test_the_user_s_own_token_of_the_identity_provider_is_not_read(service, balancer):
-    """The header `X-Amzn-Oidc-Accesstoken` is not a source of the policy, and Authorization neither."""
+def test_headers_other_than_the_policys_source_are_not_read(service, balancer):
+    """Neither `X-Amzn-Oidc-Accesstoken` nor Authorization is a source of the policy."""
     for name, value in (
         ("X-Amzn-Oidc-Accesstoken", balancer.assertion()),
         ("Authorization", f"Bearer {balancer.assertion()}"),

@@ -1,4 +1,4 @@
-"""The backend behind a gateway. It keeps every request exactly as it arrived, trailers included, and agrees to every tunnel."""
+"""The backend behind a gateway. It records requests exactly as they arrive, with trailers, and accepts every tunnel."""
 
 import dataclasses
 import re
@@ -17,7 +17,7 @@ class Received:
     trailers: Fields
 
     def values(self, name: str) -> list[str]:
-        """The values of a header and of all its twins, which CGI, WSGI, PHP and others can't tell apart."""
+        """The values of a header and of all names that CGI, WSGI, PHP and others can't distinguish from it."""
         return [value for field, value in self.headers if twin(field) == twin(name)]
 
 
@@ -26,12 +26,12 @@ def twin(name: str) -> str:
 
 
 class Backend:
-    """Answers every request with 200 and no body, as Assay does when it allows."""
+    """Answers every request with an empty 200, as Assay does when it allows a request."""
 
     def __init__(self):
         self.received: list[Received] = []
         self.connections = 0
-        # What arrived on connections that had become tunnels.
+        # Data that arrived in tunnels.
         self.tunnelled = b""
         self._server = _Server(("127.0.0.1", 0), _Conversation)
         self._server.backend = self

@@ -1,4 +1,4 @@
-"""One Assay, and each gateway in front of a backend of its own, for all tests that leave them running."""
+"""One Assay, and each gateway with its own backend, shared by all tests that don't stop them."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def issuer(shared_server):
 
 @pytest.fixture(scope="session")
 def service(issuer):
-    assert not missing(), "scripts/bootstrap test installs them"
+    assert not missing(), "not installed: run scripts/bootstrap test"
     with assay(issuer) as service:
         yield service.wait_until_ready()
 

@@ -1,4 +1,4 @@
-"""The gateways of `deploy/gateways`: real ones, with the shipped configuration files on ports of the test."""
+"""The gateways of `deploy/gateways`, with the shipped configuration files."""
 
 import grp
 import os
@@ -20,17 +20,18 @@ NAMES = list(FILES)
 
 
 def missing() -> list[str]:
-    """Programs that are not installed; Envoy comes with the Python packages."""
+    """Programs that are not installed. Envoy comes with the Python packages."""
     return [program for program in ("nginx", "caddy", "haproxy") if not shutil.which(program)]
 
 
 class Gateway:
-    """A gateway with its file from deploy/gateways, on a port of the test."""
+    """A gateway with its configuration from deploy/gateways, on the test's port."""
 
     def __init__(self, name: str, assay: str, backend: str, directory: pathlib.Path, key: str | None, changed=None):
-        """Asks `assay` with a key and passes requests on to `backend`, both `host:port`.
+        """Starts a gateway that asks `assay` and passes requests on to `backend`, both `host:port`.
 
-        `key`: without one, its variable is missing, or nginx's file as shipped. `changed` has replacements in the shipped file.
+        Without a `key`, the variable for it is not set, and nginx has the shipped file. `changed` has replacements in
+        the shipped configuration.
         """
         self.address = f"127.0.0.1:{free_port()}"
         self._directory = directory
@@ -38,7 +39,7 @@ class Gateway:
         file.write_text(_configuration(name, self.address, assay, backend, directory, key, changed or {}))
         variables = {} if key is None else {"ASSAY_KEY": key}
         with open(directory / "log", "wb") as log:
-            # A session of its own, because nginx has workers.
+            # A separate session, so that nginx's workers can be stopped with it.
             self.process = subprocess.Popen(
                 _command(name, file, directory),
                 env=environment(XDG_CONFIG_HOME=str(directory), XDG_DATA_HOME=str(directory), **variables),
@@ -114,7 +115,7 @@ def _configuration(
 
 
 def _prepared_for_nginx(text: str, directory: pathlib.Path, key: str | None) -> str:
-    """nginx includes a file with the key, and writes to its own directories."""
+    """Adds what nginx needs: a file with the key, writable directories, and a user."""
     include = directory / "assay-key.conf"
     shipped = (FOLDER / "assay-key.conf").read_text(encoding="utf-8")
     include.write_text(f'proxy_set_header X-Assay-Key "{key}";\n' if key is not None else shipped)
@@ -122,7 +123,7 @@ def _prepared_for_nginx(text: str, directory: pathlib.Path, key: str | None) -> 
     buffers = "".join(
         f"    {each}_temp_path {directory}/{each};\n" for each in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
-    # Otherwise nginx, started as root, has workers that can't write there.
+    # If root starts nginx, its workers otherwise can't write there.
     user, group = pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(os.getgid()).gr_name
     text = text.replace("http {\n", f"http {{\n    access_log off;\n{buffers}")
     return f"user {user} {group};\npid {directory}/pid;\n{text}"

@@ -1,4 +1,4 @@
-"""A client that speaks HTTP/2 from the first byte, and sends what a well-behaved one would not."""
+"""A client that speaks HTTP/2 from the first byte, and can send invalid requests."""
 
 import socket
 
@@ -10,9 +10,9 @@ from h2.events import ConnectionTerminated, ResponseReceived, StreamEnded, Strea
 def ask(
     address: str, path: str | None, token: str | None, *fields: tuple[str, str], method="POST", protocol=None, trailers=()
 ) -> int:
-    """Sends one request with these header fields as they are; returns the status, or 0 if the stream is reset.
+    """Sends a request with exactly these header fields; returns the status, or 0 if the stream is reset.
 
-    `protocol` makes a CONNECT an extended one (RFC 8441). A plain one has no path.
+    `protocol` is for an extended CONNECT (RFC 8441). A plain CONNECT has no path.
     """
     host, port = address.split(":")
     careless = H2Configuration(

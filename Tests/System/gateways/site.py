@@ -1,4 +1,4 @@
-"""What is protected in these tests: a backend behind a gateway that asks Assay."""
+"""A backend behind a gateway that asks Assay."""
 
 import pathlib
 
@@ -11,7 +11,7 @@ from harness.tokens import jws, sha256_hex
 
 API = "https://api.example/"
 KEY = "gateway-key"
-# The gateways name the policy `api`. The others ask for less: no path may lead a gateway to them.
+# The gateways use the policy `api`. No path may make them use the others, which require less.
 POLICIES = [
     {
         "id": "api",
@@ -26,14 +26,14 @@ IDENTITY = ("X-Auth-Subject", "X-Auth-Issuer", "X-Auth-Email", "X-Auth-Email-Tru
 
 
 def assay(issuer: Issuer, **settings) -> Service:
-    """The service with these policies."""
+    """A service with these policies."""
     trusted = provider(issuer, "api", tokens="access", audiences=[API])
     usual = {"api_keys": [sha256_hex(KEY)], "forward_auth": {"policies": POLICIES}, "log": {"requests": False}}
     return Service(trusted, **(usual | settings))
 
 
 def token(issuer: Issuer, key=None, **claims) -> str:
-    """An access token that policy `api` accepts; it has no email."""
+    """An access token that the policy `api` accepts. It has no email."""
     usual = {"aud": API, "client_id": "app", "jti": "t1", "scope": "read"}
     return jws(key or issuer.keys[0], issuer.claims(**(usual | claims)), typ="at+jwt")
 
@@ -45,7 +45,7 @@ def refresh(service: Service, query: str = "") -> None:
 
 
 class Conversation(Connection):
-    """A gateway may end an answer by closing the connection."""
+    """A connection to a gateway, which may end a response by closing it."""
 
     def _body(self, response: Response) -> bytes:
         if response.header("Content-Length") or response.header("Transfer-Encoding"):
@@ -72,7 +72,7 @@ class Site:
         return Conversation(self.gateway.address)
 
     def ask(self, token: str | None = None, *fields: tuple[str, str], method="GET", **named) -> Response:
-        """Sends one `request` on a connection of its own; status 0: the connection was closed without an answer."""
+        """Sends a `request` on a new connection. Status 0 means that it was closed without a response."""
         with self.connect() as connection:
             connection.send_tolerantly(request(token, *fields, method=method, **named))
             try:
@@ -81,7 +81,7 @@ class Site:
                 return Response(0, [], b"")
 
     def passes(self, *arguments, **named) -> Received:
-        """Sends a request that must reach the backend; returns how it arrived."""
+        """Sends a request that must reach the backend; returns it as it arrived."""
         before = len(self.backend.received)
         response = self.ask(*arguments, **named)
         assert response.status == 200, (response, self.gateway.log())
@@ -89,7 +89,7 @@ class Site:
         return received
 
     def denies(self, status: int, *arguments, **named) -> Response:
-        """Sends a request that the gateway must answer with this status, and not pass on."""
+        """Sends a request that the gateway must answer with this status and not pass on."""
         before = len(self.backend.received)
         response = self.ask(*arguments, **named)
         assert response.status == status, (response, self.gateway.log())
@@ -105,7 +105,7 @@ class Site:
 
 
 def request(token: str | None, *fields: tuple[str, str], method="GET", target="/orders", body="") -> bytes:
-    """A request with a token and further header fields, in this order; `body` follows the head as it is."""
+    """A request with a token and further header fields, in this order. `body` follows the head unchanged."""
     lines = [f"{method} {target} HTTP/1.1", "Host: shop.example"]
     lines += [f"Authorization: Bearer {token}"] if token else []
     lines += [f"{name}: {value}" for name, value in fields]

@@ -1,6 +1,6 @@
-"""Attacks that forward authentication is known for, each tried at each gateway.
+"""Known attacks on forward authentication, at each gateway.
 
-An attacker has a token of their own, or none. They succeed if the backend is told anything but what Assay said.
+Attackers have their own token, or none. They succeed if the backend receives an identity that does not come from Assay.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ LAX = "/v1/forward-auth/open"
 
 @dataclasses.dataclass(frozen=True)
 class Attack:
-    """Header fields that a client sends beside its token. A gateway that is not listed passes the request on."""
+    """Header fields that a client sends with its token. A gateway that is not listed passes the request on."""
 
     fields: tuple[tuple[str, str], ...]
     refusals: dict[str, int] = dataclasses.field(default_factory=dict)
@@ -61,8 +61,8 @@ ATTACKS = {
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_a_spoofed_identity_does_not_get_through(site, issuer, attack):
-    """The token has no email, so an email at the backend is the attacker's."""
+def test_spoofed_identity_headers_do_not_reach_the_backend(site, issuer, attack):
+    """The token has no email, so any email at the backend is the attacker's."""
     fields = ATTACKS[attack].fields
     site.denies(ATTACKS[attack].refusals.get(site.name, 401), None, *fields)
     if refusal := ATTACKS[attack].refusals.get(site.name):
@@ -81,14 +81,14 @@ def is_who_the_token_says(received: Received, issuer) -> None:
 
 
 @pytest.mark.parametrize("announced", [True, False])
-def test_a_trailer_stays_a_trailer(site, issuer, announced):
+def test_a_trailer_never_becomes_a_header(site, issuer, announced):
     trailers = "".join(f"{name}: {ADMIN}\r\n" for name in ("X-Auth-Subject", "X-Auth-Email", "Authorization"))
     fields = [("Transfer-Encoding", "chunked")] + [("Trailer", "X-Auth-Subject, X-Auth-Email")] * announced
     chunked = f"4\r\nbody\r\n0\r\n{trailers}\r\n"
     received = site.passes(token(issuer), *fields, method="POST", body=chunked)
     is_who_the_token_says(received, issuer)
     assert received.body == b"body"
-    # HAProxy passes trailers on, as trailers.
+    # HAProxy passes trailers on as trailers.
     assert (received.trailers == []) == (site.name != "haproxy")
     site.denies(401, None, *fields, method="POST", body=chunked)
 
@@ -109,16 +109,16 @@ SPOOFED_PATHS = [
 
 
 @pytest.mark.parametrize("field", SPOOFED_PATHS, ids=lambda field: field[0])
-def test_a_spoofed_path_leads_to_no_other_policy(site, issuer, field):
+def test_a_spoofed_path_does_not_change_the_policy(site, issuer, field):
     site.denies(403, token(issuer, scope="write"), field)
     site.denies(401, None, field)
 
 
-# Paths that would be another policy's if a gateway or Assay joined and normalized them. Where a gateway refuses them by
-# itself, no matter whose they are, its status is listed.
+# Paths that would lead to another policy if a gateway or Assay joined and normalized them, with the status of gateways
+# that refuse such paths themselves.
 PATHS = {
     LAX: {},
-    # The location from which nginx asks.
+    # The internal location with which nginx asks Assay.
     "/_assay": {"nginx": 404},
     "/../open": {"nginx": 400},
     "/../../forward-auth/open": {"nginx": 400},
@@ -136,13 +136,13 @@ PATHS = {
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_no_path_leads_to_another_policy(site, issuer, path):
+def test_no_path_changes_the_policy(site, issuer, path):
     site.denies(PATHS[path].get(site.name, 403), token(issuer, scope="write"), target=path)
 
 
 @pytest.mark.parametrize("target", ["-open/orders", "-open", "open", "../open", "*", "api-open/orders"])
-def test_a_target_without_a_slash_leads_to_no_other_policy(site, issuer, target):
-    """Where a gateway appends it to the path of the policy, `api` would become `api-open`."""
+def test_a_target_without_a_slash_does_not_change_the_policy(site, issuer, target):
+    """If a gateway appended it to the policy's path, `api` would become `api-open`."""
     before = len(site.backend.received)
     assert site.ask(token(issuer, scope="write"), target=target).status in (0, 400, 403, 404)
     if site.name in ("envoy", "haproxy"):
@@ -151,15 +151,15 @@ def test_a_target_without_a_slash_leads_to_no_other_policy(site, issuer, target)
 
 
 @pytest.mark.parametrize("target", ["/orders", "*"])
-def test_options_needs_a_token_too(site, target):
+def test_options_requests_need_a_token(site, target):
     before = len(site.backend.received)
-    # Caddy answers `OPTIONS *` by itself.
+    # Caddy answers `OPTIONS *` itself.
     due = {("*", "caddy"): 200, ("*", "nginx"): 400, ("*", "envoy"): 404}.get((target, site.name), 401)
     assert site.ask(None, ("Origin", "https://a.example"), method="OPTIONS", target=target).status == due
     assert site.backend.received[before:] == []
 
 
-def test_any_method_is_decided_alike(site, issuer):
+def test_the_method_does_not_change_the_decision(site, issuer):
     for method in ("OPTIONS", "HEAD", "PUT", "DELETE", "PATCH", "PROPFIND"):
         assert site.passes(token(issuer), method=method).method == method
         site.denies(401, None, method=method)
@@ -188,8 +188,8 @@ def test_an_ambiguous_token_is_denied(site, issuer, case):
     assert site.backend.received[before:] == []
 
 
-def test_http_2_gets_no_further(issuer, site):
-    """Envoy and HAProxy take HTTP/2 without TLS."""
+def test_http_2_requests_are_decided_alike(issuer, site):
+    """Envoy and HAProxy accept HTTP/2 without TLS."""
     if site.name not in ("envoy", "haproxy"):
         return
     address, before = site.gateway.address, len(site.backend.received)

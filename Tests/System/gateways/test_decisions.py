@@ -1,4 +1,4 @@
-"""What each gateway does with Assay's decision: who gets through, what the backend is told, and who does not."""
+"""What each gateway does with Assay's decisions: which requests pass, and what backend and client receive."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from gateways.site import IDENTITY, Site, assay, request, token
 from harness.tokens import now, rsa_key
 
 
-def test_an_allowed_request_arrives_with_its_identity(site, issuer):
+def test_an_allowed_request_reaches_the_backend_with_its_identity(site, issuer):
     good = token(issuer, sub="user 1", scope="read write", email="ada@example.com", email_verified=True)
     received = site.passes(good, method="POST", target="/orders?page=2", body="")
     assert (received.method, received.target) == ("POST", "/orders?page=2")
@@ -18,18 +18,18 @@ def test_an_allowed_request_arrives_with_its_identity(site, issuer):
     assert received.values("X-Assay-Key") == []
 
 
-def test_a_session_cookie_is_a_token(site, issuer):
+def test_a_session_cookie_may_be_the_token(site, issuer):
     received = site.passes(None, ("Cookie", f"theme=dark; session={token(issuer)}"))
     assert received.values("X-Auth-Subject") == ["user-1"]
 
 
-def test_without_a_token_the_client_is_asked_for_one(site):
+def test_a_request_without_a_token_is_challenged(site):
     response = site.denies(401)
     assert response.all("WWW-Authenticate") == ["Bearer"]
 
 
 @pytest.mark.parametrize("fault", ["expired", "forged", "garbage"])
-def test_a_bad_token_is_denied(site, issuer, fault):
+def test_an_invalid_token_is_denied(site, issuer, fault):
     bad = {
         "expired": token(issuer, exp=now() - 3600),
         "forged": token(issuer, key=rsa_key("another")),
@@ -43,7 +43,7 @@ def test_a_missing_scope_is_forbidden(site, issuer):
     site.denies(403, token(issuer, scope="write"))
 
 
-def test_requests_of_one_connection_are_decided_one_by_one(site, issuer):
+def test_each_request_of_a_connection_is_decided_separately(site, issuer):
     before = len(site.backend.received)
     with site.connect() as connection:
         statuses = []
@@ -55,7 +55,7 @@ def test_requests_of_one_connection_are_decided_one_by_one(site, issuer):
     assert subjects == [["user-1"], ["user-2"]]
 
 
-def test_the_backend_gets_the_body(site, issuer):
+def test_the_backend_receives_the_body(site, issuer):
     body = "x" * 300_000
     received = site.passes(token(issuer), ("Content-Length", str(len(body))), method="POST", body=body)
     assert received.body == body.encode()
@@ -66,11 +66,11 @@ def test_the_backend_gets_the_body(site, issuer):
 
 
 def scopes_of(hundreds: int) -> str:
-    """So many hundred bytes of scopes, and five more."""
+    """Scopes of this many hundred bytes."""
     return " ".join(["read", *(f"{number:099}" for number in range(hundreds))])
 
 
-def test_four_kilobytes_of_values_arrive_beside_large_cookies(site, issuer):
+def test_four_kilobytes_of_values_arrive_next_to_large_cookies(site, issuer):
     scopes = scopes_of(40)
     received = site.passes(token(issuer, scope=scopes), ("Cookie", "c=" + "c" * 7200))
     assert received.values("X-Auth-Scopes") == [scopes]
@@ -82,7 +82,7 @@ def test_more_than_four_kilobytes_of_values_are_denied(site, issuer):
     site.denies(403, token(issuer, scope=scopes_of(42)))
 
 
-def test_envoy_removes_the_token_if_the_policy_says_so(issuer, tmp_path):
+def test_envoy_removes_the_token_with_strip_token(issuer, tmp_path):
     api = {"id": "api", "providers": ["api"], "strip_token": True}
     with assay(issuer, forward_auth={"policies": [api]}).wait_until_ready() as service:
         with Site("envoy", service.api.address, tmp_path / "envoy") as site:

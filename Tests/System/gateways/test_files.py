@@ -1,4 +1,4 @@
-"""The files of `deploy/gateways` besides the gateways' own: the example with Docker Compose, and the untried ones."""
+"""The other files of `deploy/gateways`: the example with Docker Compose, and the untried configurations."""
 
 import contextlib
 import http.client
@@ -22,7 +22,7 @@ UNTRIED = sorted((FOLDER / "untried").iterdir())
 
 @contextlib.contextmanager
 def example_backend():
-    """The example's backend as a process; yields its address."""
+    """Runs the example's backend; yields its address."""
     command = [sys.executable, str(FOLDER / "backend.py")]
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, env=environment(LISTEN="127.0.0.1:0"), **pipes) as process:
@@ -39,22 +39,22 @@ def ask(address: str, **headers: str) -> tuple[int, str]:
         return response.status, response.read().decode()
 
 
-def test_the_example_tells_callers_who_they_are(issuer, service, tmp_path):
+def test_the_example_shows_the_identity(issuer, service, tmp_path):
     with example_backend() as backend, Gateway("nginx", service.api.address, backend, tmp_path, KEY) as nginx:
         status, text = ask(nginx.address, Authorization=f"Bearer {token(issuer)}")
         assert (status, text) == (200, f"You are user-1 of {issuer.url}.\n")
         assert ask(nginx.address)[0] == 401
 
 
-def test_nobody_is_whoever_has_a_header_missing_or_empty():
+def test_a_missing_or_empty_identity_header_is_refused():
     with example_backend() as backend:
         assert ask(backend)[0] == 401
         assert ask(backend, X_Auth_Subject="a", X_Auth_Issuer="")[0] == 401
         assert ask(backend, X_Auth_Issuer="a")[0] == 401
 
 
-def test_a_body_is_not_the_next_request():
-    """Otherwise a client could write a request with any identity behind a request that the gateway lets pass."""
+def test_a_body_is_not_parsed_as_the_next_request():
+    """Otherwise, a client could hide a request with any identity in the body of one that the gateway allows."""
     forged = b"GET / HTTP/1.1\r\nHost: a\r\nX-Auth-Subject: admin\r\nX-Auth-Issuer: a\r\n\r\n"
     head = f"GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\nContent-Length: {len(forged)}\r\n\r\n"
     with example_backend() as backend, Connection(backend) as connection:
@@ -69,7 +69,7 @@ def test_the_compose_file_is_valid():
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_every_service_is_hardened_and_published_on_loopback_alone(name):
+def test_every_service_is_hardened_and_published_only_on_loopback(name):
     service = SERVICES[name]
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
@@ -79,7 +79,7 @@ def test_every_service_is_hardened_and_published_on_loopback_alone(name):
         assert (FOLDER / volume.split(":")[0]).exists(), volume
 
 
-def test_the_settings_are_good():
+def test_the_settings_are_valid():
     result = run("config", "check", "--config", str(FOLDER / "assay.yaml"))
     assert result.returncode == 0, result
 
@@ -91,7 +91,7 @@ def test_an_untried_file_says_so(file: pathlib.Path):
     assert all(yaml.safe_load_all(text))
 
 
-def test_the_gateway_api_removes_the_clients_headers_before_it_asks():
+def test_the_gateway_api_removes_the_clients_identity_headers():
     (route,) = yaml.safe_load_all((FOLDER / "untried/gateway-api.yaml").read_text(encoding="utf-8"))
     tunnels, rule = route["spec"]["rules"]
     assert "backendRefs" not in tunnels
@@ -100,14 +100,14 @@ def test_the_gateway_api_removes_the_clients_headers_before_it_asks():
     assert set(ask["externalAuth"]["http"]["allowedResponseHeaders"]) == set(strip["requestHeaderModifier"]["remove"])
 
 
-def test_traefik_removes_the_clients_headers_before_it_asks():
+def test_traefik_removes_the_clients_identity_headers():
     (file,) = yaml.safe_load_all((FOLDER / "untried/traefik.yaml").read_text(encoding="utf-8"))
     first, second = file["http"]["routers"]["api"]["middlewares"]
     removed = file["http"]["middlewares"][first]["headers"]["customRequestHeaders"]
     assert removed == dict.fromkeys(file["http"]["middlewares"][second]["forwardAuth"]["authResponseHeaders"], "")
 
 
-def test_istio_removes_the_clients_headers_before_it_asks():
+def test_istio_removes_the_clients_identity_headers():
     provider, *_, filters = yaml.safe_load_all((FOLDER / "untried/istio.yaml").read_text(encoding="utf-8"))
     *_, patch = filters["spec"]["configPatches"]
     assert patch["patch"]["operation"] == "INSERT_FIRST"
@@ -118,8 +118,8 @@ def test_istio_removes_the_clients_headers_before_it_asks():
 
 
 @pytest.mark.parametrize("file", [*(FOLDER / name for name in FILES.values()), *UNTRIED], ids=lambda file: file.name)
-def test_a_configuration_has_every_header_of_the_default_set(file: pathlib.Path):
-    """By name, or by a pattern for the whole family."""
+def test_a_configuration_handles_every_default_header(file: pathlib.Path):
+    """By name, or by a pattern."""
     text = file.read_text(encoding="utf-8").lower()
     names = set(re.findall(r"x-auth-[a-z-]+", text.replace("_", "-")))
     assert names >= {name.lower() for name in IDENTITY} or "prefix: x-auth- " in text or "x-auth- -m beg" in text

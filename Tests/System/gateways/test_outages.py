@@ -1,4 +1,4 @@
-"""Whatever is wrong with Assay, or with how a gateway asks it, denies: the backend receives nothing."""
+"""Gateways fail closed: if Assay fails, or a gateway asks it wrongly, the backend receives nothing."""
 
 import contextlib
 import signal
@@ -12,7 +12,7 @@ from gateways.gateways import NAMES
 from gateways.site import KEY, Site, assay, refresh, token
 from harness.waiting import free_port, poll
 
-# What a client is told where Assay gives no decision. Caddy's own words for an upstream that fails are 502 and 504.
+# The status for clients without a decision of Assay. Caddy uses 502 and 504 for a failed upstream.
 UNDECIDED = {"nginx": 503, "envoy": 503, "caddy": 502, "haproxy": 503}
 TOO_SLOW = UNDECIDED | {"caddy": 504}
 
@@ -22,7 +22,7 @@ def name(request):
     return request.param
 
 
-def test_assay_stopped_denies_until_it_is_back(name, issuer, tmp_path):
+def test_requests_are_denied_while_assay_is_stopped(name, issuer, tmp_path):
     listen = {"service": {"listen": f"127.0.0.1:{free_port()}"}}
     with assay(issuer, **listen).wait_until_ready() as service:
         with Site(name, service.api.address, tmp_path / name) as site:
@@ -35,14 +35,14 @@ def test_assay_stopped_denies_until_it_is_back(name, issuer, tmp_path):
                 site.passes(token(issuer))
 
 
-def test_assay_slow_denies_in_time(name, issuer, tmp_path):
+def test_requests_are_denied_in_time_while_assay_hangs(name, issuer, tmp_path):
     with assay(issuer) as service, Site(name, service.wait_until_ready().api.address, tmp_path / name) as site:
         site.passes(token(issuer))
         service.process.send_signal(signal.SIGSTOP)
         try:
             begun = time.monotonic()
             site.denies(TOO_SLOW[name], token(issuer))
-            # The gateways wait for 200 ms. The rest is for a busy machine.
+            # The gateways wait for 200 ms, but the machine may be busy.
             assert time.monotonic() - begun < 5
         finally:
             service.process.send_signal(signal.SIGCONT)
@@ -50,7 +50,7 @@ def test_assay_slow_denies_in_time(name, issuer, tmp_path):
         site.denies(401)
 
 
-def test_missing_keys_deny_until_they_are_there(name, shared_server, tmp_path):
+def test_requests_are_denied_until_keys_are_available(name, shared_server, tmp_path):
     down = shared_server.issuer(f"down-behind-{name}")
     down.jwks.status = 500
     with assay(down) as service, Site(name, service.api.address, tmp_path / name) as site:
@@ -62,26 +62,26 @@ def test_missing_keys_deny_until_they_are_there(name, shared_server, tmp_path):
 
 
 @pytest.mark.parametrize("key", [None, "", "another-key"])
-def test_a_gateway_without_its_key_lets_nobody_through(name, issuer, service, tmp_path, key):
+def test_a_gateway_without_its_key_denies_every_request(name, issuer, service, tmp_path, key):
     with Site(name, service.api.address, tmp_path / name, key) as site:
         site.denies(403, token(issuer))
         site.denies(403)
 
 
 @pytest.mark.parametrize("key", [None, "", "another-key"])
-def test_a_client_can_not_bring_the_key_of_a_gateway(name, issuer, service, tmp_path, key):
+def test_a_client_cannot_supply_the_gateways_key(name, issuer, service, tmp_path, key):
     with Site(name, service.api.address, tmp_path / name, key) as site:
         site.denies(403, token(issuer), ("X-Assay-Key", KEY))
 
 
-def test_a_misspelt_policy_lets_nobody_through(name, issuer, service, tmp_path):
+def test_a_misspelt_policy_denies_every_request(name, issuer, service, tmp_path):
     due = {"nginx": 503, "envoy": 404, "caddy": 404, "haproxy": 503}[name]
     with Site(name, service.api.address, tmp_path / name, changed={"forward-auth/api": "forward-auth/apj"}) as site:
         site.denies(due, token(issuer))
         site.denies(due)
 
 
-# What something that is not Assay may say on its port. None of it is 200.
+# Responses of a server that is not Assay. None is a complete 200.
 STRANGE = {
     "a redirect": b"HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n",
     "an error": b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n",
@@ -93,7 +93,7 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("answer", STRANGE)
-def test_a_strange_answer_denies(name, tmp_path, answer):
+def test_an_unexpected_response_denies_the_request(name, tmp_path, answer):
     with answering(STRANGE[answer]) as address, Site(name, address, tmp_path / name) as site:
         before = len(site.backend.received)
         passed_on = answer == "a redirect" and name in ("envoy", "caddy")
@@ -119,8 +119,8 @@ def answering(octets: bytes):
         listener.shutdown(socket.SHUT_RDWR)
 
 
-def test_an_error_in_lua_denies(issuer, service, tmp_path):
-    """HAProxy goes on with the next rule."""
+def test_an_error_in_lua_denies_the_request(issuer, service, tmp_path):
+    """After an error, HAProxy continues with the next rule."""
     script = tmp_path / "assay.lua"
     script.write_text('core.register_action("assay", { "http-req" }, function() error("broken") end, 1)\n')
     changed = {"/etc/haproxy/assay.lua": str(script)}

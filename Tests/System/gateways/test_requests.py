@@ -1,4 +1,4 @@
-"""What each gateway sends in Assay's place: a recorder that allows everything and names nobody."""
+"""What each gateway asks Assay. A recorder takes Assay's place, and allows everything without an identity."""
 
 import dataclasses
 
@@ -15,10 +15,10 @@ class Asked:
     recorder: Backend
 
     def decided(self, *arguments, **named) -> tuple[Received, Received]:
-        """The question about a request that passes, and the request as the backend receives it."""
+        """Sends a request that passes; returns the gateway's question, and the request as it arrived at the backend."""
         before = len(self.recorder.received)
         passed = self.site.passes(*arguments, **named)
-        # HAProxy probes as well.
+        # HAProxy also sends probes.
         (question,) = [each for each in self.recorder.received[before:] if each.target != "/livez"]
         return question, passed
 
@@ -32,10 +32,10 @@ def asked(request, tmp_path_factory):
         yield Asked(site, recorder)
 
 
-def test_the_policy_and_the_key_are_the_gateway_s(asked):
+def test_policy_and_key_come_from_the_gateway(asked):
     question, passed = asked.decided("a-token", ("X-Assay-Key", "guessed"), target="/orders?page=2")
     appended = "//orders?page=2" if asked.site.name == "envoy" else ""
-    # Caddy keeps the query. Assay ignores it.
+    # Caddy keeps the query, which Assay ignores.
     query = "?page=2" if asked.site.name == "caddy" else ""
     assert question.target == f"/v1/forward-auth/api{appended}{query}"
     assert question.values("X-Assay-Key") == [KEY]
@@ -45,7 +45,7 @@ def test_the_policy_and_the_key_are_the_gateway_s(asked):
 
 
 @pytest.mark.parametrize("framing", ["a length", "chunks"])
-def test_the_body_goes_to_the_backend_alone(asked, framing):
+def test_only_the_backend_receives_the_body(asked, framing):
     body = "x" * 100_000
     named = {
         "a length": {"fields": ("Content-Length", str(len(body))), "body": body},
@@ -58,16 +58,16 @@ def test_the_body_goes_to_the_backend_alone(asked, framing):
     assert passed.body == body.encode()
 
 
-def test_a_header_that_assay_does_not_send_is_not_the_client_s(asked):
+def test_a_header_that_assay_omits_never_comes_from_the_client(asked):
     """A policy may have fewer headers than the gateway's configuration."""
     _, passed = asked.decided("a-token", *((name, "admin") for name in IDENTITY))
     values = [value for name in IDENTITY for value in passed.values(name)]
-    # Caddy 2.6 passes on the name of a placeholder; later versions pass on nothing.
+    # Caddy 2.6 sends the name of a placeholder, and later versions send nothing.
     assert {value for value in values if not value.startswith("{http.reverse_proxy.header.")} <= {""}
 
 
-def test_all_tokens_of_a_request_are_shown_to_assay(asked):
-    """Otherwise the backend could take another one than Assay has seen."""
+def test_assay_sees_all_tokens_of_a_request(asked):
+    """Otherwise, the backend could use a token that Assay has not seen."""
     twice = [("Authorization", "Bearer one"), ("Authorization", "Bearer two")]
     if asked.site.name == "nginx":
         asked.site.denies(400, None, *twice)
@@ -84,5 +84,5 @@ def test_connections_to_assay_are_reused(asked):
     before = asked.recorder.connections
     for _ in range(20):
         asked.site.passes("a-token")
-    # Both of nginx's workers have their own, and HAProxy's health checks.
+    # nginx's workers and HAProxy's health checks have their own connections.
     assert asked.recorder.connections - before < 10

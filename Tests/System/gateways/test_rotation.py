@@ -12,7 +12,7 @@ from harness.tokens import rsa_key
 
 
 class Traffic:
-    """Sends these requests over and over, each over a connection that is kept, and counts the answers to each."""
+    """Sends requests in a loop over kept connections, and counts the responses to each by status."""
 
     def __init__(self, site: Site, requests: dict[str, bytes]):
         self._site = site
@@ -28,7 +28,7 @@ class Traffic:
             self._requests = self._requests | {name: octets}
 
     def await_rounds(self, count: int = 20) -> None:
-        """Waits for this many further answers to every request."""
+        """Waits for this many further responses to every request."""
         with self._condition:
             goals = {name: self.answers[name].total() + count for name in self._requests}
             assert self._condition.wait_for(
@@ -64,7 +64,7 @@ class Traffic:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_keys_rotate_under_load(name, shared_server, tmp_path):
+def test_a_rotation_under_load_denies_no_valid_token(name, shared_server, tmp_path):
     old, new = rsa_key("old"), rsa_key("new")
     issuer = shared_server.issuer(f"rotating-behind-{name}", old)
     forged = {"forged old": rsa_key("old", 3072), "forged new": rsa_key("new", 3072)}
@@ -87,8 +87,8 @@ def test_keys_rotate_under_load(name, shared_server, tmp_path):
             traffic.await_rounds()
         answers = {name: set(counts) for name, counts in traffic.answers.items()}
         assert answers == {"old": {200, 401}, "new": {200}} | dict.fromkeys(["none", *forged], {401})
-        # Requests that were under way may still have passed.
+        # Requests in flight may still have passed.
         assert traffic.answers["old"][200] <= withdrawn + 3
-        # Nobody else got through, and the backend was told of everybody who they are.
+        # No other request reached the backend, and each had the right identity.
         told = {(*each.values("X-Case"), *each.values("X-Auth-Subject")) for each in site.backend.received}
         assert told == {("old", "old"), ("new", "new")}

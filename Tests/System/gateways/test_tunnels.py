@@ -1,6 +1,6 @@
-"""Requests that would turn the connection into a tunnel, with a valid token, and what the client sends in it.
+"""Requests with a valid token that would turn the connection into a tunnel.
 
-The backend agrees to every tunnel. The attack succeeds if the backend receives anything that Assay has not decided on.
+The backend accepts every tunnel. The attack succeeds if the backend receives anything that Assay has not decided on.
 """
 
 import pytest
@@ -16,7 +16,7 @@ WEBSOCKET = ("Upgrade", "websocket")
 HANDSHAKE = [("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="), ("Sec-WebSocket-Version", "13")]
 REFUSED = dict.fromkeys(("nginx", "envoy", "caddy", "haproxy"), 403)
 
-# Method, target, header fields, and the status that each gateway answers with.
+# Method, target, header fields, and the status from each gateway.
 TUNNELS = {
     "CONNECT": ("CONNECT", "shop.example:80", [], {"nginx": 400, "envoy": 404, "caddy": 405, "haproxy": 405}),
     "CONNECT with a path": ("CONNECT", "/orders", [], {"nginx": 405, "envoy": 400, "caddy": 405, "haproxy": 400}),
@@ -38,17 +38,17 @@ TUNNELS = {
 
 @pytest.mark.parametrize("pipelined", [False, True], ids=["after the answer", "pipelined"])
 @pytest.mark.parametrize("case", TUNNELS)
-def test_nothing_reaches_the_backend_undecided(site, issuer, case, pipelined):
+def test_nothing_reaches_the_backend_without_a_decision(site, issuer, case, pipelined):
     method, target, fields, due = TUNNELS[case]
     before = len(site.backend.received)
     opening = request(token(issuer), *fields, method=method, target=target)
     with site.connect() as connection:
         connection.send_tolerantly(opening + FORGED if pipelined else opening)
-        # A gateway that closes the connection with bytes unread may take its answer back.
+        # If a gateway closes the connection with bytes unread, its response may be lost.
         assert status(connection, method) in (due[site.name], CLOSED if pipelined else None)
         if not pipelined:
             connection.send_tolerantly(FORGED)
-        # The gateway has closed the connection, or decides on this as on any other request.
+        # The gateway has closed the connection, or treats this as another request.
         assert status(connection, "GET") in (401, CLOSED)
     assert site.backend.tunnelled == b""
     assert [(each.target, each.values("Upgrade")) for each in site.backend.received[before:]] == (
@@ -66,8 +66,8 @@ def status(connection, method: str) -> int:
 @pytest.mark.parametrize(
     ("path", "protocol"), [(None, None), ("/orders", "websocket"), ("/orders", "connect-udp")], ids=["plain", "WebSocket", "UDP"]
 )
-def test_no_tunnel_begins_over_http_2(site, issuer, path, protocol):
-    """Envoy and HAProxy take HTTP/2 without TLS. Where they accept an extended CONNECT, it becomes an `Upgrade` (RFC 8441)."""
+def test_http_2_requests_cannot_open_a_tunnel(site, issuer, path, protocol):
+    """Envoy and HAProxy accept HTTP/2 without TLS. They would turn an extended CONNECT into an `Upgrade` (RFC 8441)."""
     if site.name not in ("envoy", "haproxy"):
         return
     before = len(site.backend.received)

@@ -44,21 +44,21 @@ def check(apple, team, key_file, tmp_path):
         )
         result = run("apple", "check", "--config", str(config), *options)
         text = result.stdout.decode() + result.stderr.decode()
-        # No secret, and no part of the key.
+        # Neither the secret nor any part of the key.
         assert "eyJ" not in text and team.pem.splitlines()[1].decode() not in text
         return result.returncode, text
 
     return call
 
 
-def test_a_client_that_apple_accepts(check, apple):
+def test_an_accepted_client_is_reported(check, apple):
     assert check() == (0, f"{APP}: Apple accepts the client (invalid_grant for the made-up refresh token)\n")
     assert [form["grant_type"] for form in apple.to("/auth/token")] == ["refresh_token"]
     assert apple.secret_faults == []
 
 
 def causes(text: str) -> list[str]:
-    """The numbered causes, by their first words."""
+    """The text of the numbered causes."""
     return re.findall(r"^  \d\. (.*)$", text, re.MULTILINE)
 
 
@@ -73,12 +73,12 @@ def causes(text: str) -> list[str]:
         ({"id": "myapp"}, "the client ID does not look like a bundle ID"),
     ],
 )
-def test_what_may_be_wrong_with_a_client_that_it_rejects(check, team, key_file, changes, first):
+def test_a_rejected_client_is_reported_with_likely_causes(check, team, key_file, changes, first):
     wrong = client(team, key_file, **changes)
     status, text = check(wrong)
     assert status == 1
     assert text.startswith(f"{wrong['id']}: Apple rejects the client: invalid_client\n")
-    # What was sent, to compare with Apple's pages.
+    # The report shows what was sent, to compare with Apple's pages.
     for name, value in [("client_id", wrong["id"]), ("Team ID", wrong["team_id"]), ("Key ID", wrong["key_id"])]:
         assert any(name in line and line.endswith("  " + value) for line in text.splitlines()), text
     found = causes(text)
@@ -87,7 +87,7 @@ def test_what_may_be_wrong_with_a_client_that_it_rejects(check, team, key_file, 
         assert any(cause.startswith(part) for cause in found), text
 
 
-def test_a_key_that_another_client_proves_is_not_suspected(check, team, key_file):
+def test_a_key_that_works_for_another_client_is_not_a_likely_cause(check, team, key_file):
     status, text = check(client(team, key_file), client(team, key_file, id="com.example.gone"))
     assert status == 1
     assert f"{APP}: Apple accepts the client" in text
@@ -95,7 +95,7 @@ def test_a_key_that_another_client_proves_is_not_suspected(check, team, key_file
     assert len(found) == 1 and "com.example.gone" in found[0] and "Team ID, Key ID and key are right" in found[0]
 
 
-def test_another_key_than_the_id_names(check, team, key_file):
+def test_a_wrong_key_is_rejected(check, team, key_file):
     key_file.write_bytes(_pem(ec_key("another")))
     status, text = check()
     assert status == 1 and "invalid_client" in text
@@ -107,7 +107,7 @@ def _pem(key) -> bytes:
     return key.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
-def test_a_file_that_is_no_key_of_apples_is_reported_and_nothing_is_sent(check, apple, key_file):
+def test_an_invalid_key_file_is_reported_and_nothing_is_sent(check, apple, key_file):
     for contents, told in [(b"junk", "it holds no private key"), (_pem(ec_key("x", "P-384")), "P-256")]:
         key_file.write_bytes(contents)
         status, text = check()
@@ -116,7 +116,7 @@ def test_a_file_that_is_no_key_of_apples_is_reported_and_nothing_is_sent(check, 
     assert apple.requests == []
 
 
-def test_which_clients_are_checked(check, team, key_file):
+def test_options_select_the_clients(check, team, key_file):
     both = (client(team, key_file), client(team, key_file, id=WEB))
     assert check(*both)[1].count("Apple accepts the client") == 2
     assert check(*both, options=("--client-id", WEB))[1].startswith(WEB)
@@ -125,16 +125,16 @@ def test_which_clients_are_checked(check, team, key_file):
     assert check(*both, options=("--provider", "google"))[0] == 1
 
 
-def test_apple_out_of_reach(check, apple):
+def test_an_unreachable_apple_is_reported(check, apple):
     apple.__exit__()
     status, text = check()
     assert status == 1 and "Apple can't be reached: " in text and "the connection was refused" in text
 
 
-def test_without_settings_the_options_say_it_and_apple_is_asked(team, key_file):
+def test_options_can_replace_the_settings_file(team, key_file):
     ids = ["--team-id", team.id, "--key-id", team.key_id, "--client-id", APP]
     options = ["apple", "check", "--key-file", str(key_file), *ids]
-    # Nobody listens there, so it shows where the request would go without sending it.
+    # The proxy does not exist, so nothing is sent to Apple.
     result = run(*options, variables={"HTTPS_PROXY": "http://127.0.0.1:1"})
     assert result.returncode == 1
     assert result.stdout.decode().startswith(f"{APP}: Apple can't be reached: "), result

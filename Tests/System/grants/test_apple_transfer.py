@@ -1,4 +1,4 @@
-"""`assay apple transfer`: users of an app that moves to another team, one result each, whatever happens meanwhile."""
+"""`assay apple transfer`: moves an app's users to another team, with one result for each, whatever fails meanwhile."""
 
 import dataclasses
 import json
@@ -36,7 +36,7 @@ def new(apple):
 
 @pytest.fixture
 def users(apple, old):
-    """People who use the app. Every second one hides the address."""
+    """Users of the app. Every second one hides their email."""
     people = [apple.user(f"user{number}", is_private_email=number % 2 == 0) for number in range(12)]
     for person in people:
         apple.native_sign_in(APP, person)
@@ -45,7 +45,7 @@ def users(apple, old):
 
 @pytest.fixture
 def command(apple, tmp_path):
-    """The arguments of a step, with the settings of a team."""
+    """The arguments for a step, with a team's options."""
 
     def arguments(step: str, team, *more: str) -> list[str]:
         client_id = team.client_ids[0]
@@ -86,7 +86,7 @@ def test_users_move_to_another_team(command, generate, apple, old, new, users, t
     assert {line["subject"] for line in generated} == {person.subject(old.id) for person in users}
     assert all(set(line) == {"subject", "recipient_team_id", "outcome", "transfer_subject"} for line in generated)
     assert {(line["recipient_team_id"], line["outcome"]) for line in generated} == {(new.id, "done")}
-    # One token for all, and one request for each.
+    # One access token for all, and one request for each.
     assert [form["grant_type"] for form in apple.to("/auth/token")] == ["client_credentials"]
     assert len(apple.to(MIGRATION)) == 12
 
@@ -108,7 +108,7 @@ def test_users_move_to_another_team(command, generate, apple, old, new, users, t
     assert b"eyJ" not in text
 
 
-def test_one_user_who_has_revoked_the_app_holds_nobody_up(generate, apple, old, users, tmp_path):
+def test_a_user_who_has_revoked_the_app_does_not_stop_the_run(generate, apple, old, users, tmp_path):
     apple.revoke_by_person(users[3], old)
     subjects = [person.subject(old.id) for person in users]
     result = generate(subjects)
@@ -118,7 +118,7 @@ def test_one_user_who_has_revoked_the_app_holds_nobody_up(generate, apple, old, 
     assert [(line["subject"], line["outcome"], line["error"]) for line in refused] == [
         (subjects[3], "refused", "invalid_request")
     ]
-    # A result that stays, unless somebody wants to know again.
+    # The result is kept until --retry-refused.
     asked = len(apple.to(MIGRATION))
     assert generate(subjects).returncode == 2
     assert len(apple.to(MIGRATION)) == asked
@@ -135,7 +135,7 @@ def test_one_user_who_has_revoked_the_app_holds_nobody_up(generate, apple, old, 
     ],
     ids=lambda fault: str(fault.status) + fault.body.decode()[:20],
 )  # fmt: skip
-def test_what_passes_is_tried_again(generate, apple, old, users, tmp_path, fault):
+def test_temporary_faults_are_retried(generate, apple, old, users, tmp_path, fault):
     subjects = [person.subject(old.id) for person in users]
 
     def once(form, count):
@@ -148,7 +148,7 @@ def test_what_passes_is_tried_again(generate, apple, old, users, tmp_path, fault
     assert len(apple.to(MIGRATION)) == 13
 
 
-def test_what_does_not_pass_is_recorded_and_the_next_run_goes_on_from_there(generate, apple, old, users, tmp_path):
+def test_the_next_run_continues_after_a_persistent_fault(generate, apple, old, users, tmp_path):
     subjects = [person.subject(old.id) for person in users]
 
     def always(form, count):
@@ -167,13 +167,13 @@ def test_what_does_not_pass_is_recorded_and_the_next_run_goes_on_from_there(gene
     assert result.returncode == 0
     assert b"11 of 12 users already have a result" in result.stderr
     assert len(apple.to(MIGRATION)) == 11 + 4 + 1
-    # Nothing to do, and nothing is asked.
+    # Nothing is left to do, so nothing is sent.
     tokens = len(apple.to("/auth/token"))
     assert generate(subjects).returncode == 0
     assert len(apple.to("/auth/token")) == tokens
 
 
-def test_a_run_that_is_killed_goes_on_where_it_was(command, generate, apple, old, new, users, tmp_path):
+def test_a_killed_run_can_be_continued(command, generate, apple, old, new, users, tmp_path):
     subjects = [person.subject(old.id) for person in users]
     file = tmp_path / "subjects.txt"
     file.write_text("\n".join(subjects))
@@ -182,7 +182,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(command, generate, apple, old
     process = subprocess.Popen([BINARY, *command("generate", old, *options)], env=environment(), stderr=subprocess.PIPE)
     try:
         poll(lambda: output.exists() and output.read_bytes().count(b"\n") >= 2)
-        # Nobody else may write it meanwhile.
+        # The file is locked meanwhile.
         second = generate(subjects)
         assert second.returncode == 1 and b"another run is writing it" in second.stderr
     finally:
@@ -190,7 +190,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(command, generate, apple, old
         process.communicate()
     done = len(results(tmp_path))
     assert done < 12
-    # As if it had been killed while it wrote.
+    # As if the process had been killed while writing a line.
     with output.open("ab") as results_file:
         results_file.write(b'{"subject":"cut o')
     before = len(apple.to(MIGRATION))
@@ -204,17 +204,17 @@ def test_the_access_token_is_renewed_before_it_expires(generate, apple, old, use
     result = generate([person.subject(old.id) for person in users], "--rate", "4")
     assert result.returncode == 0, result
     assert len(apple.to("/auth/token")) >= 2
-    # None was sent after it had expired.
+    # No request was refused because the token had expired.
     assert len(apple.to(MIGRATION)) == 12
 
 
-def test_the_rate_is_kept(generate, old, users):
+def test_the_rate_is_limited(generate, old, users):
     begun = time.monotonic()
     assert generate([person.subject(old.id) for person in users], "--rate", "6").returncode == 0
     assert time.monotonic() - begun >= 11 / 6
 
 
-def test_credentials_that_apple_rejects_end_it_at_once_with_likely_causes(command, apple, old, new, users, tmp_path):
+def test_rejected_credentials_end_the_run_with_likely_causes(command, apple, old, new, users, tmp_path):
     wrong = dataclasses.replace(old, id="TEAM999999")
     options = ["--recipient-team-id", new.id, "--output", str(tmp_path / "generated.ndjson")]
     result = run(*command("generate", wrong, *options), stdin=users[0].subject(old.id))
@@ -238,22 +238,22 @@ def test_credentials_that_apple_rejects_end_it_at_once_with_likely_causes(comman
         (["x" * 256], "line 1"),
     ],
 )
-def test_input_that_is_no_list_of_users_is_refused_before_anything_is_sent(generate, apple, lines, told, tmp_path):
+def test_invalid_input_is_refused_before_anything_is_sent(generate, apple, lines, told, tmp_path):
     result = generate(lines)
     assert result.returncode == 1
     assert told in result.stderr.decode()
     assert apple.requests == [] and not (tmp_path / "generated.ndjson").exists()
 
 
-def test_blank_lines_and_repetitions_count_once(generate, apple, old, users):
+def test_blank_lines_and_duplicates_are_ignored(generate, apple, old, users):
     subject = users[0].subject(old.id)
     result = generate([subject, "", "  " + subject + " ", subject])
     assert b"1 user: 1 done" in result.stderr
     assert len(apple.to(MIGRATION)) == 1
 
 
-def test_a_column_of_a_csv(command, generate, apple, old, new, users, tmp_path):
-    """As databases and spreadsheets write it: a byte order mark, quoted names with commas, quotes and line ends, CR LF."""
+def test_the_input_may_be_a_column_of_a_csv_file(command, generate, apple, old, new, users, tmp_path):
+    """As from a spreadsheet, with a byte order mark, CR LF, and quoted names with commas, quotes and line ends."""
     one, two, three = (person.subject(old.id) for person in users[:3])
     rows = ["\ufeffid,Name,Subject,email", f'1,"Lovelace, ""Ada""",{one},', f'2,"two\nlines","{two}",b@example.com', f"3,Grace,{three},c"]
     result = generate(["\r\n".join(rows)])
@@ -266,7 +266,7 @@ def test_a_column_of_a_csv(command, generate, apple, old, new, users, tmp_path):
     assert result.returncode == 0 and b"3 users: 3 done" in result.stderr, result
 
 
-def test_the_lines_of_users_who_are_not_done_are_listed(generate, apple, old, users):
+def test_users_that_are_not_done_are_listed_by_line(generate, apple, old, users):
     subjects = [person.subject(old.id) for person in users]
     apple.revoke_by_person(users[3], old)
 
@@ -284,7 +284,7 @@ def test_the_lines_of_users_who_are_not_done_are_listed(generate, apple, old, us
     assert [line for line in lines if line.startswith("line ")] == expected[:1]
 
 
-def test_a_file_with_something_else_is_left_alone(command, generate, apple, old, new, users, tmp_path):
+def test_a_file_with_other_contents_is_not_overwritten(command, generate, apple, old, new, users, tmp_path):
     output = tmp_path / "generated.ndjson"
     for contents in ("my notes\n", '{"subject":"a","recipient_team_id":"TEAM777777","outcome":"done"}\n'):
         output.write_text(contents)
@@ -292,7 +292,7 @@ def test_a_file_with_something_else_is_left_alone(command, generate, apple, old,
         assert result.returncode == 1
         assert b"line 1 is not a result of this command" in result.stderr
         assert output.read_text() == contents
-    # Results of the other step.
+    # Results of the other step are refused too.
     output.write_text('{"subject":"a","recipient_team_id":"T","outcome":"done","transfer_subject":"b"}\n')
     assert run(*command("redeem", new, "--output", str(output)), stdin="b\n").returncode == 1
     assert generate([users[0].subject(old.id)], output="no/such/file").returncode == 1
@@ -300,7 +300,7 @@ def test_a_file_with_something_else_is_left_alone(command, generate, apple, old,
     assert apple.requests == []
 
 
-def test_options_that_can_not_be_right(command, old, new, tmp_path):
+def test_invalid_options_are_refused(command, old, new, tmp_path):
     output = str(tmp_path / "out")
     for options in (["--recipient-team-id", "short", "--output", output], ["--recipient-team-id", new.id], ["--output", output]):
         assert run(*command("generate", old, *options), stdin="a\n").returncode == 64
@@ -310,7 +310,7 @@ def test_options_that_can_not_be_right(command, old, new, tmp_path):
     assert not os.path.exists(output)
 
 
-def test_a_terminal_has_a_bar(command, apple, old, new, users, tmp_path):
+def test_a_terminal_shows_a_progress_bar(command, apple, old, new, users, tmp_path):
     ours, theirs = pty.openpty()
     file = tmp_path / "subjects.txt"
     file.write_text("\n".join(person.subject(old.id) for person in users))
@@ -322,7 +322,7 @@ def test_a_terminal_has_a_bar(command, apple, old, new, users, tmp_path):
         while octets := os.read(ours, 65536):
             seen += octets
     except OSError:
-        # The other side has closed.
+        # The process has ended.
         pass
     assert process.wait(DEADLINE) == 0
     os.close(ours)

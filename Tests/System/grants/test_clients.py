@@ -1,4 +1,4 @@
-"""Clients' credentials: read from files, read again when they change, and shown nowhere."""
+"""Clients' credentials: read from files, reloaded when they change, and never shown."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def secret_used(service, endpoint) -> str:
     return endpoint.last().basic[1]
 
 
-def test_a_changed_secret_is_used_and_a_bad_file_stays_out(issuer, endpoint, tmp_path):
+def test_a_changed_secret_is_used_and_an_invalid_one_is_not(issuer, endpoint, tmp_path):
     with Service(with_client(issuer, endpoint, tmp_path)) as service:
         service.wait_until_ready()
         assert secret_used(service, endpoint) == SECRET
@@ -55,7 +55,7 @@ def test_a_changed_secret_is_used_and_a_bad_file_stays_out(issuer, endpoint, tmp
         service.wait_until(lambda: secret_used(service, endpoint) == "third")
 
 
-def test_a_reload_takes_new_clients_and_refuses_bad_files(issuer, endpoint, tmp_path):
+def test_a_reload_applies_new_clients_and_refuses_invalid_files(issuer, endpoint, tmp_path):
     entry = with_client(issuer, endpoint, tmp_path)
     with Service(entry) as service:
         service.wait_until_ready()
@@ -71,7 +71,7 @@ def test_a_reload_takes_new_clients_and_refuses_bad_files(issuer, endpoint, tmp_
 
 
 @pytest.mark.parametrize("content, expected", [(None, "no such file"), ("", "one line"), ("a\nb", "one line")])
-def test_a_secret_that_cannot_be_used_prevents_the_start(issuer, endpoint, tmp_path, content, expected):
+def test_an_invalid_secret_prevents_the_start(issuer, endpoint, tmp_path, content, expected):
     entry = with_client(issuer, endpoint, tmp_path)
     if content is None:
         (tmp_path / "secret").unlink()
@@ -81,12 +81,12 @@ def test_a_secret_that_cannot_be_used_prevents_the_start(issuer, endpoint, tmp_p
     for command in (["serve", "--config", str(config)], commands.config_check(config)):
         ended = run(*command)
         assert ended.returncode != 0 and expected in str(ended.stdout) + str(ended.stderr), ended
-    # Like the faults of other settings.
+    # The error is reported like those of other settings.
     line = next(number for number, text in enumerate(config.read_text().splitlines(), 1) if "secret_file" in text)
     assert f"{config}: line {line}: provider oidc: client client: secret_file: " in ended.stderr.decode(), ended
 
 
-def test_an_exposed_secret_file_is_warned_about(issuer, endpoint, tmp_path):
+def test_a_secret_file_that_others_can_read_causes_a_warning(issuer, endpoint, tmp_path):
     entry = with_client(issuer, endpoint, tmp_path)
     (tmp_path / "secret").chmod(0o644)
     with Service(entry) as service:
@@ -94,7 +94,7 @@ def test_an_exposed_secret_file_is_warned_about(issuer, endpoint, tmp_path):
         assert str(tmp_path / "secret") in warning[0]["setting"]
 
 
-def test_secrets_are_shown_nowhere(issuer, endpoint, tmp_path):
+def test_secrets_are_never_shown(issuer, endpoint, tmp_path):
     entry = with_client(issuer, endpoint, tmp_path)
     secret_file(tmp_path, CANARIES["secret"])
     granted = {"access_token": CANARIES["access_token"], "refresh_token": CANARIES["new_refresh_token"]}
@@ -128,7 +128,7 @@ def test_secrets_are_shown_nowhere(issuer, endpoint, tmp_path):
             shown = run("config", "show", "--config", str(service.config))
             assert shown.returncode == 0
             text = "\n".join([*service.log, *pages, str(shown.stdout), *(problem.body.decode() for problem in problems)])
-        # All spans are exported by the end of a stop.
+        # A stop exports all spans.
         spans = "\n".join(sent.decode("utf-8", "replace") for sent in collector.bodies)
         assert {"token", "revoke"} <= {span.name for span in collector.spans}
     text += "\n".join(service.log) + spans
@@ -137,7 +137,7 @@ def test_secrets_are_shown_nowhere(issuer, endpoint, tmp_path):
         assert canary not in text, name
 
 
-def test_apples_key_is_rotated(tmp_path):
+def test_apples_key_can_be_rotated(tmp_path):
     with Apple() as apple:
         team = apple.team("com.example.app")
         key = tmp_path / "AuthKey.p8"
@@ -146,7 +146,7 @@ def test_apples_key_is_rotated(tmp_path):
         with Service(apple.settings(audiences=["com.example.app"], clients=[client])) as service:
             service.wait_until_ready()
             assert revoke(service, "apple", token="t").status == 204
-            # Apple knows another key now, under the same ID.
+            # Apple now has another key under the same ID.
             team.key = tokens.ec_key("another")
             assert revoke(service, "apple", token="t").json["code"] == "client_rejected"
             key.write_bytes(team.pem)

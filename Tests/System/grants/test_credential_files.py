@@ -1,4 +1,4 @@
-"""Clients' key files of every kind, and what keeps secrets in memory out of core dumps."""
+"""Clients' key files of every kind, and the protection of secrets from core dumps."""
 
 import os
 import pathlib
@@ -35,7 +35,7 @@ def public(key) -> bytes:
 
 
 TRADITIONAL = PrivateFormat.TraditionalOpenSSL
-# Contents that Apple's key file may have, and those of other clients.
+# Valid contents of key files, for Apple and for other clients.
 GOOD = {
     "as Apple sends it": ("apple", pem(P256).strip()),
     "with Windows line ends": ("apple", pem(P256).replace(b"\n", b"\r\n")),
@@ -68,7 +68,7 @@ BAD = {
 
 @pytest.fixture
 def check(tmp_path):
-    """`assay config check` of a client with a key file."""
+    """Runs `assay config check` for a client with a key file."""
 
     def call(auth: str, contents: bytes | None, path: str = "key") -> tuple[int, str]:
         file = tmp_path / path
@@ -88,26 +88,26 @@ def check(tmp_path):
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_a_key_file_that_can_be_used(check, name):
+def test_valid_key_files_are_accepted(check, name):
     status, text = check(*GOOD[name])
     assert status == 0, text
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_key_file_that_can_not_be_used_says_what_to_do(check, name):
+def test_an_invalid_key_file_is_reported_with_a_fix(check, name):
     auth, contents, told = BAD[name]
     status, text = check(auth, contents)
     assert status == 1 and "provider op: client client: key_file: " in text and told in text, text
 
 
-def test_a_key_file_that_can_not_be_read(check, tmp_path):
+def test_an_unreadable_key_file_is_reported(check, tmp_path):
     (tmp_path / "file").touch()
     for path, told in ((".", "it is not a regular file"), ("file/key", "the file can't be read: Not a directory")):
         status, text = check("apple", None, path)
         assert status == 1 and told in text, text
 
 
-def test_a_key_with_windows_line_ends_signs(tmp_path):
+def test_a_key_file_may_have_windows_line_ends(tmp_path):
     file = tmp_path / "AuthKey_XYZ123ABCD.p8"
     file.write_bytes(GOOD["with Windows line ends"][1])
     ids = ["--team-id", "ABCDE12345", "--key-id", "XYZ123ABCD", "--client-id", "com.example.app"]
@@ -121,7 +121,7 @@ def test_a_key_with_windows_line_ends_signs(tmp_path):
 
 @pytest.fixture
 def crash(tmp_path, monkeypatch):
-    """Ends a process as a fault of its own would, and tells whether the kernel then wrote its memory to a file."""
+    """Crashes a process; returns whether the kernel wrote a core dump."""
     pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text(encoding="utf-8").strip()
     if "/" in pattern or pattern.startswith("|"):
         pytest.skip("core dumps don't go to the process's directory on this machine")
@@ -147,9 +147,9 @@ def issuer(shared_server):
     return shared_server.issuer("dumped")
 
 
-def test_a_service_that_holds_a_secret_leaves_no_core_dump(crash, issuer, tmp_path):
+def test_a_service_with_secrets_leaves_no_core_dump(crash, issuer, tmp_path):
     with TokenEndpoint() as endpoint:
-        # Without secrets it leaves one, so the kernel would have written it here.
+        # Without secrets, there is a core dump, so this machine's kernel writes them.
         with Service(provider(issuer), variables={"SWIFT_BACKTRACE": "enable=no"}) as service:
             assert crash(service.process)
         with Service(with_client(issuer, endpoint, tmp_path)) as service:
@@ -157,20 +157,20 @@ def test_a_service_that_holds_a_secret_leaves_no_core_dump(crash, issuer, tmp_pa
             assert refresh(service).status == 200 and endpoint.last().basic == ("client", SECRET)
             assert not crash(service.process)
             service.wait()
-            # A backtrace of Swift's has the memory at registers.
+            # Swift's backtraces would show registers and the memory that they point to.
             assert not any("Registers" in line for line in service.log)
-        # A reload brings the first secret.
+        # A reload adds the first secret.
         with Service(provider(issuer)) as service:
             service.wait_until_ready()
             reload.change(service, with_client(issuer, endpoint, tmp_path))
             assert not crash(service.process)
 
 
-def test_a_command_that_reads_a_secret_leaves_no_core_dump(crash, issuer, tmp_path):
+def test_a_command_with_secrets_leaves_no_core_dump(crash, issuer, tmp_path):
     with TokenEndpoint() as endpoint:
         endpoint.always(lambda call: call.hold())
         config = write_config(tmp_path, {"providers": [with_client(issuer, endpoint, tmp_path)]})
         process = subprocess.Popen([BINARY, *commands.config_check(config), "--live"], env=environment())
-        # It has read the secret by now, and waits for an answer.
+        # By now, the command has read the secret and waits for a response.
         endpoint.wait_for(lambda: endpoint.received() == 1)
         assert not crash(process)

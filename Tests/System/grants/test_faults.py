@@ -1,4 +1,4 @@
-"""What providers' endpoints answer, and every way in which they don't: what the backend is told, and how often they are asked."""
+"""Responses and faults of providers' endpoints: which problem each becomes, and how often each request is sent."""
 
 import concurrent.futures
 import pathlib
@@ -43,7 +43,7 @@ def healed(endpoint):
 
 
 def called(endpoint: TokenEndpoint) -> dict:
-    """The endpoints that are called."""
+    """The endpoints for the provider's settings."""
     return {name: endpoint.endpoints[name] for name in ("token", "revocation")}
 
 
@@ -67,12 +67,12 @@ def check(response, row, *, spent: bool) -> None:
 
 
 def is_spent(name: str, row) -> bool:
-    """A refused request was not acted on, and neither was one that came with 429 or 503. Of all else nobody knows."""
+    """Whether the token may have been used. It was not if the request was refused, or answered with 429 or 503."""
     return row.code not in ("client_rejected", "provider_refused") and not name.startswith(("status 429", "status 503"))
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_every_answer_to_a_refresh_has_its_meaning(service, endpoint, name):
+def test_every_response_to_a_refresh_becomes_its_code(service, endpoint, name):
     row = ROWS[name]
     endpoint.play(row.act)
     response = refresh(service)
@@ -100,13 +100,13 @@ def test_no_fault_sends_a_refresh_token_twice(service, endpoint, name):
     check(refresh(service), row, spent=True)
     assert time.monotonic() - begun < TIMEOUT + 5
     assert endpoint.received() == 1
-    # And the next one is served.
+    # The next one is served.
     assert refresh(service).status == 200
     assert endpoint.received() == 2
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_revocation_is_tried_again_where_nobody_knows_what_became_of_it(service, endpoint, name):
+def test_a_revocation_with_an_unknown_outcome_is_retried(service, endpoint, name):
     row = FAULTS[name]
     endpoint.always(row.act, REVOCATION)
     check(revoke(service), row, spent=False)
@@ -127,7 +127,7 @@ def test_a_revocation_succeeds_on_its_third_try(service, endpoint):
     ] * 3
 
 
-def test_what_is_revoked_already_is_a_success_and_what_is_refused_is_not(service, endpoint):
+def test_an_already_revoked_token_is_a_success_and_a_refusal_is_not(service, endpoint):
     for act, code in [
         (error("invalid_token"), None),
         (answered(b"whatever"), None),
@@ -148,7 +148,7 @@ def test_what_is_revoked_already_is_a_success_and_what_is_refused_is_not(service
 
 
 def open_connections(endpoint: TokenEndpoint) -> list[str]:
-    """The connections to an endpoint that their client has not closed."""
+    """The connections to an endpoint that the client has not closed."""
     established, closed_by_peer = "01", "08"
     rows = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text(encoding="utf-8").splitlines()[1:]]
     return [
@@ -158,7 +158,7 @@ def open_connections(endpoint: TokenEndpoint) -> list[str]:
     ]
 
 
-def test_a_connection_is_used_again_and_one_that_the_provider_closed_is_not(service, endpoint):
+def test_open_connections_are_reused_and_closed_ones_are_not(service, endpoint):
     refresh(service)
     before = endpoint.connections
     for _ in range(5):
@@ -177,7 +177,7 @@ def test_an_idle_connection_is_closed(service, endpoint):
     poll(lambda: not open_connections(endpoint))
 
 
-def test_a_provider_that_hangs_holds_only_so_many_calls_and_delays_nobody_else(service, endpoint):
+def test_a_hanging_provider_holds_at_most_max_calls_and_delays_no_others(service, endpoint):
     endpoint.always(FAULTS["silence"].act)
     callers = [client.Client(service.api.address) for _ in range(2 * MAXIMUM)]
     body = {"provider": "oidc", "refresh_token": "r", "subject": "user-1"}
@@ -199,8 +199,8 @@ def test_a_provider_that_hangs_holds_only_so_many_calls_and_delays_nobody_else(s
     assert value("assay_provider_calls_full_total") >= MAXIMUM
 
 
-def test_no_request_outlasts_its_client(tmp_path):
-    """Clients wait 12 s, however long the settings allow a call of the provider to take."""
+def test_calls_end_before_clients_time_out(tmp_path):
+    """Clients wait for 12 s, even if provider_timeout is longer."""
     with TokenEndpoint() as silent, KeyServer() as server:
         silent.always(endlessly)
         silent.always(endlessly, REVOCATION)

@@ -1,4 +1,4 @@
-"""Every answer and fault of a token endpoint at once, beside verifications: each finish gets its own outcome, and nobody waits."""
+"""Every fault of a token endpoint at once, with verifications: each finish has its own outcome, and delays no other."""
 
 import concurrent.futures
 
@@ -32,7 +32,7 @@ def code_of(name: str, round: int) -> str:
     return f"{round}-{sorted(TABLE).index(name)}"
 
 
-def test_all_faults_at_once(running):
+def test_concurrent_faults_do_not_affect_each_other(running):
     service, issuer, other, endpoint = running
     acts = {code_of(name, round): row.act for name, row in TABLE.items() for round in range(ROUNDS)}
     endpoint.choose(lambda call: acts.get(call.form.get("code")))
@@ -44,7 +44,7 @@ def test_all_faults_at_once(running):
         caller.api.close()
         return response
 
-    # Of the provider that fails, too: its keys are there.
+    # Tokens of the failing provider pass too, because its keys are available.
     rounds = {each.name: [(each.token(sub=f"user-{number}"), None) for number in range(8)] for each in (issuer, other)}
     with Load(service.api.address, rounds) as load, concurrent.futures.ThreadPoolExecutor(len(acts)) as pool:
         sent = {(name, round): pool.submit(outcome, name, round) for name in TABLE for round in range(ROUNDS)}
@@ -59,14 +59,14 @@ def test_all_faults_at_once(running):
             assert b"an access token" not in response.result().body, name
         load.passes(issuer.name)
         load.passes(other.name)
-    # Each code once, and no other.
+    # Each code was sent exactly once.
     codes = [call.form["code"] for call in endpoint.to(TOKEN)]
     assert sorted(codes) == sorted(acts)
     metrics = reload.metrics(service)
     assert sum(metrics.value("assay_grants_total", operation="exchange", code=code) for code in {row.code for row in TABLE.values()}) == len(acts)
     poll(lambda: reload.metrics(service).value("assay_provider_calls_in_flight", provider="oidc") == 0)
 
-    # All that is over as soon as the endpoint is well again.
+    # Once the endpoint works again, sign-ins succeed.
     endpoint.heal()
     for _ in range(8):
         begun = begin(service)

@@ -1,4 +1,4 @@
-"""`assay config check --live`: what it says of clients, and that it spends nothing."""
+"""`assay config check --live`: its findings about clients. It uses nothing up."""
 
 import json
 
@@ -35,14 +35,14 @@ def check(issuer, endpoint, tmp_path):
     return findings
 
 
-def test_a_client_that_the_provider_accepts(check, endpoint):
+def test_an_accepted_client_is_reported(check, endpoint):
     endpoint.always(error("invalid_grant"))
     status, found = check()
     assert status == 0
     assert [level for level, _ in found] == ["ok", "ok"]
     assert endpoint.url + "/token" in found[0][1] and endpoint.url + "/revoke" in found[0][1]
     assert found[1][1] == 'the provider accepts the client "client"'
-    # A made-up token, once, and nothing else.
+    # Only one request is sent, with a made-up refresh token.
     assert [call.form["grant_type"] for call in endpoint.calls] == ["refresh_token"]
 
 
@@ -55,21 +55,21 @@ def test_a_client_that_the_provider_accepts(check, endpoint):
         (answered(b"", "500 Internal Server Error"), "failure", "can't be used"),
     ],
 )
-def test_a_client_that_it_does_not_accept(check, endpoint, act, level, told):
+def test_a_client_that_is_not_accepted_is_reported(check, endpoint, act, level, told):
     endpoint.always(act)
     status, found = check()
     assert status == (1 if level == "failure" else 0)
     assert found[1][0] == level and told in found[1][1], found
 
 
-def test_a_token_endpoint_that_refuses_connections(check, endpoint):
+def test_a_refused_connection_is_reported(check, endpoint):
     endpoint.refuse_connections()
     status, found = check()
     assert status == 1
     assert "the connection was refused" in found[1][1]
 
 
-def test_a_provider_that_names_no_token_endpoint(check, issuer):
+def test_a_missing_token_endpoint_is_reported(check, issuer):
     issuer.discovery.body = lambda: issuer.discovery_document(token_endpoint=None)
     status, found = check(endpoints=None)
     assert status == 1

@@ -1,4 +1,4 @@
-"""`POST /v1/grants/refresh`: a refresh token is redeemed once, and the ID Token that comes is verified."""
+"""`POST /v1/grants/refresh`: the refresh token is sent once, and a returned ID Token is verified."""
 
 import concurrent.futures
 
@@ -40,7 +40,7 @@ def dropped(service, code: str) -> float:
     return reload.metrics(service).value("assay_grants_dropped_total", provider="oidc", code=code)
 
 
-def test_a_grant_without_an_id_token(service, endpoint):
+def test_a_grant_may_have_no_id_token(service, endpoint):
     response = refresh(service, scopes=["openid", "email"])
     assert response.status == 200, response
     answer = response.json
@@ -59,7 +59,7 @@ def test_a_grant_without_an_id_token(service, endpoint):
     assert endpoint.received() == 1
 
 
-def test_the_id_token_is_verified_but_for_its_nonce(service, endpoint, issuer):
+def test_the_id_token_is_verified_except_for_its_nonce(service, endpoint, issuer):
     token = issuer.token(nonce="of the first sign-in", sub="user-1")
     endpoint.play(grant(id_token=token, scope="openid"))
     answer = refresh(service, include_claims=True).json
@@ -87,7 +87,7 @@ def test_a_refused_id_token_drops_the_grant(service, endpoint, issuer, members, 
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_every_answer(service, endpoint, name):
+def test_every_response_becomes_its_code(service, endpoint, name):
     row = ROWS[name]
     endpoint.play(row.act)
     response = refresh(service)
@@ -103,7 +103,7 @@ def test_every_answer(service, endpoint, name):
 
 
 @pytest.mark.parametrize("name", [name for name in FAULTS if name not in SLOW] + SLOW[:1])
-def test_every_fault_after_sending(service, endpoint, name):
+def test_a_fault_after_sending_spends_the_token(service, endpoint, name):
     endpoint.play(FAULTS[name].act)
     refused(refresh(service), FAULTS[name].code, spent=True)
     assert endpoint.received() == 1
@@ -127,7 +127,7 @@ def test_every_fault_after_sending(service, endpoint, name):
         ({"nonce": "n"}, "request_invalid"),
     ],
 )
-def test_what_is_refused_before_anything_is_sent(service, endpoint, members, code):
+def test_invalid_requests_are_refused_before_anything_is_sent(service, endpoint, members, code):
     request = {"provider": "oidc", "refresh_token": "r1", "subject": "user-1"} | members
     refused(service.api.post("/v1/grants/refresh", request), code, spent=False)
     assert endpoint.received() == 0
@@ -166,13 +166,13 @@ def test_calls_beyond_max_calls_are_refused(issuer, tmp_path):
         assert refresh(service).status == 200
 
 
-def test_nobody_has_clients(issuer):
+def test_without_clients_the_endpoints_do_not_exist(issuer):
     with Service(provider(issuer)) as service:
         assert service.api.post("/v1/grants/refresh", {}).status == 404
         assert service.api.post("/v1/grants/revoke", {}).status == 404
 
 
-def test_apple_from_code_to_consent_revoked(tmp_path):
+def test_apples_grants_can_be_refreshed_and_revoked(tmp_path):
     with Apple() as apple:
         team = apple.team("com.example.app")
         key = tmp_path / "AuthKey.p8"

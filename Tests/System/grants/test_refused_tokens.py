@@ -1,4 +1,4 @@
-"""Every code with which the ID Token of a grant may be refused: then nobody gets the grant, and nothing is revoked."""
+"""Every code with which the ID Token of a grant may be refused. Then the grant is not returned, and nothing is revoked."""
 
 import pytest
 
@@ -39,7 +39,7 @@ def with_bad_signature(issuer) -> str:
     return f"{header}.{payload}." + "A" * 342
 
 
-# By code: an ID Token that is refused with it.
+# By code: an ID Token that is refused with this code.
 TOKENS = {
     "token_malformed": lambda issuer: "no token",
     "header_unsupported": lambda issuer: signed(issuer, {"typ": "at+jwt"}),
@@ -66,29 +66,29 @@ def check(response, code: str) -> None:
 
 
 @pytest.mark.parametrize("code", TOKENS)
-def test_a_refresh_with_a_bad_token(service, endpoint, issuer, code):
+def test_a_refresh_with_an_invalid_id_token_is_refused(service, endpoint, issuer, code):
     endpoint.play(grant(id_token=TOKENS[code](issuer)))
     check(refresh(service), code)
     assert endpoint.received(TOKEN) == 1
 
 
-# The hash of a code counts only where there is a code.
+# Only this request has a code, so only here is its hash checked.
 @pytest.mark.parametrize("code", [*TOKENS, "c_hash_mismatch"])
-def test_a_revocation_with_a_bad_token(service, endpoint, issuer, code):
+def test_a_revocation_with_an_invalid_id_token_is_refused(service, endpoint, issuer, code):
     bad = TOKENS.get(code, lambda issuer: signed(issuer, c_hash=half_hash("another", "RS256")))
     endpoint.play(grant(id_token=bad(issuer)))
     check(revoke(service, code="c1", subject="user-1"), code)
     assert endpoint.received(TOKEN) == 1 and endpoint.received(REVOCATION) == 0
 
 
-def test_a_good_token_is_accepted(service, endpoint, issuer):
+def test_a_valid_id_token_is_accepted(service, endpoint, issuer):
     good = grant(id_token=signed(issuer))
     endpoint.play(good, good)
     assert refresh(service).json["identity"]["subject"] == "user-1"
     assert revoke(service, code="c1", subject="user-1").status == 204
 
 
-def test_without_keys_a_refresh_is_answered_and_a_code_is_kept(service, endpoint):
+def test_without_keys_a_refresh_succeeds_and_a_code_is_not_sent(service, endpoint):
     endpoint.play(grant(id_token=service.down.token()))
     answer = refresh(service, "down").json
     assert answer["problem"]["code"] == "keys_unavailable" and answer["identity"] is None

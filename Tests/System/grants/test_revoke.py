@@ -1,4 +1,4 @@
-"""`POST /v1/grants/revoke`: a token, or what a code grants."""
+"""`POST /v1/grants/revoke`: revokes a token, or the grant of a code."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def service(issuer, endpoint, tmp_path_factory, shared_server):
 
 
 @pytest.mark.parametrize("hint", ["refresh_token", "access_token", None])
-def test_a_token(service, endpoint, hint):
+def test_a_token_is_revoked(service, endpoint, hint):
     response = revoke(service, token="t 1", token_type_hint=hint)
     assert response.status == 204 and response.body == b"", response
     form = [("token", "t 1")] + ([("token_type_hint", hint)] if hint else [])
@@ -39,7 +39,7 @@ def test_a_token(service, endpoint, hint):
 
 
 @pytest.mark.parametrize("act", [answered(b"", "204 No Content"), answered(b"nothing"), error("invalid_token")])
-def test_what_counts_as_revoked(service, endpoint, act):
+def test_an_already_revoked_token_is_a_success(service, endpoint, act):
     endpoint.play(act, path=REVOCATION)
     assert revoke(service, token="t").status == 204
 
@@ -53,13 +53,13 @@ def test_what_counts_as_revoked(service, endpoint, act):
         (answered(b"", "404 Not Found"), "provider_answer_invalid", None),
     ],
 )
-def test_a_refusal_is_final_and_the_token_may_be_sent_again(service, endpoint, act, code, name):
+def test_a_refusal_is_not_retried_and_spends_nothing(service, endpoint, act, code, name):
     endpoint.play(act, path=REVOCATION)
     refused(revoke(service, token="t"), code, False, name)
     assert endpoint.received(REVOCATION) == 1
 
 
-def test_an_outage_is_tried_three_times(service, endpoint):
+def test_an_outage_is_retried_twice(service, endpoint):
     endpoint.play(FAULTS["closed without an answer"].act, answered(b"", "503 Service Unavailable"), path=REVOCATION)
     assert revoke(service, token="t").status == 204
     assert endpoint.received(REVOCATION) == 3
@@ -77,7 +77,7 @@ def test_a_code_is_exchanged_and_its_tokens_are_revoked(service, endpoint, issue
     assert endpoint.last(REVOCATION).form == {"token": refresh_token or "an access token", "token_type_hint": hint}
 
 
-def test_another_persons_code_revokes_nothing(service, endpoint, issuer):
+def test_another_users_code_revokes_nothing(service, endpoint, issuer):
     endpoint.play(grant(id_token=issuer.token(sub="somebody-else")))
     refused(revoke(service, code="c1", subject="user-1"), "subject_mismatch", True)
     assert endpoint.received(TOKEN) == 1 and endpoint.received(REVOCATION) == 0
@@ -98,7 +98,7 @@ def test_a_code_that_was_sent_is_spent(service, endpoint, act, code, name):
     assert endpoint.received(TOKEN) == 1 and endpoint.received(REVOCATION) == 0
 
 
-def test_a_revocation_that_fails_after_the_code_was_sent_is_spent(service, endpoint, issuer):
+def test_a_failed_revocation_spends_the_code_that_was_sent(service, endpoint, issuer):
     endpoint.play(grant(id_token=issuer.token()))
     endpoint.play(error("unsupported_token_type"), path=REVOCATION)
     refused(revoke(service, code="c1"), "provider_refused", True, "unsupported_token_type")
@@ -122,12 +122,12 @@ def test_a_revocation_that_fails_after_the_code_was_sent_is_spent(service, endpo
         ({"provider": "without", "code": "c"}, "revocation_not_supported"),
     ],
 )
-def test_what_is_refused_before_anything_is_sent(service, endpoint, members, code):
+def test_invalid_requests_are_refused_before_anything_is_sent(service, endpoint, members, code):
     refused(service.api.post("/v1/grants/revoke", {"provider": "oidc"} | members), code, False)
     assert not endpoint.calls
 
 
-def test_apple_by_authorization_code(tmp_path):
+def test_apples_authorization_can_be_revoked_by_code(tmp_path):
     with Apple() as apple:
         team = apple.team("com.example.app")
         key = tmp_path / "AuthKey.p8"
@@ -144,7 +144,7 @@ def test_apple_by_authorization_code(tmp_path):
             assert team.id not in ada.teams and not apple.secret_faults
 
 
-def test_no_client_no_revocation(issuer, shared_server, endpoint, tmp_path):
+def test_a_provider_without_clients_is_refused(issuer, shared_server, endpoint, tmp_path):
     bare = provider(shared_server.issuer("revocations-bare"), "bare")
     with Service(bare, with_client(issuer, endpoint, tmp_path)) as service:
         service.wait_until_ready()

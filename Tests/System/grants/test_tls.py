@@ -1,4 +1,4 @@
-"""Token endpoints whose TLS is not to be trusted: nothing is sent to them, so nothing is used up."""
+"""Token endpoints without trusted TLS: nothing is sent to them, so nothing is used up."""
 
 import contextlib
 import socket
@@ -19,19 +19,19 @@ HOUR = 1 / 24
 
 
 class Authorities:
-    """The CA that the service trusts, and another."""
+    """The CA that the service trusts, and another one."""
 
     def __init__(self, directory):
         self.trusted, self.stranger = Authority(directory), Authority(directory, "A stranger")
 
 
 def of(make):
-    """A server with this certificate."""
+    """Makes a server with this certificate."""
     return lambda by: TokenEndpoint(server_context(make(by)))
 
 
 class Breaking:
-    """A server that does something to each connection, and nothing of TLS."""
+    """A server that runs an act on each connection, without TLS."""
 
     def __init__(self, act):
         self._act = act
@@ -63,7 +63,7 @@ def held(connection: socket.socket) -> None:
         pass
 
 
-# By name: a server, and a word of the reason in the log.
+# By name: a server, and a part of the reason in the log.
 SERVERS = {
     "expired": (of(lambda by: by.trusted.server_file(ends=-HOUR)), "expired"),
     "not yet valid": (of(lambda by: by.trusted.server_file(begins=HOUR)), "not yet valid"),
@@ -96,7 +96,7 @@ def running(shared_server, tmp_path_factory):
         yield service, issuers, servers
 
 
-def test_a_certificate_that_is_trusted(running):
+def test_endpoints_with_a_trusted_certificate_are_called(running):
     service, issuers, servers = running
     begun = begin(service, "good")
     servers["good"].play(grant(id_token=issuers["good"].token(nonce=begun["nonce"])))
@@ -106,7 +106,7 @@ def test_a_certificate_that_is_trusted(running):
 
 
 @pytest.mark.parametrize("name", SERVERS)
-def test_nothing_is_sent_without_tls_that_is_trusted(running, name):
+def test_nothing_is_sent_without_trusted_tls(running, name):
     service, issuers, servers = running
     id = name.replace(" ", "-")
     begun = begin(service, id)
@@ -121,12 +121,12 @@ def test_nothing_is_sent_without_tls_that_is_trusted(running, name):
     assert sum(outcomes) == 2
     reason = service.wait_for_entry(message="provider calls fail", provider=id)["reason"]
     assert SERVERS[name][1] in reason, reason
-    # The claim was given back: the sign-in can still be finished, by its token alone.
+    # The claim was released, so the token alone can still finish the sign-in.
     assert finish(service, begun, issuers[id].token(nonce=begun["nonce"])).status == 200
     client.contract.assert_code(finish(service, begun, issuers[id].token(nonce=begun["nonce"])), "sign_in_replayed")
 
 
-def test_a_certificate_that_becomes_bad_ends_calls_once_connections_are_renewed(shared_server, tmp_path):
+def test_new_connections_are_refused_once_a_certificate_becomes_invalid(shared_server, tmp_path):
     authorities = Authorities(tmp_path)
     context = authorities.trusted.server_context()
     network = NETWORK | {"ca_file": str(authorities.trusted.certificate_file)}
