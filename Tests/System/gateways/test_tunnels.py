@@ -1,7 +1,9 @@
-"""Requests with a valid token that would turn the connection into a tunnel.
+"""What a client sends behind a request with a valid token: in a tunnel, or where the length of the request is ambiguous.
 
 The backend accepts every tunnel. The attack succeeds if the backend receives anything that Assay has not decided on.
 """
+
+import contextlib
 
 import pytest
 
@@ -74,3 +76,46 @@ def test_http_2_requests_cannot_open_a_tunnel(site, issuer, path, protocol):
     answer = http2.ask(site.gateway.address, path, token(issuer), method="CONNECT", protocol=protocol)
     assert answer in (0, 400, 403, 404, 405)
     assert (site.backend.received[before:], site.backend.tunnelled) == ([], b"")
+
+
+CHUNKED = "Transfer-Encoding: chunked"
+# Header fields of a POST, and the part of its body before the forged request.
+LENGTHS = {
+    "a length and chunks": ([f"Content-Length: {len(FORGED) + 5}", CHUNKED], "0\r\n\r\n"),
+    "chunks and a length": ([CHUNKED, f"Content-Length: {len(FORGED) + 5}"], "0\r\n\r\n"),
+    "a short length and chunks": (["Content-Length: 4", CHUNKED], f"{len(FORGED):x}\r\n"),
+    "chunks in capitals": (["Content-Length: 4", "TRANSFER-ENCODING: CHUNKED"], f"{len(FORGED):x}\r\n"),
+    "chunks behind a tab": (["Content-Length: 4", "Transfer-Encoding:\tchunked"], f"{len(FORGED):x}\r\n"),
+    "chunks behind a vertical tab": (["Content-Length: 0", "Transfer-Encoding: \x0bchunked"], ""),
+    "chunks twice": (["Content-Length: 0", CHUNKED, CHUNKED], ""),
+    "chunks and identity": (["Content-Length: 0", "Transfer-Encoding: chunked, identity"], ""),
+    "an unknown coding": (["Content-Length: 0", "Transfer-Encoding: xchunked"], ""),
+    "a space before the colon": (["Content-Length: 0", "Transfer-Encoding : chunked"], ""),
+    "a folded line": (["Content-Length: 0", "X: 1\r\n Transfer-Encoding: chunked"], ""),
+    "a line feed alone": (["Content-Length: 0", "X: 1\nTransfer-Encoding: chunked"], ""),
+    "a carriage return alone": (["Content-Length: 0", "X: 1\rTransfer-Encoding: chunked"], ""),
+    "two lengths": (["Content-Length: 0", f"Content-Length: {len(FORGED)}"], ""),
+    "two lengths in one field": ([f"Content-Length: 0, {len(FORGED)}"], ""),
+    "a length with a sign": ([f"Content-Length: +{len(FORGED)}"], ""),
+    "a negative length": (["Content-Length: -1"], ""),
+    "a chunk of a wrong size": ([CHUNKED], "0x0\r\n\r\n"),
+    "a chunk with a sign": ([CHUNKED], "-0\r\n\r\n"),
+    "a chunk's size ends in a line feed": ([CHUNKED], "0\n\n"),
+}
+
+
+@pytest.mark.parametrize("case", LENGTHS)
+def test_no_ambiguous_length_hides_a_request(site, issuer, case):
+    fields, beginning = LENGTHS[case]
+    before = len(site.backend.received)
+    head = "\r\n".join(["POST /orders HTTP/1.1", "Host: a", f"Authorization: Bearer {token(issuer)}", *fields, "", ""])
+    with site.connect() as connection:
+        connection.send_tolerantly((head + beginning).encode("latin-1") + FORGED)
+        with contextlib.suppress(OSError):
+            connection.finish_sending()
+        while status(connection, "POST") != CLOSED:
+            pass
+    assert {each.target for each in site.backend.received[before:]} <= {"/orders"}
+    # Nor does it reach the backend later, with another client's request.
+    site.passes(token(issuer), target="/next")
+    assert "/forged" not in {each.target for each in site.backend.received[before:]}
