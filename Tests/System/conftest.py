@@ -23,14 +23,14 @@ def shared_server():
 
 @pytest.fixture(scope="module")
 def endpoint():
-    """A provider's scripted endpoints, for the tests of one module."""
+    """A provider's scripted endpoints, shared by the tests of a module."""
     with TokenEndpoint() as token_endpoint:
         yield token_endpoint
 
 
 @pytest.fixture(autouse=True)
 def without_earlier_requests(request):
-    """Connections stay open: one that is closed just when a code or token is sent would be a fault of its own."""
+    """Forgets earlier requests, but keeps connections open. Closing one just when a code or token is sent would be a fault."""
     if "endpoint" in request.fixturenames:
         request.getfixturevalue("endpoint").forget()
 
@@ -45,13 +45,13 @@ def world(shared_server):
 
 @pytest.fixture(scope="session")
 def service(world):
-    """The shared service, once it is ready."""
+    """The shared service, which is ready."""
     return world.service
 
 
 @pytest.fixture
 def oidc(world):
-    """The shared issuer with a key of every kind. Its provider allows every algorithm."""
+    """The shared issuer with a key of every type. Its provider allows every algorithm."""
     return world.oidc
 
 

@@ -1,8 +1,8 @@
-"""Apple's endpoints on loopback, as documented: authorization, codes, client secrets, refresh, revocation, team transfers and
+"""A double of Apple's endpoints on loopback: authorization, codes, client secrets, refresh, revocation, team transfers and
 notifications.
 
-What Apple does not document is as others have observed it; what nobody has said is an attribute that a test can set. The client
-secret is verified by joserfc, independently of the service.
+It follows Apple's documentation, or else what others have observed. Tests can set what nobody has described. joserfc verifies
+client secrets, independently of the service.
 
     with Apple() as apple:
         team = apple.team("com.example.app", "com.example.web", redirect_uris=["https://example.com/callback"])
@@ -32,13 +32,13 @@ from . import tokens
 from .issuer import QuietServer
 
 ISSUER = AUDIENCE = "https://appleid.apple.com"
-# Six months: the longest that a client secret may live, in seconds.
+# The maximum lifetime of a client secret: six months in seconds.
 LONGEST_SECRET = 15_777_000
 CODE_LIFETIME = 300
 
 
 class Fault(Exception):
-    """An answer that is not Apple's usual one."""
+    """Raised to send another response than Apple's usual one."""
 
     def __init__(self, status: int, body: bytes = b"", headers: dict | None = None):
         super().__init__(status)
@@ -46,7 +46,7 @@ class Fault(Exception):
 
 
 class Refusal(Exception):
-    """An ErrorResponse, with status 400."""
+    """Raised to send an ErrorResponse with status 400."""
 
     def __init__(self, error: str):
         super().__init__(error)
@@ -55,21 +55,21 @@ class Refusal(Exception):
 
 @dataclasses.dataclass
 class User:
-    """A person with an Apple Account."""
+    """A user with an Apple Account."""
 
     name: str
     email: str | None
     is_private_email: bool
-    # The client IDs' teams that the person has authorized, and whether the name has been handed out.
+    # The teams that the user has authorized, and whether the name has been sent.
     teams: set[str] = dataclasses.field(default_factory=set)
 
     def subject(self, team: str) -> str:
-        """Differs by team, but not by client ID within a team."""
+        """The subject, which all client IDs of a team share."""
         digest = hashlib.sha256(f"{team} {self.name}".encode()).hexdigest()
         return f"{int(digest[:4], 16):06}.{digest[:32]}.{int(digest[-3:], 16):04}"
 
     def email_for(self, team: str) -> str | None:
-        """The relay address differs by team."""
+        """The email for a team. Each team has another relay address."""
         if not self.is_private_email:
             return self.email
         return hashlib.sha256(f"{team} {self.name} relay".encode()).hexdigest()[:10] + "@privaterelay.appleid.com"
@@ -77,7 +77,7 @@ class User:
 
 @dataclasses.dataclass
 class Team:
-    """A developer team: its key for client secrets, and its client IDs."""
+    """A developer team, with its key for client secrets and its client IDs."""
 
     id: str
     key_id: str
@@ -87,7 +87,7 @@ class Team:
 
     @property
     def pem(self) -> bytes:
-        """The .p8 file."""
+        """The contents of the .p8 file."""
         return self.key.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
@@ -111,15 +111,15 @@ class Apple:
         self.keys = [tokens.rsa_key("apple-double")]
         self.teams: list[Team] = []
         self.clock_offset = 0.0
-        # The answer to a refresh has an `id_token` in some reports, and none in others.
+        # Reports differ on whether the response to a refresh has an `id_token`.
         self.refreshes_with_id_token = True
-        # What a refresh is refused with once the person has revoked the app: TN3107 says `invalid_request`.
+        # The error of a refresh after the user has revoked the app. TN3107 says `invalid_request`.
         self.revoked_error = "invalid_request"
-        # The life of access tokens, in seconds.
+        # The lifetime of access tokens, in seconds.
         self.access_lifetime = 3600
-        # Called with each request to `/auth/usermigrationinfo`, and its number for this user from 1; may raise `Fault`.
+        # Called for each request to `/auth/usermigrationinfo` with its form and its number for this user. May raise `Fault`.
         self.on_migration = lambda form, count: None
-        # Every request to an endpoint: path and form.
+        # Path and form of every request to an endpoint.
         self.requests: list[tuple[str, dict[str, str]]] = []
         # Why client secrets were refused, newest last.
         self.secret_faults: list[str] = []
@@ -191,7 +191,7 @@ class Apple:
         return User(name, email or f"{name.lower()}@example.com", is_private_email)
 
     def settings(self, id: str = "apple", **more) -> dict:
-        """A provider of the service that uses these endpoints and keys; `audiences` and `clients` are the caller's."""
+        """Settings of a provider with these endpoints and keys. The caller adds `audiences` and `clients`."""
         endpoints = {name: f"{self.url}/auth/{path}" for name, path in ENDPOINTS.items()}
         network = {"allow_http": True, "allow_private_addresses": True}
         usual = {"id": id, "preset": "apple", "jwks_uri": self.url + "/auth/keys", "endpoints": endpoints, "network": network}
@@ -200,14 +200,14 @@ class Apple:
     def native_sign_in(
         self, client_id: str, user: User, nonce: str | None = None, scope: str = "name email"
     ) -> tuple[str, str, dict | None]:
-        """What AuthenticationServices gives an app: code, ID Token, and the name if it is the first time."""
+        """What AuthenticationServices returns to an app: code, ID Token, and the name at the first sign-in."""
         with self._lock:
             return self._authorize(client_id, user, nonce, scope, redirect_uri=None)
 
     def web_sign_in(self, url: str, user: User | None) -> tuple[str, dict[str, str]]:
-        """What a browser does with an authorization URL: the URI that is called, and its parameters. `None` cancels.
+        """Opens an authorization URL; returns the called URI and its parameters. Without a user, cancels.
 
-        - Raises `Refusal` where Apple shows an error page instead.
+        - Raises `Refusal` if Apple would show an error page.
         """
         with self._lock:
             query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query, strict_parsing=True))
@@ -227,13 +227,13 @@ class Apple:
             return redirect_uri, parameters
 
     def revoke_by_person(self, user: User, team: Team) -> None:
-        """As in Settings: the app is no longer authorized. The next sign-in is a first one again."""
+        """Revokes the app as in Settings, so that the next sign-in is a first one again."""
         user.teams.discard(team.id)
 
     def notification(
         self, type: str, client_id: str, user: User, form: str = "text", milliseconds: bool = True, **claims
     ) -> dict:
-        """The body that Apple sends. `form`: `text` as delivered, `object` as documented, or `array`."""
+        """The body of a notification. `form` is that of its events: `text` as delivered, `object` as documented, or `array`."""
         team = self._team_of(client_id)
         event = {"type": type, "sub": user.subject(team.id), "event_time": self.now() * (1000 if milliseconds else 1)}
         if type.startswith("email-"):
@@ -253,7 +253,7 @@ class Apple:
         return tokens.jws(team.key, claims, typ=None)
 
     def to(self, path: str) -> list[dict[str, str]]:
-        """The forms of the requests to an endpoint."""
+        """The forms of all requests to an endpoint."""
         return [form for requested, form in self.requests if requested == path]
 
     # Authorization.
@@ -273,7 +273,7 @@ class Apple:
             raise Refusal("unsupported_response_type")
         if set(query.get("scope", "").split()) - {"name", "email"}:
             raise Refusal("invalid_scope")
-        # With scopes or an ID Token, only a form is sent.
+        # With scopes or an ID Token, the response must be a form.
         if (query.get("scope") or "id_token" in types) and query.get("response_mode") != "form_post":
             raise Refusal("invalid_request")
         return query["redirect_uri"]
@@ -306,7 +306,7 @@ class Apple:
         return tokens.jws(self.keys[0], {name: value for name, value in claims.items() if value is not None}, typ=None)
 
     def show_authorization(self, handler, query: dict[str, str]) -> None:
-        """For a browser: signs the person in that `login_hint` names, by the response mode of the request."""
+        """For a browser: signs in the user of `login_hint`, and responds in the requested mode."""
         try:
             user = self.user(query.get("login_hint") or "Ada")
             url = self.url + "/auth/authorize?" + urllib.parse.urlencode(query)
@@ -326,7 +326,7 @@ class Apple:
     # Endpoints.
 
     def answer(self, path: str, headers, body: bytes):
-        """The answer to a request; `None` is an empty body. Raises `Refusal`, or `KeyError` for an unknown path."""
+        """The response to a request; `None` is an empty body. Raises `Refusal`, or `KeyError` for an unknown path."""
         act = {
             "/auth/token": self._token,
             "/auth/revoke": self._revoke,
@@ -372,13 +372,13 @@ class Apple:
 
     @staticmethod
     def _take(form: dict[str, str], *required: str, optional: tuple[str, ...] = ()) -> None:
-        """Requires parameters."""
+        """Takes parameters, which must be present."""
         if any(not form.get(name) for name in required):
             raise Refusal("invalid_request")
 
     @staticmethod
     def _only(form: dict[str, str], *names: str) -> None:
-        """Refuses other parameters than the client's and these."""
+        """Refuses parameters other than the client's and these."""
         if set(form) - {"client_id", "client_secret", *names}:
             raise Refusal("invalid_request")
 
@@ -407,7 +407,7 @@ class Apple:
         if code is None or code.client_id != client_id or code.is_used or self.now() - code.at >= CODE_LIFETIME:
             raise Refusal("invalid_grant")
         if form.get("redirect_uri") != code.redirect_uri:
-            # A native code has none. Apple answers a redirect URI that does not match as it does a wrong client.
+            # A native code has no redirect URI. Apple reports a wrong redirect URI as a wrong client.
             raise Refusal("invalid_client")
         code.is_used = True
         refresh_token = f"r{secrets.token_hex(16)}.0.{secrets.token_urlsafe(8)}"
@@ -423,7 +423,7 @@ class Apple:
             raise Refusal("invalid_grant")
         if issued.is_used or team.id not in issued.user.teams:
             raise Refusal(self.revoked_error)
-        # No new refresh token: the old one stays.
+        # The refresh token stays the same.
         answer = self._access(client_id, issued.user)
         if self.refreshes_with_id_token:
             at_hash = tokens.half_hash(answer["access_token"], "RS256")
@@ -442,12 +442,12 @@ class Apple:
         if form.get("token_type_hint", "refresh_token") not in ("refresh_token", "access_token"):
             raise Refusal("invalid_request")
         issued = self._refresh_tokens.get(form["token"]) or self._access_tokens.get(form["token"])
-        # Anything else is answered with 200 too: it is already invalid.
+        # Any other token counts as already invalid, so the response is 200 too.
         if issued is None:
             return
         if issued.client_id != form["client_id"]:
             raise Refusal("invalid_grant")
-        # This ends the person's authorization of the app.
+        # Revokes the user's authorization of the app.
         issued.is_used = True
         if issued.user is not None:
             issued.user.teams.discard(team.id)
@@ -481,11 +481,11 @@ class Apple:
         for issued in [*self._refresh_tokens.values(), *self._codes.values()]:
             user = issued.user
             if user is not None and user.subject(team.id) == form["sub"] and team.id in user.teams:
-                # The same for all apps that are moved between these teams.
+                # All apps that move between these teams share it.
                 transfer = "001." + hashlib.sha256(f"{form['sub']} {form['target']}".encode()).hexdigest()[:32]
                 self._transfers[transfer] = (user, form["target"])
                 return {"transfer_sub": transfer}
-        # A person who has revoked the app.
+        # The user has revoked the app.
         raise Refusal("invalid_request")
 
     def __enter__(self):

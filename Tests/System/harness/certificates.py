@@ -22,7 +22,7 @@ def _pem(certificate: x509.Certificate) -> bytes:
 
 
 class Authority:
-    """A CA with its own key; `certificate_file` is what a client must trust.
+    """A CA with its own key. Clients must trust `certificate_file`.
 
     With a `parent`, it is an intermediate CA; if `is_authority` is false, its certificate is not marked as a CA's.
     """
@@ -51,7 +51,7 @@ class Authority:
         return file
 
     def _sign(self, subject: x509.Name, key, begins: float, ends: float, *extensions) -> x509.Certificate:
-        """A certificate for a subject and its key, valid from `begins` to `ends`, in days from now."""
+        """Signs a certificate for a subject and its key, valid from `begins` to `ends` in days from now."""
         now = datetime.datetime.now(datetime.UTC)
         builder = (
             x509.CertificateBuilder()
@@ -104,7 +104,7 @@ class Authority:
         return self.server_file(host, **{"usage": ExtendedKeyUsageOID.CLIENT_AUTH} | settings)
 
     def client_context(self, file: pathlib.Path | None = None) -> ssl.SSLContext:
-        """The TLS context of a client that trusts this CA, with this client certificate if there is one."""
+        """The TLS context of a client that trusts this CA, optionally with a client certificate."""
         context = ssl.create_default_context(cafile=self.certificate_file)
         if file:
             context.load_cert_chain(file)
@@ -116,14 +116,14 @@ class Authority:
 
 
 def server_context(file: pathlib.Path) -> ssl.SSLContext:
-    """A server's TLS context with this key and certificate. `load_cert_chain` replaces them for later connections."""
+    """A server's TLS context with this key and certificate. `load_cert_chain` replaces them for new connections."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
     return context
 
 
 def certificate(key) -> str:
-    """A self-signed, expired certificate in PEM for a token's key. Nothing in it but the key matters."""
+    """A self-signed, expired certificate in PEM for a token's key. Only the key matters."""
     begins = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
     made = (
         x509.CertificateBuilder()

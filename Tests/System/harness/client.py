@@ -1,4 +1,4 @@
-"""A thin HTTP/1.1 client on sockets, which can send any bytes and read pipelined answers one by one."""
+"""A thin HTTP/1.1 client on sockets, which can send any bytes and read pipelined responses one by one."""
 
 import contextlib
 import json
@@ -35,7 +35,7 @@ class Response:
 
     @property
     def code(self) -> str | None:
-        """The problem's code; `None` if the answer is not a problem."""
+        """The problem's code; `None` if the response is not a problem."""
         if (self.header("Content-Type") or "").startswith("application/problem+json"):
             return self.json["code"]
         return None
@@ -45,7 +45,7 @@ class Response:
 
 
 class Connection:
-    """One connection; `address` is `host:port` or `unix:/path`. With a context, it uses TLS."""
+    """A connection to `host:port` or `unix:/path`. With a context, it uses TLS."""
 
     def __init__(self, address: str, timeout: float = 15, context: ssl.SSLContext | None = None):
         if address.startswith("unix:"):
@@ -64,7 +64,7 @@ class Connection:
         self.socket.sendall(octets)
 
     def send_tolerantly(self, octets: bytes) -> None:
-        """Sends as much as the service accepts: it may answer and close before it has read everything."""
+        """Sends as much as the service accepts, which may respond and close before it has read everything."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self.socket.sendall(octets)
 
@@ -72,7 +72,7 @@ class Connection:
         self.socket.shutdown(socket.SHUT_WR)
 
     def response(self, method: str = "POST", path: str = "", *, request_id: str | None = None) -> Response:
-        """Reads the next answer, and checks it against the contract."""
+        """Reads the next response, and checks it against the contract."""
         response = self.unchecked_response(method)
         contract.check(method, path, response, request_id)
         return response
@@ -141,7 +141,7 @@ class Connection:
 
 
 def request_bytes(method: str, path: str, body: bytes | None = None, headers: dict | None = None) -> bytes:
-    """A well-formed request. A header given as `None` is omitted."""
+    """A well-formed request. A header that is `None` is omitted."""
     fields = {"Host": "127.0.0.1"}
     if body is not None:
         fields |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
@@ -159,7 +159,7 @@ class Client:
         self._connection: Connection | None = None
 
     def connect(self, timeout: float = 15) -> Connection:
-        """A separate connection."""
+        """Opens a separate connection."""
         return Connection(self.address, timeout, self.context)
 
     def request(self, method: str, path: str, body=None, headers: dict | None = None) -> Response:

@@ -1,7 +1,7 @@
 """A wall clock for one process that a test can set: the kernel's time plus an adjustable offset.
 
-Only `CLOCK_REALTIME` is changed; monotonic clocks are not. The offset is in a file that both processes have mapped, so
-a change takes effect at once.
+Only `CLOCK_REALTIME` changes, not monotonic clocks. Both processes map the file with the offset, so changes take effect
+at once.
 """
 
 import mmap
@@ -41,7 +41,7 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 
 
 class WallClock:
-    """`variables` are the environment variables for the process."""
+    """A clock for a process that is started with `variables` in its environment."""
 
     def __init__(self, directory: pathlib.Path):
         source, library, file = directory / "clock.c", directory / "clock.so", directory / "offset"
@@ -58,5 +58,5 @@ class WallClock:
         self._offset[:] = struct.pack("q", seconds)
 
     def set(self, unix_seconds: int) -> None:
-        """Sets the clock to this second. It keeps running from there."""
+        """Sets the clock to this second, from which it keeps running."""
         self.shift(unix_seconds - int(time.time()))

@@ -1,4 +1,4 @@
-"""An OpenTelemetry collector for tests: accepts OTLP/HTTP in JSON, strictly, and stores the spans."""
+"""An OpenTelemetry collector for tests: strictly parses OTLP/HTTP in JSON, and stores the spans."""
 
 import json
 import re
@@ -32,7 +32,7 @@ class Span:
         self.start = self._time(span["startTimeUnixNano"])
         self.end = self._time(span["endTimeUnixNano"])
         assert self.name and self.start <= self.end
-        assert type(self.flags) is int and self.flags & 1, "a span that is not sampled"
+        assert type(self.flags) is int and self.flags & 1, "span is not sampled"
         self.attributes = attributes(span.get("attributes", []))
         self.status = span.get("status", {}).get("code", 0)
         assert self.status in (0, 1, 2)
@@ -63,9 +63,7 @@ def attributes(pairs: list[dict]) -> dict:
 
 
 class Collector:
-    """Listens on loopback, with TLS if there is a context. `answers` has the responses to the next batches: status,
-    body and headers.
-    """
+    """Listens on loopback, with TLS if there is a context. `answers` has status, body and headers for the next batches."""
 
     def __init__(self, port: int = 0, context: ssl.SSLContext | None = None):
         self.spans: list[Span] = []
@@ -112,7 +110,7 @@ class Collector:
                 spans = self._read(path, headers, body)
                 if answer[0] == 200:
                     self.spans += spans
-            except Exception as mistake:  # told to the test, which reads it
+            except Exception as mistake:  # the test reads it
                 self._mistakes.append(f"{mistake!r}: {body[:2000]!r}")
                 answer = (400, b"", {})
             self._condition.notify_all()
@@ -131,7 +129,7 @@ class Collector:
             for of_scope in of_resource["scopeSpans"]:
                 assert set(of_scope) == {"scope", "spans"}
                 spans += [Span(span, resource, of_scope["scope"]) for span in of_scope["spans"]]
-        assert spans, "an empty batch"
+        assert spans, "empty batch"
         return spans
 
     def hold(self) -> None:
@@ -142,7 +140,7 @@ class Collector:
         self._gate.set()
 
     def find(self, **expected) -> list[Span]:
-        """The spans with these members, or with these attributes (`_` stands for each dot)."""
+        """The spans with these members or attributes, in whose names `_` stands for a dot."""
         assert not self._mistakes, self._mistakes
 
         def has(span: Span, name: str, value) -> bool:
@@ -178,7 +176,7 @@ class Collector:
 
 
 def settings(collector: Collector, **more) -> dict:
-    """The section `tracing` of settings that use this collector."""
+    """The settings section `tracing` for this collector."""
     return {"otlp_endpoint": collector.endpoint} | more
 
 

@@ -7,7 +7,7 @@ from . import client, service
 
 
 def verify(config, **options: str) -> list[str]:
-    """`assay verify`: reads a token on stdin."""
+    """Arguments of `assay verify`, which reads a token on stdin."""
     return [
         "verify",
         "--config",
@@ -17,7 +17,7 @@ def verify(config, **options: str) -> list[str]:
 
 
 def explain(config, *arguments: str) -> list[str]:
-    """`assay explain`: reads a token on stdin, unless an argument is one."""
+    """Arguments of `assay explain`, which reads a token on stdin unless an argument is one."""
     return ["explain", "--config", str(config), *arguments]
 
 
@@ -26,12 +26,12 @@ def config_check(config) -> list[str]:
 
 
 def presets(*arguments: str) -> list[str]:
-    """`assay presets`: lists them, or shows one, with parameters as `name=value`."""
+    """Arguments of `assay presets`, which lists presets, or shows one with parameters as `name=value`."""
     return ["presets", *(["show", *arguments] if arguments else [])]
 
 
 def healthcheck(address: str, *options: str, ready: bool = False) -> list[str]:
-    """`assay healthcheck`: asks a running service whether it is alive, or ready."""
+    """Arguments of `assay healthcheck`, which asks a service whether it is alive or ready."""
     return ["healthcheck", "--address", address, *(["--ready"] if ready else []), *options]
 
 
@@ -43,13 +43,13 @@ ROTATE = "/rotate"
 
 
 class Dev(service.Process):
-    """`assay dev`: a service, and an issuer that it trusts."""
+    """`assay dev`: a service, and the issuers that it trusts."""
 
     def __init__(self, *options: str):
         # The log has the listeners' addresses.
         super().__init__(*DEV, "--log", *options)
         try:
-            # It prints once it is ready.
+            # The output means that it is ready.
             self.wait_for(lambda: self.output)
             self.api = client.Client(self.listening("service"))
             self.admin = client.Client(self.listening("admin"))
@@ -60,7 +60,7 @@ class Dev(service.Process):
             raise
 
     def ask_issuer(self, method: str, path: str, body=None, headers: dict | None = None) -> client.Response:
-        """Requests to the issuer. It is not part of the contract, so its answers are not checked."""
+        """Sends a request to the issuer. It is not part of the contract, so the response is not checked."""
         octets = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         self.issuer.send(client.request_bytes(method, path, octets, headers))
         return self.issuer.unchecked_response(method)

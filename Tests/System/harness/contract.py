@@ -1,4 +1,4 @@
-"""What the contract promises about every answer. All answers that tests receive are checked here and kept in `recording`."""
+"""The contract's promises about every response. All responses to tests are checked here and kept in `recording`."""
 
 import contextlib
 import json
@@ -6,7 +6,7 @@ import os
 import pathlib
 import re
 
-# Every code and the only status with which it occurs (contract, section 3).
+# Every code with its only status (contract, section 3).
 STATUS = {
     "request_invalid": 400,
     "audience_not_configured": 400,
@@ -138,7 +138,7 @@ recording: list[dict] = []
 
 def unique_members(pairs):
     names = [name for name, _ in pairs]
-    assert len(names) == len(set(names)), f"duplicate member in an answer: {names}"
+    assert len(names) == len(set(names)), f"duplicate member in a response: {names}"
     return dict(pairs)
 
 
@@ -147,13 +147,13 @@ def strict_json(text: bytes):
 
 
 def check(method: str, path: str, response, request_id: str | None = None) -> None:
-    """Records an answer and checks it against the contract."""
+    """Records a response and checks it against the contract."""
     _record(method, path, response)
     assert_promised(method, path, response, request_id)
 
 
 def assert_promised(method: str, path: str, response, request_id: str | None = None) -> None:
-    """Asserts what holds for every answer; `request_id` is the caller's own, if it sent one."""
+    """Asserts the promises about every response. `request_id` is the one in the request, if any."""
     ids = response.all("X-Request-Id")
     assert len(ids) == 1, f"one X-Request-Id expected, not {ids}"
     assert re.fullmatch(r"[\x21-\x7e]{1,128}", ids[0]), ids
@@ -193,7 +193,7 @@ def assert_promised(method: str, path: str, response, request_id: str | None = N
 
 
 def check_decision(response) -> None:
-    """Checks what holds for every decision for a gateway: it is told by status and header fields alone."""
+    """Checks the promises about every decision for a gateway, which consists of status and header fields alone."""
     assert (response.body, response.header("Content-Type")) == (b"", None), response
     challenges = response.all("WWW-Authenticate")
     if response.status == 200:
@@ -209,7 +209,7 @@ def check_problem(problem: dict, status: int | None = None) -> dict:
     assert code in STATUS, problem
     expected = PROBLEM_MEMBERS | ({"claim"} if code in NAMES_CLAIM else set())
     expected = expected | ({"provider_error"} if code in NAMES_ERROR else set())
-    # Where the provider ended a sign-in in the browser.
+    # If the provider ended a sign-in in the browser.
     if code == "sign_in_denied" or (code == "provider_refused" and "context" in problem):
         expected = expected | {"context"}
         assert type(problem["context"]) in (str, NULL), problem
@@ -236,7 +236,7 @@ def _check_headers(response, code: str) -> None:
 
 
 def check_success(answer: dict) -> None:
-    """Checks that a 200 answer to a single verify has all its members and no others, with the right types."""
+    """Checks that a 200 response to a single verify has exactly its members, with the right types."""
     assert set(answer) - {"claims"} == {"identity", "token", "keys"}, answer
     _check_members(answer["identity"], IDENTITY)
     _check_members(answer["token"], TOKEN)
@@ -250,7 +250,7 @@ def check_success(answer: dict) -> None:
 
 
 def check_notification(answer: dict) -> None:
-    """Checks that a 200 answer to a notification has all its members and no others, with the right types."""
+    """Checks that a 200 response to a notification has exactly its members, with the right types."""
     assert set(answer) == {"notification", "events", "keys"}, answer
     _check_members(answer["notification"], NOTIFICATION)
     _check_members(answer["keys"], KEYS)
@@ -269,27 +269,27 @@ def _check_members(members: dict, expected: dict) -> None:
 
 def _record(method: str, path: str, response) -> None:
     if path.startswith("/v1/forward-auth/"):
-        # Every method and every path below is one operation. The response to HEAD has no content to compare.
+        # All methods and subpaths are one operation. A response to HEAD has no content to compare.
         if method == "HEAD":
             return
         method, path = "GET", "/".join(path.split("?")[0].split("/")[:4])
     code, body = None, response.body.decode("utf-8", "replace")
     with contextlib.suppress(ValueError, AttributeError):
         answer = json.loads(body)
-        # An explanation has a code too, but is not a problem.
+        # An explanation also has a code, but is not a problem.
         code = answer.get("code") if "type" in answer else None
     recording.append({"method": method, "path": path, "status": response.status, "code": code, "body": body})
 
 
 def dump_recording() -> None:
-    """Writes the recording as JSON lines to a file in the folder ASSAY_RECORD, if that is set."""
+    """If ASSAY_RECORD is set, writes the recording as JSON lines to a file in that folder."""
     if folder := os.environ.get("ASSAY_RECORD"):
         lines = [json.dumps(entry) + "\n" for entry in recording]
         pathlib.Path(folder, f"{os.getpid()}.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
 def recorded(folder: str) -> list[dict]:
-    """The recordings of other runs in that folder."""
+    """The recordings of other runs in a folder."""
     return [
         json.loads(line)
         for file in sorted(pathlib.Path(folder).glob("*.jsonl"))
@@ -298,7 +298,7 @@ def recorded(folder: str) -> list[dict]:
 
 
 def assert_code(response, *codes: str) -> dict:
-    """Asserts that a problem has one of these codes, if the contract allows several; returns it."""
+    """Asserts that a response is a problem with one of these codes; returns the problem."""
     assert response.code in codes, f"expected {' or '.join(codes)}: {response}"
     return response.json
 

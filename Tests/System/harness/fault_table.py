@@ -1,4 +1,4 @@
-"""Faults of key servers, observed and conceivable, by name."""
+"""Faults of key servers by name, observed and conceivable."""
 
 import functools
 import gzip
@@ -11,12 +11,12 @@ from .tokens import b64url, ec_key, rsa_key
 
 FOREIGN = ec_key("foreign")
 LIMIT = 512 * 1024
-# When keys with the shortest and the longest lifetime are refreshed: after 75 to 90 % of it.
+# When keys with the shortest and the longest lifetime are refreshed, after 75 to 90 % of it.
 FIVE_MINUTES, A_DAY = (225, 270), (64800, 77760)
 
 
 def reply(body=None, status: str = "200 OK", headers: dict | None = None):
-    """A well-formed response. The body may be a function of the honest one."""
+    """Sends a well-formed response. The body may be a function of the honest one."""
 
     def act(exchange: Exchange) -> None:
         made = body(exchange.good) if callable(body) else body
@@ -26,7 +26,7 @@ def reply(body=None, status: str = "200 OK", headers: dict | None = None):
 
 
 def member(**members):
-    """The honest document with changed members; `None` removes one."""
+    """Changes members of the honest document; `None` removes one."""
 
     def change(good: bytes) -> dict:
         return {name: value for name, value in (json.loads(good) | members).items() if value is not None}
@@ -35,17 +35,17 @@ def member(**members):
 
 
 def each_key(change):
-    """The honest set with each of its keys changed."""
+    """Changes each key of the honest set."""
     return reply(lambda good: {"keys": [change(key) for key in json.loads(good)["keys"]]})
 
 
 def raw(octets):
-    """These bytes, or a function of the honest body; then the connection is closed."""
+    """Sends these bytes, or a function of the honest body, and closes the connection."""
     return lambda exchange: exchange.send(octets(exchange.good) if callable(octets) else octets)
 
 
 def held(octets=b""):
-    """These bytes, and then nothing."""
+    """Sends these bytes, and then nothing."""
 
     def act(exchange: Exchange) -> None:
         exchange.send(octets(exchange.good) if callable(octets) else octets)
@@ -80,7 +80,7 @@ def redirect(location: str | None, status: str = "302 Found"):
 
 
 def redirects(count: int):
-    """This many redirects before the honest answer. The query counts them."""
+    """Redirects this many times before the honest response. The query counts them."""
 
     def act(exchange: Exchange) -> None:
         path, _, step = exchange.path.partition("?")
@@ -97,7 +97,7 @@ def redirect_to_itself(exchange: Exchange) -> None:
 
 
 def not_modified_if_asked(exchange: Exchange) -> None:
-    """The same ETag for every set, and 304 for every client that sends it."""
+    """Sends the same ETag with every set, and 304 to every client that sends it."""
     etag = {"ETag": '"always the same"', "Last-Modified": "Wed, 01 Jan 2020 00:00:00 GMT"}
     if "if-none-match" in exchange.headers or "if-modified-since" in exchange.headers:
         exchange.answer(b"", "304 Not Modified", etag | {"Content-Length": None})
@@ -271,7 +271,7 @@ REDIRECTS = {
     "redirect to loopback by another name": Fault(redirect("http://[::1]:1/keys"), phases=("address",)),
 }
 
-# Values that a `jwks_uri` must not have.
+# Invalid values of `jwks_uri`.
 BAD_ADDRESSES = {
     "a file": "file:///etc/passwd",
     "ftp": "ftp://127.0.0.1/keys",

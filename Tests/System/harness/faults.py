@@ -1,7 +1,7 @@
 """A key server that misbehaves on purpose: raw sockets, one port per issuer, one fault at a time.
 
-A fault is a function of one exchange. It may write anything, and it may wait, but only for the client to leave. Healing
-ends everything that is held, so tests never have to sit out a fault.
+A fault is a function of one exchange. It may write anything, and may wait for the client to leave. Healing ends every held
+exchange, so tests never have to wait for the end of a fault.
 """
 
 import contextlib
@@ -23,29 +23,29 @@ class Fault:
 
     act: Callable
     # What it affects: requests for "keys" or "discovery", every "connection" before its request is read, or the
-    # "listener" itself. `act` receives the exchange, or the server for the listener.
+    # "listener" itself. `act` receives the exchange, or for "listener" the server.
     at: str = "keys"
-    # The effect: the answer is "refused", is strange but "read", or "omits" a key in use.
+    # The effect: the response is "refused", is unusual but "read", or "omits" a key in use.
     effect: str = "refused"
-    # Whether only the service's timeout ends it.
+    # Whether it lasts until the service's timeout.
     slow: bool = False
-    # Maximum number of connections per fetch.
+    # The maximum number of connections per fetch.
     connections: int = 1
     # The phase of the fetch in which the service reports the failure.
     phases: tuple[str, ...] = ("http",)
-    # The minimum and maximum number of seconds until the next planned fetch.
+    # The minimum and maximum number of seconds until the next scheduled fetch.
     put_off: tuple[int, int] = (0, 300)
 
 
 class Exchange:
-    """One connection of a client."""
+    """A client's connection."""
 
     def __init__(self, connection: socket.socket, fault: Fault | None):
         self.connection = connection
         self.fault = fault
         self.path: str | None = None
         self.headers: dict[str, str] = {}
-        # The contents of an honest answer.
+        # The body of the honest response.
         self.good = b""
         self.sent = 0
         self.is_healed = False
@@ -69,7 +69,7 @@ class Exchange:
             view = view[count:]
 
     def answer(self, body: bytes | None = None, status: str = "200 OK", headers: dict | None = None) -> None:
-        """Sends a complete answer, by default the honest one; a header given as `None` is omitted."""
+        """Sends a complete response, by default the honest one. A header that is `None` is omitted."""
         body = self.good if body is None else body
         fields = {"Content-Type": "application/json", "Content-Length": str(len(body))} | (headers or {})
         lines = [f"{name}: {value}" for name, value in fields.items() if value is not None]
@@ -109,7 +109,7 @@ class Exchange:
 
 
 class FaultServer:
-    """The key server of one issuer: honest until it is told to misbehave."""
+    """An issuer's key server, which is honest until it is told to misbehave."""
 
     def __init__(self, name: str, *keys: tokens.Key, host: str = "127.0.0.1"):
         self.documents = {}
@@ -119,7 +119,7 @@ class FaultServer:
         self.most_at_once = 0
         # The maximum number of bytes sent in one exchange.
         self.most_sent = 0
-        # The number of a fault's exchanges that ended without healing.
+        # The number of a fault's exchanges that clients have ended.
         self.given_up = 0
         self.requests: list[Exchange] = []
         self._open: list[Exchange] = []
@@ -141,7 +141,7 @@ class FaultServer:
             fault.act(self)
 
     def heal(self, *keys: tokens.Key) -> None:
-        """Behaves from now on, and publishes these keys, if any. Held exchanges end."""
+        """Becomes honest again, ends held exchanges, and publishes these keys, if any."""
         if keys:
             self.issuer.rotate(*keys)
         with self._condition:
@@ -161,12 +161,12 @@ class FaultServer:
             return any(exchange.fault and not exchange.has_left() for exchange in self._open)
 
     def wait_for(self, condition: Callable[[], bool], timeout: float = 30) -> None:
-        """Waits until a condition on the counts holds."""
+        """Waits for a condition on the counts."""
         with self._condition:
             assert self._condition.wait_for(condition, timeout), vars(self)
 
     def asked(self, path: str) -> list[Exchange]:
-        """The requests whose path ends like this."""
+        """The requests whose path has this suffix."""
         return [request for request in self.requests if request.path.endswith(path)]
 
     # faults of the listener
@@ -176,7 +176,7 @@ class FaultServer:
         self._stop_accepting()
 
     def clog(self) -> None:
-        """Listens with a full queue, so that connection attempts are not even refused."""
+        """Listens with a full queue, so that connection attempts get no answer."""
         self._stop_accepting()
         self._listener.listen(0)
         for _ in range(4):

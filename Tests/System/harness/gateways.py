@@ -1,4 +1,4 @@
-"""What gateways assert: an AWS load balancer with its keys, each at a URL of its own."""
+"""An AWS load balancer, which asserts who the user is, with each of its keys at its own URL."""
 
 import uuid
 
@@ -14,7 +14,7 @@ def padded(octets: bytes) -> str:
 
 
 def padded_jws(key: tokens.Key, header, payload) -> str:
-    """A JWS in the form of AWS's load balancers: each part is padded, and the padding is signed."""
+    """A JWS in the form of AWS's load balancers: each part is padded, and the padding is part of the signed text."""
     signed = ".".join(padded(tokens.json_bytes(part)) for part in (header, payload))
     return signed + "." + padded(key.sign(key.default_algorithm, signed.encode()))
 
@@ -33,7 +33,7 @@ class LoadBalancer:
         self.key = self.publish()
 
     def publish(self) -> tokens.Key:
-        """A new key at the endpoint."""
+        """Publishes a new key at the endpoint."""
         key = tokens.ec_key(str(uuid.uuid4()))
         document = Document(key.pem())
         document.headers = {"Content-Type": "application/x-pem-file"}
@@ -41,7 +41,7 @@ class LoadBalancer:
         return key
 
     def asked(self) -> list[str]:
-        """The keys that were asked for and are not there, in order."""
+        """The missing keys that were requested, in order."""
         return [path.removeprefix(self._path) for path in self._server.unexpected if path.startswith(self._path)]
 
     def provider(self, id: str = "alb", **settings) -> dict:

@@ -1,6 +1,7 @@
-"""A real key server on loopback: discovery documents and JWK Sets of many issuers, distinguished by path.
+"""A real key server on loopback, with discovery documents and JWK Sets of many issuers, distinguished by path.
 
-Its answers can be changed at any time, and it counts requests. A delay is an event that a test sets, never a sleep.
+Its responses can be changed at any time, and it counts requests. A delayed response waits for an event of the test, never
+for a sleep.
 """
 
 import contextlib
@@ -13,7 +14,7 @@ from . import tokens
 
 
 class Document:
-    """One URL of the key server: its answer, and the number of requests."""
+    """A URL of the key server: its response, and the number of requests."""
 
     def __init__(self, body):
         self._condition = threading.Condition()
@@ -24,7 +25,7 @@ class Document:
         self.reset(body)
 
     def reset(self, body) -> None:
-        """Back to status 200 with this body: a JSON value, bytes, or a function that is called for each answer."""
+        """Resets the status to 200, with this body: a JSON value, bytes, or a function that is called for each response."""
         self.body = body
         self.status = 200
         self.headers = {"Content-Type": "application/json"}
@@ -39,7 +40,7 @@ class Document:
     def wait_for(self, count: int, timeout: float = 10) -> None:
         """Waits until it has received `count` requests in total."""
         with self._condition:
-            assert self._condition.wait_for(lambda: self.count >= count, timeout), f"asked {self.count} times"
+            assert self._condition.wait_for(lambda: self.count >= count, timeout), f"requested {self.count} times"
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         with self._condition:
@@ -59,7 +60,7 @@ class Document:
 
 
 class Issuer:
-    """The part of an OpenID Provider that a verifier sees."""
+    """An OpenID Provider as a verifier sees it."""
 
     def __init__(self, server: "KeyServer", name: str, keys: list[tokens.Key]):
         self.name = name
@@ -98,7 +99,7 @@ class Issuer:
         return next(key for key in self.keys if key.kid == kid)
 
     def token(self, **claims) -> str:
-        """A token signed with the first key; claims as in `claims`."""
+        """A token signed with the first key. Claims as in `claims`."""
         return tokens.jws(self.keys[0], self.claims(**claims))
 
     def rotate(self, *keys: tokens.Key) -> None:
@@ -108,16 +109,16 @@ class Issuer:
 
 class QuietServer(ThreadingHTTPServer):
     daemon_threads = True
-    # A service fetches the keys of all its providers at once. A full queue drops connection attempts, and the client's
+    # A service fetches the keys of all providers at once. A full queue would drop connection attempts, and the client's
     # kernel retries only after a second.
     request_queue_size = 1024
 
     def handle_error(self, request, client_address):
-        """Ignores clients that disconnect, or that rightly reject our certificate."""
+        """Ignores clients that disconnect, or that reject the certificate."""
 
 
 class KeyServer:
-    """The HTTP server for all issuers of a test; with a context, it uses TLS."""
+    """The HTTP server for all issuers of a test. With a context, it uses TLS."""
 
     def __init__(self, tls: ssl.SSLContext | None = None):
         self.documents: dict[str, Document] = {}
@@ -142,7 +143,7 @@ class KeyServer:
         self._server = QuietServer(("127.0.0.1", 0), Handler)
         self.port = self._server.server_address[1]
         if tls:
-            # The handshake runs on the connection's own thread, not on the accepting one.
+            # The handshake must not block the accepting thread.
             self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
@@ -152,7 +153,7 @@ class KeyServer:
         return Issuer(self, name, list(keys) or [tokens.rsa_key()])
 
     def document(self, path: str, body) -> Document:
-        """A document at any other path."""
+        """Adds a document at any other path."""
         self.documents[path] = Document(body)
         return self.documents[path]
 

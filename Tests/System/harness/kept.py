@@ -8,7 +8,7 @@ from .tokens import b64url
 
 
 class KeptFile:
-    """One provider's file in a cache directory, with its content at the time this was created."""
+    """A provider's file in a cache directory, with its content at the time when this object was created."""
 
     def __init__(self, directory: pathlib.Path, provider_id: str):
         self.path = directory / f"{provider_id}.keys"
@@ -22,11 +22,11 @@ class KeptFile:
         return json.loads(self.text)
 
     def write(self, content: bytes) -> None:
-        """Writes in place, so that owner and mode stay."""
+        """Writes in place, to keep owner and mode."""
         self.path.write_bytes(content)
 
     def forge(self, text: bytes | None = None, **members) -> None:
-        """Writes a text, or the object with members changed or removed (`None`), with a correct checksum."""
+        """With a correct checksum, writes a text, or the object with changed or removed (`None`) members."""
         if text is None:
             changed = {name: value for name, value in (self.members | members).items() if value is not None}
             text = json.dumps(changed).encode()

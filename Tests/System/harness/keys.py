@@ -16,7 +16,7 @@ def refresh(service: Service, id: str = "oidc", *, drops_omitted: bool = False) 
 
 
 def unavailable(service: Service, token: str, **members) -> None:
-    """Asserts that there are no keys to verify a token with, and that the answer says when to retry."""
+    """Asserts that a token's keys are unavailable, and that the response says when to retry."""
     response = service.verify(token, **members)
     assert_code(response, "keys_unavailable")
     assert 1 <= int(response.header("Retry-After")) <= 300
@@ -25,7 +25,7 @@ def unavailable(service: Service, token: str, **members) -> None:
 def verdicts(service: Service, tokens: list[str]) -> list[str]:
     """For each token, the source of the keys that verified it, or the problem's code.
 
-    There are thousands of identical answers, so they are not recorded for the checks of all answers.
+    Does not record the responses, because there are thousands of identical ones.
     """
     with service.api.connect() as connection:
         body = json.dumps({"items": [{"id_token": token} for token in tokens]}).encode()
@@ -35,5 +35,5 @@ def verdicts(service: Service, tokens: list[str]) -> list[str]:
 
 
 def unknown(issuer, **claims) -> str:
-    """A token with an unknown key ID and otherwise valid claims, except for these; it may cause a fetch."""
+    """A token with an unknown key ID, which may cause a fetch. Its claims are valid, except for these."""
     return jws(ec_key("nobody's"), issuer.claims(**claims), kid=secrets.token_hex(8))

@@ -18,14 +18,14 @@ from .waiting import poll
 
 
 class LargeSets:
-    """Key sets of a hundred keys with certificates, as some providers have them, with new keys in each round.
+    """Key sets of a hundred keys with certificates, with new keys in each round.
 
-    The first and the last key sign: if tokens of both verify, the complete set of a round is there. The key IDs stay
-    the same, so new keys replace old ones.
+    The first and the last key sign, so if tokens of both verify, the set is complete. The key IDs stay the same, so new
+    keys replace old ones.
     """
 
     def __init__(self, chance: random.Random):
-        # The other keys never sign, so any odd number of the right length will do.
+        # The other keys never sign, so any odd number of the right length is good enough as modulus.
         between = [
             {
                 "kty": "RSA",
@@ -41,7 +41,7 @@ class LargeSets:
         self._rounds: dict[int, list[Key]] = {}
 
     def publish(self, number: int, issuers) -> None:
-        """Publishes the keys of a round at all issuers."""
+        """Publishes the keys of a round for all issuers."""
         self._rounds[number] = [Key(ec.generate_private_key(ec.SECP256R1()), kid) for kid in ("first", "last")]
         first, last = self._rounds[number]
         body = f'{{"keys": [{json.dumps(first.jwk())}, {self._between}, {json.dumps(last.jwk())}]}}'.encode()
@@ -54,7 +54,7 @@ class LargeSets:
 
 
 class CacheDirectory:
-    """A cache directory that starts in the state in which an earlier one was left, including half-written files."""
+    """A cache directory that starts as a copy of an earlier one, including partial files."""
 
     def __init__(self, path: pathlib.Path, issuers, earlier: "CacheDirectory | None"):
         self.path = path
@@ -83,7 +83,7 @@ class CacheDirectory:
 
     @property
     def progress(self) -> int:
-        """Two steps per file: it is being written, and it has replaced the old one."""
+        """Counts two steps per file: it is being written, and it has replaced the old one."""
         stamps = self._stat()
         steps = 0
         for id in self._ids:
@@ -95,7 +95,7 @@ class CacheDirectory:
         return steps
 
     def take_note(self, number: int) -> str:
-        """After the kill: what each provider has on disk, and which step the kill interrupted."""
+        """After the kill, records what each provider has on disk, and which step the kill interrupted."""
         changed = {name for name, content in self._read().items() if content != self._contents.get(name)}
         replaced = [id for id in self._ids if f"{id}.keys" in changed]
         self.held |= dict.fromkeys(replaced, number)
@@ -105,12 +105,12 @@ class CacheDirectory:
 
 
 def until(condition) -> None:
-    """Polls ten times per millisecond, for conditions that last less than one."""
+    """Polls ten times per millisecond, for conditions that last less than one millisecond."""
     poll(condition, pause=0.0001)
 
 
 def kill_while_keeping(directory: CacheDirectory, issuers, settings: list[dict], chance: random.Random) -> None:
-    """Starts the service, and kills it around the time at which it archives fetched keys."""
+    """Starts the service, and kills it while it archives fetched keys."""
     listeners = {"service": {"listen": "127.0.0.1:0"}, "admin": {"listen": "127.0.0.1:0"}}
     configuration = listeners | {"cache_directory": str(directory.path), "providers": settings}
     asked = sum(issuer.jwks.count for issuer in issuers)

@@ -1,4 +1,4 @@
-"""Verifications in the background, while a test does something else."""
+"""Verifications in the background of a test."""
 
 import collections
 import itertools
@@ -10,10 +10,10 @@ from .contract import STATUS
 
 
 class Load:
-    """Sends each provider's tokens in a loop, and keeps every unexpected answer.
+    """Sends each provider's tokens in a loop, and keeps every unexpected response.
 
-    `rounds` has for each provider its tokens with their expected results: a code, several codes joined by `|`, or
-    `None` for success.
+    `rounds` has the tokens of each provider with their expected results: a code, several codes joined by `|`, or `None`
+    for success.
     """
 
     def __init__(self, address: str, rounds: dict[str, list[tuple[str, str | None]]], threads: int = 2, context=None):
@@ -41,7 +41,7 @@ class Load:
 
     def _run(self) -> None:
         connection = None
-        # The pause leaves CPU time to others; its length does not matter.
+        # Leaves CPU time for others.
         while not self._stopped.wait(0.005):
             with self._condition:
                 name = next(self._turns)
@@ -66,9 +66,9 @@ class Load:
             connection.close()
 
     def passes(self, name: str) -> None:
-        """Waits for a complete round of a provider's tokens that starts after now; no answer so far may be unexpected."""
+        """Waits for a complete new round of a provider's tokens. Asserts that no response so far was unexpected."""
         with self._condition:
-            # The first round to end may have started before.
+            # The next round to end may already have started.
             goal = self._done[name] + len(self._threads) + 1
             assert self._condition.wait_for(lambda: self._done[name] >= goal, 60), "the load has stopped"
             assert not self.surprises[name]

@@ -1,4 +1,4 @@
-"""Parses the Prometheus text format strictly: whatever `promtool` rejects fails here too."""
+"""A strict parser for the Prometheus text format: it rejects everything that `promtool` rejects."""
 
 import math
 import re
@@ -23,7 +23,7 @@ class Metrics:
             if match := re.fullmatch(rf"# (HELP|TYPE) ({NAME}) (.+)", line):
                 kind, name, rest = match.groups()
                 if name != family:
-                    assert name not in closed, f"{name} is not in one piece"
+                    assert name not in closed, f"the samples of {name} are not contiguous"
                     closed.add(family)
                     family = name
                 if kind == "TYPE":
@@ -36,9 +36,9 @@ class Metrics:
             match = SAMPLE.fullmatch(line)
             assert match, f"no sample: {line!r}"
             name, labels, value = match.groups()
-            assert family and self._belongs(name, family), f"{line!r} is outside its family"
+            assert family and self._belongs(name, family), f"{line!r} does not belong to the family before it"
             key = (name, frozenset(self._labels(labels or "").items()))
-            assert key not in self.samples, f"twice: {line!r}"
+            assert key not in self.samples, f"duplicate: {line!r}"
             self.samples[key] = float(value.replace("Inf", "inf"))
         self._check_histograms()
 
@@ -85,7 +85,7 @@ class Metrics:
 
 
 def overloaded(service) -> dict[str, float]:
-    """The numbers of shed requests by limit, without zeros."""
+    """The number of shed requests by limit, without zeros."""
     found = Metrics(service.admin.get("/metrics").text)
     name = "assay_overloaded_total"
     counts = {limit: found.value(name, limit=limit) for limit in found.label_values(name, "limit")}

@@ -1,4 +1,4 @@
-"""Changes settings of a running service in the ways of operators and their tools."""
+"""Changes the settings of a running service as operators and their tools do."""
 
 import os
 import pathlib
@@ -28,7 +28,7 @@ def text(*providers: dict, **settings) -> str:
 
 
 def replace(file: pathlib.Path, content: str | bytes) -> None:
-    """Replaces the file as editors do: another file gets its name."""
+    """Replaces the file as editors do, by renaming another one."""
     other = file.with_suffix(".new")
     other.write_bytes(content if isinstance(content, bytes) else content.encode())
     os.replace(other, file)
@@ -44,7 +44,7 @@ def hang_up(service: Service) -> bool:
 
 
 def change(service: Service, *providers: dict, **settings) -> None:
-    """Changes the service to other settings."""
+    """Makes the service use other settings."""
     replace(service.config, text(*providers, **settings))
     assert hang_up(service), service.log[-5:]
 
@@ -57,7 +57,7 @@ def refuse(service: Service, content: str | bytes) -> str:
 
 
 class ConfigMap:
-    """A folder as kubelet mounts a ConfigMap: the file is a link through `..data`, which is replaced as a whole."""
+    """A folder as kubelet mounts a ConfigMap: the file is a link through the link `..data`, which is replaced."""
 
     def __init__(self, folder: pathlib.Path, content: str):
         self.folder = folder

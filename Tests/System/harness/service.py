@@ -1,4 +1,4 @@
-"""The service as a process: writes settings, starts the binary on free ports, reads its log, stops it with SIGTERM."""
+"""The service as a process: writes settings, starts the binary on free ports, reads the log, and stops it with SIGTERM."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def google_like(issuer, id: str = "google", **settings) -> dict:
 
 
 def environment(**variables: str) -> dict:
-    """The tests' own environment, without variables that would change the service's settings."""
+    """The tests' environment, without variables that would change the service's settings."""
     inherited = {
         name: value
         for name, value in os.environ.items()
@@ -43,7 +43,7 @@ def environment(**variables: str) -> dict:
 
 
 class Process:
-    """A long-running subcommand. A thread reads its log and keeps it, one entry per line."""
+    """A long-running subcommand. A thread reads its log."""
 
     def __init__(self, *arguments: str, variables: dict | None = None):
         self.log: list[str] = []
@@ -74,7 +74,7 @@ class Process:
             self._condition.notify_all()
 
     def wait_for(self, found, timeout: float = DEADLINE):
-        """Waits for a true result of `found()`, which is called at each new line of output."""
+        """Waits for a true result of `found()`, which is called after each new line of output."""
         with self._condition:
             result = self._condition.wait_for(lambda: found() or self._ended, timeout) and found()
         assert result, "not seen in time:\n" + "\n".join(self.log[-20:])
@@ -119,11 +119,11 @@ class Process:
 
 
 class Service(Process):
-    """`assay serve`, with its own directory and settings."""
+    """`assay serve`, in its own directory."""
 
     def __init__(self, *providers: dict, variables: dict | None = None, context=None, admin_context=None, **settings):
-        """`contexts` are the tests' TLS contexts, for settings whose listeners use TLS."""
-        # Not pytest's directory: a Unix socket's path must be short.
+        """The contexts are for clients of listeners with TLS."""
+        # Not pytest's directory, because a Unix socket's path must be short.
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-"))
         usual = {"service": {"listen": "127.0.0.1:0"}, "admin": {"listen": "127.0.0.1:0"}}
         self.config = write_config(self.directory, usual | settings | {"providers": list(providers)})
@@ -150,7 +150,7 @@ class Service(Process):
         return client.contract.assert_code(self.verify(id_token, **members), *codes)
 
     def wait_until(self, condition, timeout: float = DEADLINE):
-        """Polls for something that the service does in the background."""
+        """Polls for a true result of a function, while the service works in the background."""
         return poll(condition, timeout)
 
     def wait_until_ready(self) -> "Service":
@@ -161,7 +161,7 @@ class Service(Process):
         return next(entry for entry in self.admin.get("/v1/providers").json["providers"] if entry["id"] == id)
 
     def stop(self) -> None:
-        """Requests a stop, and expects a clean one."""
+        """Stops the service, and asserts that it exits cleanly."""
         self.api.close()
         self.admin.close()
         self.terminate()

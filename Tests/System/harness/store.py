@@ -1,4 +1,4 @@
-"""A Valkey or Redis server as a process: started on a free port or a socket, stopped, frozen, and restarted with its data."""
+"""A Valkey or Redis server as a process, which can be stopped, frozen, and restarted with its data."""
 
 import os
 import pathlib
@@ -9,7 +9,7 @@ import subprocess
 
 from .waiting import poll
 
-# Allows a test to put the server to sleep.
+# Allows a test to block the server.
 SLEEPY = ("--enable-debug-command", "yes")
 SERVERS = [server for server in ("valkey-server", "redis-server") if shutil.which(server)]
 
@@ -21,7 +21,7 @@ def free_port() -> int:
 
 
 class Store:
-    """A server that keeps nothing on disk, unless told to."""
+    """A server that keeps nothing on disk by default."""
 
     def __init__(self, directory: pathlib.Path, *options: str, server: str = SERVERS[0], tls: bool = False):
         self.directory, self.options, self.server = directory, options, server
@@ -47,7 +47,7 @@ class Store:
             with socket.create_connection(("127.0.0.1", self.port), 1):
                 return True
         except OSError:
-            assert self.process.poll() is None, "the store has ended"
+            assert self.process.poll() is None, "the server has ended"
             return False
 
     def command(self, *words: str) -> str:
@@ -65,7 +65,7 @@ class Store:
         return self.lines("KEYS", "*")
 
     def sleep(self, seconds: float) -> None:
-        """Blocks the server for a while. It must have been started with `SLEEPY`."""
+        """Blocks the server, which must have been started with `SLEEPY`."""
         self._sleeper = socket.create_connection(("127.0.0.1", self.port), 5)
         self._sleeper.sendall(f"DEBUG SLEEP {seconds}\r\n".encode())
         poll(lambda: not self.answers())
@@ -79,7 +79,7 @@ class Store:
                 return False
 
     def follow(self, primary: "Store") -> None:
-        """Becomes a replica of another server, and waits for its data."""
+        """Makes this a replica of another server, and waits for its data."""
         assert self.command("REPLICAOF", "127.0.0.1", str(primary.port)).startswith("+OK")
         poll(lambda: "master_link_status:up" in self.command("INFO", "replication"))
 
@@ -126,14 +126,14 @@ class Cluster:
         return int(self.nodes[0].command("CLUSTER", "KEYSLOT", key).strip(":\r\n"))
 
     def owner(self, slot: int) -> int:
-        """The number of the node that owns a slot, according to that node."""
+        """The index of the node that claims to own a slot."""
         for number, node in enumerate(self.nodes):
             entry = next(line for line in node.command("CLUSTER", "NODES").split("\n") if "myself" in line)
             for part in entry.split()[8:]:
                 first, _, last = part.partition("-")
                 if first.isdigit() and int(first) <= slot <= int(last or first):
                     return number
-        raise AssertionError(f"nobody has the slot {slot}")
+        raise AssertionError(f"no node owns the slot {slot}")
 
     def move(self, slot: int, to: int) -> None:
         """Moves a slot with its keys, as an operator does, while the cluster serves requests."""

@@ -1,5 +1,5 @@
-"""Open-loop callers: they send requests at their own rate, answered or not, give up after a timeout, and have one
-connection per request in flight.
+"""Open-loop callers: they send requests at a fixed rate, whether answered or not, and give up after a timeout. Each request
+in flight has its own connection.
 """
 
 import collections
@@ -10,7 +10,7 @@ import time
 
 
 class Surge:
-    """Sends requests at a rate. Connections are reused once their request is answered.
+    """Sends requests at a rate, and reuses connections once their request is answered.
 
     With a rate of `None`, each of `connections` sends one request after the other, as fast as the service answers.
     """
@@ -23,15 +23,15 @@ class Surge:
         self._most = connections
         self._selector = selectors.EpollSelector()
         self._idle: list[socket.socket] = []
-        # In the order in which they were sent, and so in the order of their timeouts.
+        # In the order of sending, which is also that of the timeouts.
         self._waiting: dict[socket.socket, float] = {}
         self._partial: dict[socket.socket, bytes] = {}
         self.seconds = 0.0
         self.statuses: collections.Counter[int] = collections.Counter()
-        # Latencies in seconds of requests answered with 200.
+        # Latencies of requests answered with 200, in seconds.
         self.latencies: list[float] = []
         self.given_up = 0
-        # Requests whose connection failed, or was closed before they were answered.
+        # Requests whose connection failed or was closed before the response.
         self.lost = 0
 
     @property
@@ -49,7 +49,7 @@ class Surge:
         closes: bool = True,
         until: threading.Event | None = None,
     ) -> "Surge":
-        """Resets the counts. Without `closes`, another run continues where this one ends."""
+        """Sends requests for some seconds, with new counts. Without `closes`, the next run reuses the connections."""
         self.statuses.clear()
         self.latencies.clear()
         self.given_up = self.lost = 0
@@ -61,10 +61,10 @@ class Surge:
                 sent += 1
                 due = len(self._waiting) < self._most if rate is None else sent < (now - began) * rate
             if due and rate is not None:
-                # The maximum number is in flight: this request is not sent.
+                # Too many requests are in flight, so this one is not sent.
                 sent += 1
-            # Never idle, whatever the rate: on processors that share a core, as rented ones do, the service would run
-            # faster while this one idles, which would favor a few callers over a crowd.
+            # Busy-waits at any rate. If two processors share a core, the service would otherwise run faster while this
+            # one is idle, which would favor a few callers over a crowd.
             for key, _ in self._selector.select(0):
                 self._receive(key.fileobj)
             now = time.perf_counter()

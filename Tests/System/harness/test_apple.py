@@ -1,4 +1,4 @@
-"""The Apple double does what Apple's documentation says, and refuses what Apple refuses."""
+"""The double of Apple follows Apple's documentation, and refuses what Apple refuses."""
 
 import http.client
 import json
@@ -60,7 +60,7 @@ def claims(text: str) -> dict:
     return json.loads(tokens.unb64url(tokens.parts(text)[1]))
 
 
-def test_a_native_code_is_exchanged_once(apple, team, ada):
+def test_a_native_code_can_be_exchanged_once(apple, team, ada):
     code, id_token, user = apple.native_sign_in(APP, ada, nonce="n")
     assert claims(id_token)["nonce"] == "n" and claims(id_token)["is_private_email"] is True
     assert user == {"name": {"firstName": "Ada", "lastName": "Lovelace"}, "email": ada.email_for(team.id)}
@@ -70,11 +70,11 @@ def test_a_native_code_is_exchanged_once(apple, team, ada):
     assert (answer["token_type"], answer["expires_in"]) == ("Bearer", 3600)
     assert claims(answer["id_token"])["sub"] == claims(id_token)["sub"] == ada.subject(team.id)
     assert exchange(apple, team, code) == (400, {"error": "invalid_grant"})
-    # The name comes once.
+    # The name is sent once.
     assert apple.native_sign_in(APP, ada)[2] is None
 
 
-def test_a_code_lives_for_five_minutes_and_belongs_to_its_client(apple, team, ada):
+def test_a_code_is_valid_for_five_minutes_and_only_for_its_client(apple, team, ada):
     code, _, _ = apple.native_sign_in(APP, ada)
     assert exchange(apple, team, code, WEB) == (400, {"error": "invalid_grant"})
     apple.clock_offset = 300
@@ -84,7 +84,7 @@ def test_a_code_lives_for_five_minutes_and_belongs_to_its_client(apple, team, ad
     assert exchange(apple, team, code)[0] == 200
 
 
-def test_a_sign_in_on_the_web(apple, team, ada):
+def test_a_sign_in_on_the_web_follows_the_documentation(apple, team, ada):
     query = {
         "client_id": WEB, "redirect_uri": REDIRECT, "response_type": "code id_token", "state": "s", "nonce": "n",
         "scope": "name email", "response_mode": "form_post",
@@ -109,7 +109,7 @@ def test_a_sign_in_on_the_web(apple, team, ada):
     assert exchange(apple, team, parameters["code"], WEB, redirect_uri=REDIRECT)[0] == 200
 
 
-def test_a_browser_gets_a_form(apple, team):
+def test_a_browser_gets_the_response_as_a_form(apple, team):
     query = {"client_id": WEB, "redirect_uri": REDIRECT, "response_type": "code", "response_mode": "form_post", "scope": "name"}
     connection = http.client.HTTPConnection("127.0.0.1", int(apple.url.rsplit(":", 1)[1]))
     connection.request("GET", "/auth/authorize?" + urllib.parse.urlencode(query))
@@ -117,7 +117,7 @@ def test_a_browser_gets_a_form(apple, team):
     assert f'action="{REDIRECT}"' in page and 'name="code"' in page and 'name="user"' in page
 
 
-def test_a_refresh_brings_no_new_refresh_token(apple, team, ada):
+def test_a_refresh_returns_no_new_refresh_token(apple, team, ada):
     _, first = exchange(apple, team, apple.native_sign_in(APP, ada)[0])
     status, second = refresh(apple, team, first["refresh_token"])
     assert (status, set(second)) == (200, {"access_token", "token_type", "expires_in", "id_token"})
@@ -127,15 +127,15 @@ def test_a_refresh_brings_no_new_refresh_token(apple, team, ada):
     assert refresh(apple, team, first["refresh_token"], WEB) == (400, {"error": "invalid_grant"})
 
 
-def test_once_revoked_a_refresh_is_an_invalid_request(apple, team, ada):
+def test_a_refresh_after_a_revocation_is_an_invalid_request(apple, team, ada):
     _, grant = exchange(apple, team, apple.native_sign_in(APP, ada)[0])
     apple.revoke_by_person(ada, team)
     assert refresh(apple, team, grant["refresh_token"]) == (400, {"error": "invalid_request"})
-    # The next sign-in is a first one, with the name.
+    # The next sign-in counts as the first, and has the name.
     assert apple.native_sign_in(APP, ada)[2] is not None
 
 
-def test_revocation_is_answered_with_200_whatever_the_token(apple, team, ada):
+def test_a_revocation_succeeds_for_any_token(apple, team, ada):
     _, grant = exchange(apple, team, apple.native_sign_in(APP, ada)[0])
     assert revoke(apple, team, "placeholder") == (200, None)
     assert revoke(apple, team, grant["refresh_token"], WEB) == (400, {"error": "invalid_grant"})
@@ -154,14 +154,14 @@ def test_revocation_is_answered_with_200_whatever_the_token(apple, team, ada):
         ({"iat": None}, "iat"), ({"iat": 1 << 40}, "iat"),
     ],
 )  # fmt: skip
-def test_a_bad_client_secret(apple, team, changes, fault):
+def test_an_invalid_client_secret_is_refused(apple, team, changes, fault):
     secret = apple.client_secret(team, APP, **changes)
     answer = token(apple, team, secret=secret, grant_type="refresh_token", refresh_token="r")
     assert answer == (400, {"error": "invalid_client"})
     assert apple.secret_faults == [fault]
 
 
-def test_a_client_secret_of_six_months_is_the_longest(apple, team):
+def test_a_client_secret_is_valid_for_at_most_six_months(apple, team):
     def answer(seconds: int):
         secret = apple.client_secret(team, APP, exp=apple.now() + seconds)
         return token(apple, team, secret=secret, grant_type="refresh_token", refresh_token="r")[1]["error"]
@@ -170,7 +170,7 @@ def test_a_client_secret_of_six_months_is_the_longest(apple, team):
     assert answer(LONGEST_SECRET + 5) == "invalid_client"
 
 
-def test_a_client_secret_of_another_key_or_form(apple, team):
+def test_a_client_secret_with_another_key_or_form_is_refused(apple, team):
     good = apple.client_secret(team, APP)
     header, payload, signature = tokens.parts(good)
     half = tokens.unb64url(signature)
@@ -184,7 +184,7 @@ def test_a_client_secret_of_another_key_or_form(apple, team):
     assert len(apple.secret_faults) == 4
 
 
-def test_requests_of_another_form(apple, team, ada):
+def test_malformed_requests_are_refused(apple, team, ada):
     code, _, _ = apple.native_sign_in(APP, ada)
     secret = apple.client_secret(team, APP)
     form = {"client_id": APP, "client_secret": secret, "grant_type": "authorization_code", "code": code}
@@ -197,11 +197,11 @@ def test_requests_of_another_form(apple, team, ada):
     assert post(apple, "/auth/token", **(form | {"grant_type": "password"})) == (400, {"error": "unsupported_grant_type"})
     assert post(apple, "/auth/token", **(form | {"client_id": "x"})) == (400, {"error": "invalid_client"})
     assert post(apple, "/auth/nothing", **form) == (404, {})
-    # None of them has used the code up.
+    # The code is still unused.
     assert post(apple, "/auth/token", **form)[0] == 200
 
 
-def test_a_person_is_moved_to_another_team(apple, team, ada):
+def test_a_user_can_be_moved_to_another_team(apple, team, ada):
     other = apple.team("com.example.sold")
     _, grant = exchange(apple, team, apple.native_sign_in(APP, ada)[0])
 
@@ -214,7 +214,7 @@ def test_a_person_is_moved_to_another_team(apple, team, ada):
     assert set(access) == {"access_token", "token_type", "expires_in"}
     status, answer = migrate(team, APP, access["access_token"], sub=ada.subject(team.id), target=other.id)
     assert (status, set(answer)) == (200, {"transfer_sub"})
-    # Any user's access token serves as well.
+    # Any user's access token is accepted too.
     assert migrate(team, APP, grant["access_token"], sub=ada.subject(team.id), target=other.id)[1] == answer
     assert migrate(team, APP, access["access_token"], sub="nobody", target=other.id) == (400, {"error": "invalid_request"})
     _, theirs = token(apple, other, "com.example.sold", grant_type="client_credentials", scope="user.migration")
@@ -227,7 +227,7 @@ def test_a_person_is_moved_to_another_team(apple, team, ada):
 
 
 @pytest.mark.parametrize("form", ["text", "object", "array"])
-def test_notifications(apple, team, ada, form):
+def test_notifications_have_the_requested_form(apple, team, ada, form):
     body = apple.notification("email-disabled", APP, ada, form=form)
     assert set(body) == {"payload"}
     said = claims(body["payload"])

@@ -1,4 +1,4 @@
-"""The faulty key server does what it is told, and the checks that use it can fail."""
+"""The faulty key server does what it is told, and the checks that use it detect failures."""
 
 import socket
 
@@ -32,7 +32,7 @@ def answer(connection: socket.socket) -> bytes:
     return octets
 
 
-def test_it_is_honest_until_it_is_told_otherwise(server):
+def test_the_server_is_honest_by_default(server):
     assert b'"kid": "op"' in answer(ask(server))
     server.misbehave(Fault(reply(status="500 Internal Server Error")))
     assert answer(ask(server)).startswith(b"HTTP/1.1 500 ")
@@ -42,7 +42,7 @@ def test_it_is_honest_until_it_is_told_otherwise(server):
     assert server.connections == len(server.requests) == 4
 
 
-def test_what_is_held_ends_with_the_fault(server):
+def test_held_exchanges_end_with_the_fault(server):
     server.misbehave(Fault(held()))
     connection = ask(server)
     server.wait_for(server.requests.__len__)
@@ -61,13 +61,13 @@ def test_a_client_that_gives_up_is_counted(server):
     assert not server.holds()
 
 
-def test_a_reset_is_one(server):
+def test_a_reset_closes_the_connection_with_rst(server):
     server.misbehave(Fault(reset_after(b"HTTP/1.1 200 OK\r\n")))
     with pytest.raises(ConnectionResetError):
         answer(ask(server))
 
 
-def test_requests_at_once_are_counted_while_their_clients_are_there(server):
+def test_concurrent_requests_are_counted_until_their_clients_leave(server):
     server.misbehave(Fault(held()))
     first = ask(server)
     server.wait_for(lambda: server.connections == 1)
@@ -85,7 +85,7 @@ def test_requests_at_once_are_counted_while_their_clients_are_there(server):
 @pytest.mark.parametrize(
     ("name", "expected"), [("connection refused", ConnectionRefusedError), ("connection not accepted", TimeoutError)]
 )
-def test_nobody_gets_through_to_a_listener_that_misbehaves(server, name, expected):
+def test_a_misbehaving_listener_accepts_no_connections(server, name, expected):
     server.misbehave(FAULTS[name])
     with pytest.raises(expected):
         socket.create_connection((server.host, server.port), 0.2)
@@ -94,8 +94,8 @@ def test_nobody_gets_through_to_a_listener_that_misbehaves(server, name, expecte
 
 
 @pytest.mark.parametrize("code", [None, "token_expired"])
-def test_load_notices_an_answer_that_is_not_the_expected_one(world, code):
-    """An invalid token that was accepted, and a valid one that was rejected."""
+def test_load_detects_an_unexpected_response(world, code):
+    """An invalid token is expected to pass, and a valid one to be rejected."""
     token = world.oidc.token() if code else world.oidc.token(aud="someone else")
     with Load(world.service.api.address, {"good": [(world.oidc.token(), None)], "bad": [(token, code)]}) as load:
         load.passes("good")

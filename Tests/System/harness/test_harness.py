@@ -1,4 +1,4 @@
-"""The checks that every answer passes through can each fail."""
+"""The checks of every response detect failures."""
 
 import json
 
@@ -33,7 +33,7 @@ def problem(code: str, status: int, headers: dict | None = None) -> Response:
     return answer(status, headers, json.dumps(body).encode())
 
 
-def test_good_answers_pass():
+def test_valid_responses_pass():
     assert_promised("POST", "/v1/verify", answer(), "r-1")
     assert_promised("POST", "/v1/verify", problem("overloaded", 503, {"Retry-After": "1"}), "r-1")
     assert_promised("GET", "/v1/verify", problem("method_not_allowed", 405, {"Allow": "POST"}), "r-1")
@@ -67,7 +67,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_an_answer_that_breaks_a_promise_is_caught(name):
+def test_a_response_that_breaks_a_promise_is_detected(name):
     with pytest.raises((AssertionError, ValueError)):
         assert_promised("POST", "/v1/verify", FAULTS[name], "r-1")
 
@@ -76,7 +76,7 @@ GOOD = '# HELP a_total x\n# TYPE a_total counter\na_total{b="c"} 1\n'
 HISTOGRAM = '# HELP h x\n# TYPE h histogram\nh_bucket{{le="1"}} {}\nh_bucket{{le="+Inf"}} 2\nh_sum 1\nh_count {}\n'
 
 
-def test_good_metrics_are_read():
+def test_valid_metrics_are_parsed():
     assert Metrics(GOOD).value("a_total", b="c") == 1
     assert Metrics(HISTOGRAM.format(1, 2)).value("h_count") == 2
 
@@ -95,12 +95,12 @@ def test_good_metrics_are_read():
         HISTOGRAM.format(1, 3),
     ],
 )
-def test_bad_metrics_are_caught(text):
+def test_invalid_metrics_are_detected(text):
     with pytest.raises((AssertionError, ValueError)):
         Metrics(text)
 
 
-def test_settings_are_written_as_people_write_them():
+def test_settings_are_written_in_a_common_style():
     settings = {"clock_skew": "60s", "keys": {"stale_for": "24h"}, "providers": [{"id": "a", "list": ["x y", 1]}]}
     assert yaml.dump(settings) == (
         'clock_skew: 60s\nkeys:\n  stale_for: 24h\nproviders:\n  - id: a\n    list: ["x y", 1]'

@@ -1,4 +1,4 @@
-"""The scripted token endpoint plays what it is told, and records what it received."""
+"""The scripted token endpoint plays what it is told, and records what it receives."""
 
 import http.client
 import json
@@ -40,7 +40,7 @@ def ask(connection, path: str = TOKEN, headers: dict | None = None, **form: str)
     return response.status, response.read()
 
 
-def test_it_grants_until_it_is_told_otherwise_and_keeps_connections(endpoint):
+def test_the_endpoint_grants_by_default_and_keeps_connections_open(endpoint):
     connection = connect(endpoint)
     assert ask(connection, code="a") == (200, json.dumps(GRANT).encode())
     endpoint.play(error("invalid_grant"), grant(refresh_token=None, id_token=lambda call: "for " + call.form["code"]))
@@ -56,7 +56,7 @@ def test_it_grants_until_it_is_told_otherwise_and_keeps_connections(endpoint):
     assert {call.connection_number for call in endpoint.to(TOKEN)} == {1}
 
 
-def test_it_records_what_it_received(endpoint):
+def test_requests_are_recorded(endpoint):
     ask(connect(endpoint), headers={"Authorization": "Basic YSUzQWI6YytkJTI1"}, grant_type="refresh_token", scope="a b")
     call = endpoint.last()
     assert call.is_whole and call.method == "POST"
@@ -67,7 +67,7 @@ def test_it_records_what_it_received(endpoint):
     assert endpoint.received() == 0
 
 
-def test_a_request_that_is_cut_off_was_received_but_is_not_whole(endpoint):
+def test_an_incomplete_request_is_recorded_as_such(endpoint):
     with socket.create_connection(("127.0.0.1", endpoint.port)) as connection:
         connection.sendall(b"POST /token HTTP/1.1\r\nContent-Length: 10\r\n\r\ncode=")
         connection.shutdown(socket.SHUT_WR)
@@ -83,12 +83,12 @@ def test_a_request_that_is_cut_off_was_received_but_is_not_whole(endpoint):
         for name, row in rows.items()
     ],
 )
-def test_every_row_is_a_whole_answer(endpoint, path, row):
+def test_every_row_is_a_complete_response(endpoint, path, row):
     endpoint.play(row.act, path=path)
     connection = connect(endpoint)
     status, _ = ask(connection, path)
     assert 200 <= status < 600
-    # And the connection is still good.
+    # The connection can still be used.
     assert ask(connection)[0] == 200
 
 
@@ -109,7 +109,7 @@ def test_every_fault_is_played(endpoint, name):
 
 
 @pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault.slow])
-def test_what_is_held_ends_when_it_is_healed(endpoint, name):
+def test_held_requests_end_when_the_endpoint_is_healed(endpoint, name):
     endpoint.play(FAULTS[name].act)
     with socket.create_connection(("127.0.0.1", endpoint.port), 15) as connection:
         connection.sendall(b"POST /token HTTP/1.1\r\nContent-Length: 0\r\n\r\n")
@@ -119,11 +119,11 @@ def test_what_is_held_ends_when_it_is_healed(endpoint, name):
             pass
 
 
-def test_connections_may_be_refused(endpoint):
+def test_connections_can_be_refused(endpoint):
     endpoint.refuse_connections()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", endpoint.port))
 
 
-def test_there_are_thirty_faults():
+def test_there_are_at_least_thirty_faults():
     assert len(FAULTS) >= 30

@@ -1,11 +1,11 @@
-"""A scripted token endpoint, with revocation and user info beside it: plays any answer or fault, and records what it received.
+"""A scripted token endpoint, with revocation and user info: plays any response or fault, and records what it receives.
 
     with TokenEndpoint() as endpoint:
         endpoint.play(error("invalid_grant"))          # the next request gets this, later ones a grant
         endpoint.always(FAULTS["silence"].act)         # every request, until `heal`
         assert endpoint.received("/token") == 1
 
-Connections are kept open between requests, as real servers do. Each request is read completely before the act runs, except by
+Connections stay open between requests, as with real servers. Each request is read completely before the act runs, except for
 faults that are marked as `unread`.
 """
 
@@ -28,7 +28,7 @@ TOKEN, REVOCATION, USER_INFO = "/token", "/revoke", "/userinfo"
 
 
 class Call(Exchange):
-    """One request to an endpoint."""
+    """A request to an endpoint."""
 
     def __init__(self, connection: socket.socket, number: int):
         super().__init__(connection, None)
@@ -66,14 +66,14 @@ class Call(Exchange):
 
     @property
     def form(self) -> dict[str, str]:
-        """The form's parameters by name, each of which must be there once."""
+        """The form's parameters by name. Asserts that none is duplicated."""
         parameters = self.parameters
         assert len({name for name, _ in parameters}) == len(parameters), parameters
         return dict(parameters)
 
     @property
     def basic(self) -> tuple[str, str] | None:
-        """The client's ID and secret of HTTP Basic, decoded as RFC 6749 says (section 2.3.1)."""
+        """The client's ID and secret from HTTP Basic, decoded as in RFC 6749, section 2.3.1."""
         scheme, _, credentials = self.headers.get("authorization", "").partition(" ")
         if scheme != "Basic":
             return None
@@ -82,7 +82,7 @@ class Call(Exchange):
 
 
 class TokenEndpoint:
-    """The endpoints of one provider, on a port of their own."""
+    """The endpoints of one provider, on their own port."""
 
     def __init__(self, tls: ssl.SSLContext | None = None):
         self.calls: list[Call] = []
@@ -93,7 +93,7 @@ class TokenEndpoint:
         self._choice: Callable[[Call], Callable | None] = lambda call: None
         self._usual: dict[str, Callable] = {TOKEN: grant(), REVOCATION: answered(b""), USER_INFO: answered({"sub": "user-1"})}
         self._open: set[socket.socket] = set()
-        # Those whose request is being answered.
+        # Calls that are being answered.
         self._answering: set[socket.socket] = set()
         self._condition = threading.Condition()
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
@@ -105,29 +105,29 @@ class TokenEndpoint:
 
     @property
     def endpoints(self) -> dict[str, str]:
-        """The provider's setting `endpoints`."""
+        """The value of the provider's setting `endpoints`."""
         return {"token": self.url + TOKEN, "revocation": self.url + REVOCATION, "user_info": self.url + USER_INFO}
 
     def usually(self, act: Callable, path: str = TOKEN) -> None:
-        """What requests get unless something else is scripted."""
+        """The act for requests without a script."""
         self._usual[path] = act
 
     def play(self, *acts: Callable, path: str = TOKEN) -> None:
-        """What the next requests get, one act each."""
+        """Scripts the next requests, one act each."""
         with self._condition:
             self._scripts.setdefault(path, []).extend(acts)
 
     def always(self, act: Callable, path: str = TOKEN) -> None:
-        """What every request gets until `heal`."""
+        """Scripts every request until `heal`."""
         self._always[path] = act
 
     def choose(self, choice: Callable[[Call], Callable | None]) -> None:
-        """What each request gets until `heal`, by its contents: the result of a function of it."""
+        """Scripts every request until `heal` by a function that returns its act."""
         self._choice = choice
 
     def heal(self) -> None:
-        """Forgets what was scripted, and ends what is held. Idle connections stay: a client that did not hear yet that one
-        has ended would lose its next request."""
+        """Removes the script and ends held requests. Keeps idle connections open, since a client that has not yet noticed
+        a close would lose its next request."""
         with self._condition:
             self._scripts.clear()
             self._always.clear()
@@ -155,7 +155,7 @@ class TokenEndpoint:
             assert self._condition.wait_for(condition, timeout), [call.path for call in self.calls]
 
     def close_connections(self) -> None:
-        """Closes every open connection, also those that are idle."""
+        """Closes all connections, including idle ones."""
         self._close(self._open)
 
     def _close(self, connections: set[socket.socket]) -> None:
@@ -164,7 +164,7 @@ class TokenEndpoint:
                 connection.shutdown(socket.SHUT_RDWR)
 
     def refuse_connections(self) -> None:
-        """Stops listening for good: connections are refused."""
+        """Stops listening permanently, so that connections are refused."""
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -212,7 +212,7 @@ class TokenEndpoint:
             act(call)
         finally:
             self._answering.discard(call.connection)
-        # After a whole answer, the connection is kept.
+        # After a complete response, the connection stays open.
         return getattr(act, "keeps", False)
 
     def __enter__(self):
@@ -222,11 +222,11 @@ class TokenEndpoint:
         self.refuse_connections()
 
 
-# Acts: answers.
+# Acts that respond.
 
 
 def answered(body, status: str = "200 OK", headers: dict | None = None) -> Callable:
-    """A well-formed answer: a JSON value, bytes, or a function of the call. The connection is kept."""
+    """Sends a well-formed response: a JSON value, bytes, or a function of the call. Keeps the connection open."""
 
     def act(call: Call) -> None:
         made = body(call) if callable(body) else body
@@ -240,7 +240,7 @@ GRANT = {"access_token": "an access token", "token_type": "Bearer", "expires_in"
 
 
 def grant(status: str = "200 OK", headers: dict | None = None, **members) -> Callable:
-    """A grant with other members; `None` removes one, and a function is called with the request."""
+    """Sends a grant with other members. `None` removes one, and a function is called with the request."""
 
     def body(call: Call) -> dict:
         made = {name: value(call) if callable(value) else value for name, value in (GRANT | members).items()}
@@ -250,30 +250,30 @@ def grant(status: str = "200 OK", headers: dict | None = None, **members) -> Cal
 
 
 def error(name, status: str = "400 Bad Request", headers: dict | None = None, **members) -> Callable:
-    """An error of OAuth 2.0 (RFC 6749, section 5.2)."""
+    """Sends an error of OAuth 2.0 (RFC 6749, section 5.2)."""
     return answered({"error": name} | members, status, headers)
 
 
-# Rows of answers, and what they mean.
+# Responses, and what they mean.
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One answer or fault of a token endpoint, and the problem code that it becomes; `None`: a grant."""
+    """A response or fault of a token endpoint, and the problem code that it becomes; `None` for a grant."""
 
     act: Callable
     code: str | None
-    # `error` of the answer, where the problem passes it on.
+    # The response's `error`, if the problem passes it on.
     error: str | None = None
-    # Whether the service's own timeout ends it.
+    # Whether it lasts until the service's timeout.
     slow: bool = False
-    # `Retry-After` of the problem, in seconds.
+    # The problem's `Retry-After`, in seconds.
     retry_after: int | None = None
 
 
 INVALID, UNAVAILABLE = "provider_answer_invalid", "provider_unavailable"
 
-# The registered errors and others, by what they become for a code.
+# Registered errors and others, with the problem codes that they become.
 ERRORS = {
     "invalid_grant": "grant_invalid",
     "invalid_client": "client_rejected",
@@ -350,17 +350,17 @@ def sized(call: Exchange, difference: int = 0) -> bytes:
 
 
 def endlessly(call: Exchange) -> None:
-    """A whole head, and then one byte after the other: only the time for the whole call ends it."""
+    """Sends a complete head, and then one byte after the other, until the timeout of the whole call."""
     call.send(HEAD + b"Content-Length: 65536\r\n\r\n")
     call.drip(b" " * 65536)
 
 
 def sending(octets) -> Callable:
-    """These octets, or a function of the call, and then the connection is closed."""
+    """Sends these octets, or a function of the call, and closes the connection."""
     return lambda call: call.send(octets(call) if callable(octets) else octets)
 
 
-# Faults after the request was sent. None of them says whether the provider has acted on it.
+# Faults after the request was sent. It is unknown whether the provider has acted on it.
 FAULTS = {
     "closed without an answer": Row(sending(b""), UNAVAILABLE),
     "reset without an answer": Row(reset_after(b""), UNAVAILABLE),
@@ -398,7 +398,7 @@ FAULTS = {
     ),
 }
 
-# What the answers of the other endpoints mean. `None` as the code: it is a success.
+# Responses of the other endpoints. The code `None` is a success.
 REVOCATION_ROWS = {
     "status 200 without a body": Row(answered(b""), None),
     "status 200 with an object": Row(answered({}), None),
@@ -419,7 +419,7 @@ REVOCATION_ROWS = {
     "status 503": Row(answered(b"", "503 Service Unavailable", {"Retry-After": "2"}), UNAVAILABLE),
 }
 
-# `sub` of the ID Token is `user-1`.
+# The `sub` of the ID Token is `user-1`.
 USER_INFO_ROWS = {
     "the user": Row(answered({"sub": "user-1", "email": "ada@example.com", "email_verified": True}), None),
     "no sub": Row(answered({"email": "ada@example.com"}), INVALID),

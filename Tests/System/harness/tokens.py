@@ -1,6 +1,6 @@
-"""Keys and tokens: our own JOSE implementation on top of `cryptography`, independent of the service.
+"""Keys and tokens: a JOSE implementation on top of `cryptography`, independent of the service.
 
-It signs anything: header and payload may be raw bytes, so that malformed ones can have valid signatures.
+It signs anything. Header and payload may be raw bytes, so that malformed tokens can have valid signatures.
 """
 
 import base64
@@ -23,7 +23,7 @@ CURVE_NAMES = {
 }
 P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 
-# Every algorithm in the contract, with a key for it.
+# Every algorithm in the contract, with the name of its key.
 ALGORITHMS = {
     "RS256": "rsa",
     "RS384": "rsa",
@@ -70,7 +70,7 @@ class Key:
         return "EdDSA"
 
     def jwk(self, **members) -> dict:
-        """The public key as a JWK with `kid` and `use`; a member given as `None` is omitted."""
+        """The public key as a JWK with `kid` and `use`. A member that is `None` is omitted."""
         public = self.private.public_key()
         if isinstance(self.private, rsa.RSAPrivateKey):
             numbers = public.public_numbers()
@@ -111,7 +111,7 @@ class Key:
 
 @functools.cache
 def rsa_key(kid: str | None = "rsa", bits: int = 2048) -> Key:
-    """Returns the same key for the same arguments, because generating one is slow."""
+    """An RSA key. Returns the same one for the same arguments, because generating keys is slow."""
     return Key(rsa.generate_private_key(65537, bits), kid)
 
 
@@ -127,7 +127,7 @@ def ed_key(kid: str | None = "ed", curve: str = "Ed25519") -> Key:
 
 
 def key_for(kind: str, kid: str | None = None) -> Key:
-    """A key by its name in `ALGORITHMS`."""
+    """The key with this name in `ALGORITHMS`."""
     kid = kid or kind
     if kind == "rsa":
         return rsa_key(kid)
@@ -135,7 +135,7 @@ def key_for(kind: str, kid: str | None = None) -> Key:
 
 
 def json_bytes(value) -> bytes:
-    """Bytes and text unchanged, anything else as compact JSON."""
+    """Returns bytes and text unchanged, and anything else as compact JSON."""
     if isinstance(value, bytes):
         return value
     if isinstance(value, str):
@@ -148,15 +148,14 @@ def signing_input(header, payload) -> bytes:
 
 
 def assemble(header, payload, signature: bytes) -> str:
-    """A compact serialization with any signature."""
+    """The compact serialization of any header, payload and signature."""
     return signing_input(header, payload).decode() + "." + b64url(signature)
 
 
 def jws(key: Key, payload, *, algorithm: str | None = None, header=None, **members) -> str:
-    """A compact JWS, correctly signed.
+    """A correctly signed compact JWS.
 
-    `header` replaces the whole header (a dict, or raw bytes); `members` are added to the usual one, and `None` removes
-    one.
+    `header` replaces the whole header (a dict, or raw bytes). `members` change the usual header; `None` removes one.
     """
     algorithm = algorithm or key.default_algorithm
     if header is None:

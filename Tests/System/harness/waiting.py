@@ -9,7 +9,7 @@ DEADLINE = 15
 
 
 def poll(condition, timeout: float = DEADLINE, pause: float = 0.02, tells=lambda: ""):
-    """Polls until the result is true, and returns it. `tells` is additional text for the failure message."""
+    """Polls until the result is true, and returns it. `tells` returns additional text for the failure message."""
     deadline = time.monotonic() + timeout
     waiting = threading.Event()
     while not (result := condition()):
@@ -19,7 +19,7 @@ def poll(condition, timeout: float = DEADLINE, pause: float = 0.02, tells=lambda
 
 
 def free_ports(count: int) -> list[int]:
-    """Different loopback ports."""
+    """Distinct loopback ports."""
     with contextlib.ExitStack() as open_sockets:
         sockets = [open_sockets.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
         return [each.getsockname()[1] for each in sockets]

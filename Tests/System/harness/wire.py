@@ -1,4 +1,4 @@
-"""Raw bytes, and sockets by the thousand: clients that follow no rules, and what they cost the service."""
+"""Raw bytes and thousands of sockets: clients that follow no rules, and what they cost the service."""
 
 import contextlib
 import resource
@@ -14,7 +14,7 @@ KIB, MIB = 1024, 1024 * 1024
 
 
 def connect(address: str, receive_buffer: int | None = None) -> socket.socket:
-    """A connection to `host:port`. With a smaller buffer, unread answers back up sooner."""
+    """A connection to `host:port`. With a smaller buffer, unread responses back up sooner."""
     host, port = address.rsplit(":", 1)
     connection = socket.socket(socket.AF_INET6 if host.startswith("[") else socket.AF_INET)
     if receive_buffer:
@@ -26,14 +26,14 @@ def connect(address: str, receive_buffer: int | None = None) -> socket.socket:
 
 
 def reset(connection: socket.socket) -> None:
-    """Closes a connection with RST, unless it has ended already, so that no port is left in TIME_WAIT."""
+    """Closes a connection with RST, unless it has already ended, so that no port stays in TIME_WAIT."""
     if connection.fileno() >= 0:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         connection.close()
 
 
 def read_to_end(connection: socket.socket) -> bytes:
-    """Everything until the service closes the connection."""
+    """Reads until the service closes the connection."""
     received = bytearray()
     with contextlib.suppress(ConnectionResetError):
         while octets := connection.recv(256 * KIB):
@@ -42,7 +42,7 @@ def read_to_end(connection: socket.socket) -> bytes:
 
 
 def read_exactly(connection: socket.socket, count: int) -> bytes:
-    """Exactly this many bytes. `MSG_WAITALL` does not wait for them on a socket with a timeout."""
+    """Reads exactly this many bytes. On a socket with a timeout, `MSG_WAITALL` would not wait for them."""
     received = bytearray()
     while len(received) < count:
         octets = connection.recv(count - len(received))
@@ -54,7 +54,7 @@ def read_exactly(connection: socket.socket, count: int) -> bytes:
 def exchange(address: str, octets: bytes, cuts=()) -> bytes:
     """Sends bytes, split at these offsets, closes the sending side, and returns everything received."""
     with contextlib.closing(connect(address)) as connection:
-        # The service may have answered and closed before it has read everything.
+        # The service may respond and close before it has read everything.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError, OSError):
             for start, end in zip([0, *cuts], [*cuts, len(octets)], strict=True):
                 connection.sendall(octets[start:end])
@@ -63,7 +63,7 @@ def exchange(address: str, octets: bytes, cuts=()) -> bytes:
 
 
 class Reader(Connection):
-    """Reads answers from a socket."""
+    """Reads responses from a socket."""
 
     def __init__(self, connection: socket.socket):
         self.socket = connection
@@ -71,7 +71,7 @@ class Reader(Connection):
 
 
 class Received(Connection):
-    """Bytes that have already been received, with the interface of a socket."""
+    """Received bytes, with the interface of a socket."""
 
     def __init__(self, octets: bytes):
         self._buffer = octets
@@ -84,7 +84,7 @@ class Received(Connection):
 
 
 def answers(octets: bytes, *methods: str) -> list[Response]:
-    """Parses complete answers and nothing else. `methods` are those of the first requests."""
+    """Parses responses, which must be complete and all there is. `methods` are those of the first requests."""
     received, found = Received(octets), []
     while received:
         found.append(received.unchecked_response(methods[len(found)] if len(found) < len(methods) else "GET"))
@@ -92,8 +92,8 @@ def answers(octets: bytes, *methods: str) -> list[Response]:
 
 
 def send_to_all(connections: list[socket.socket], octets: bytes, silence: float = 0.5) -> list[int]:
-    """Sends to all, as much as each accepts, until none has accepted any for this many seconds; returns how much each
-    accepted.
+    """Sends as much as each connection accepts, until none has accepted any for this many seconds. Returns how much each
+    has accepted.
     """
     taken = dict.fromkeys(connections, 0)
     view = memoryview(octets)
@@ -132,7 +132,7 @@ class Crowd:
         return send_to_all(self.sockets, octets, silence)
 
     def first_bytes(self, timeout: float = 30) -> list[bytes]:
-        """The next bytes on each connection; empty if the service closes it without an answer."""
+        """Waits for the next bytes on each connection; empty if the service closes it without a response."""
         found: dict[socket.socket, bytes] = {}
         with selectors.DefaultSelector() as selector:
             for connection in self.sockets:
@@ -140,7 +140,7 @@ class Crowd:
                 selector.register(connection, selectors.EVENT_READ)
             deadline = time.monotonic() + timeout
             while selector.get_map():
-                assert time.monotonic() < deadline, f"{len(selector.get_map())} still wait"
+                assert time.monotonic() < deadline, f"{len(selector.get_map())} connections have received nothing"
                 for key, _ in selector.select(1):
                     try:
                         found[key.fileobj] = key.fileobj.recv(64 * KIB)
@@ -162,7 +162,7 @@ class Crowd:
 
 @contextlib.contextmanager
 def many_descriptors():
-    """Raises the limit on file descriptors for this process and its children to the maximum; yields it."""
+    """Raises the limit on file descriptors for this process and its children to the maximum, and yields it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     try:
@@ -179,7 +179,7 @@ def gauges(service) -> tuple[int, int, int]:
 
 
 def statuses(service) -> dict[int, int]:
-    """The number of answers by status, from the service's metrics."""
+    """The number of responses by status, from the service's metrics."""
     metrics = Metrics(service.admin.get("/metrics").text)
     name = "assay_http_requests_total"
     return {int(status): int(metrics.value(name, status=status)) for status in metrics.label_values(name, "status")}

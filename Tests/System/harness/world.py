@@ -1,4 +1,4 @@
-"""The service that most contract tests use, with every issuer that it trusts."""
+"""The service that most contract tests use, with the issuers that it trusts."""
 
 from .issuer import KeyServer
 from .service import Service, apple_like, google_like, provider
@@ -6,13 +6,13 @@ from .tokens import ALGORITHMS, key_for
 
 
 class World:
-    """A running service and the issuers that it trusts, shared by tests that change neither."""
+    """A running service and its issuers, shared by tests that change neither."""
 
     def __init__(self, key_server: KeyServer):
         self.apple = key_server.issuer("apple", key_for("rsa", "apple-1"))
         self.google = key_server.issuer("google", key_for("rsa", "google-1"))
         self.oidc = key_server.issuer("oidc", *(key_for(kind) for kind in dict.fromkeys(ALGORITHMS.values())))
-        # Variants of the `oidc` provider's settings, for issuers with the same keys.
+        # Variants of the settings of `oidc`, for issuers with the same keys.
         self.issuers = {name: key_server.issuer(name, *self.oidc.keys) for name in self.variants}
         self.service = Service(
             apple_like(self.apple),

@@ -1,4 +1,4 @@
-"""Writes settings as YAML the way a person would. Supports only what settings files need."""
+"""Writes settings as YAML in a common style. Supports only what settings files need."""
 
 import json
 import re

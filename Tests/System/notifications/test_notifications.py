@@ -1,4 +1,4 @@
-"""Notifications over HTTP: each kind, every code of a refusal, keys that change or can't be had, and settings that turn it on."""
+"""Notifications over HTTP: each kind, every code of a refusal, rotated and unavailable keys, and the settings for them."""
 
 import json
 
@@ -41,7 +41,7 @@ def down(shared_server):
 
 @pytest.fixture(scope="module")
 def service(apple, google, issuer, down):
-    # Google's issuer is its real one, whose other spellings the preset knows.
+    # Google's real issuer, because the preset knows its other spellings.
     as_google = google_like(google, jwks_uri=google.jwks_uri, notifications=["security_event"])
     del as_google["issuer"]
     providers = [
@@ -85,7 +85,7 @@ def refused(response, code: str, claim: str | None = None) -> None:
     assert contract.assert_code(response, code).get("claim") == claim
 
 
-def test_apples_body_is_a_request_as_it_is(service, apple):
+def test_apples_body_can_be_forwarded_unchanged(service, apple):
     token = apple_notification(apple)
     answers = [
         accepted(service, payload=token),
@@ -108,7 +108,7 @@ def test_apples_body_is_a_request_as_it_is(service, apple):
 
 @pytest.mark.parametrize("type", ["account-delete", "account-deleted"])
 @pytest.mark.parametrize("form", [json.dumps, lambda event: event, lambda event: [event]])
-def test_every_form_of_apples_events(service, apple, type, form):
+def test_every_form_of_apples_events_is_accepted(service, apple, type, form):
     event = {"type": type, "sub": "1", "event_time": 1_700_000_000}
     events = accepted(service, apple_notification(apple, events=form(event)))["events"]
     assert [(each["type"], each["occurred_at"]) for each in events] == [("account_deleted", 1_700_000_000)]
@@ -116,13 +116,13 @@ def test_every_form_of_apples_events(service, apple, type, form):
     refused(verify(service, two), "claim_invalid", "events")
 
 
-def test_a_relay_address(service, apple):
+def test_relay_events_have_email_and_is_private_email(service, apple):
     event = {"type": "email-disabled", "sub": "1", "email": "a@privaterelay.appleid.com", "is_private_email": "true"}
     answer = accepted(service, apple_notification(apple, event))["events"][0]
     assert (answer["type"], answer["email"], answer["is_private_email"]) == ("email_relay_disabled", event["email"], True)
 
 
-def test_a_logout_token(service, issuer):
+def test_a_logout_token_is_verified(service, issuer):
     answer = accepted(service, logout_token(issuer))
     assert answer["notification"]["kind"] == "logout"
     event = answer["events"][0]
@@ -130,7 +130,7 @@ def test_a_logout_token(service, issuer):
 
 
 @pytest.mark.parametrize("spelling", ["https://accounts.google.com", "https://accounts.google.com/", "accounts.google.com"])
-def test_a_security_event_of_googles(service, google, spelling):
+def test_googles_security_events_are_verified(service, google, spelling):
     subject = {"subject_type": "iss-sub", "iss": spelling, "sub": "7375626A656374"}
     events = {RISC + "account-disabled": {"subject": subject, "reason": "hijacking"}}
     claims = google.claims(iss=spelling, sub=None, exp=None, jti="g1", events=events)
@@ -138,12 +138,12 @@ def test_a_security_event_of_googles(service, google, spelling):
     assert answer["notification"]["issuer"] == "https://accounts.google.com"
     event = answer["events"][0]
     assert (event["type"], event["subject"], event["reason"]) == ("account_disabled", "7375626A656374", "hijacking")
-    # As an ID Token's issuer, only the preset's spellings count.
+    # For ID Tokens, only the preset's spellings are accepted.
     if spelling.endswith("/"):
         service.reject(jws(google.keys[0], google.claims(iss=spelling)), "provider_unknown")
 
 
-def test_several_events_and_unknown_members(service, issuer):
+def test_a_token_may_have_several_and_unknown_events(service, issuer):
     stranger = {"format": "iss_sub", "iss": "https://elsewhere.example", "sub": "user-1"}
     events = {RISC + "sessions-revoked": {}, "https://e.example/new": {"a": 1, "b": [None]}}
     token = jws(
@@ -157,7 +157,7 @@ def test_several_events_and_unknown_members(service, issuer):
     assert second["data"] == {"https://e.example/new": {"sub_id": stranger, "a": 1, "b": [None]}}
 
 
-# By code: what is wrong with a logout token, and the claim that is named.
+# By code: changes to a logout token, and the claim that the problem names.
 REFUSALS = {
     "header_unsupported": ({"header": {"typ": "at+jwt"}}, None),
     "key_not_found": ({"header": {"kid": "another"}}, None),
@@ -172,12 +172,12 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("code", REFUSALS)
-def test_a_refused_notification(service, issuer, code):
+def test_each_refusal_has_its_code(service, issuer, code):
     claims, claim = REFUSALS[code]
     refused(verify(service, logout_token(issuer, **claims), provider="oidc"), code, claim)
 
 
-def test_notifications_that_are_none(service, issuer):
+def test_malformed_or_incomplete_notifications_are_refused(service, issuer):
     good = logout_token(issuer)
     header, payload, _ = parts(good)
     refused(verify(service, "no token", provider="oidc"), "token_malformed")
@@ -197,7 +197,7 @@ def test_a_kind_that_is_not_listed_is_refused(service, apple, issuer):
     refused(verify(service, jws(apple.keys[0], apple.claims(jti="1", events={LOGOUT: {}}))), "claim_invalid", "events")
 
 
-def test_an_id_token_is_no_notification_and_the_other_way_round(service, apple, issuer):
+def test_id_tokens_and_notifications_are_not_interchangeable(service, apple, issuer):
     for each in (apple, issuer):
         refused(verify(service, each.token(jti="1")), "claim_missing", "events")
     assert service.reject(apple_notification(apple, sub="1"), "claim_invalid")["claim"] == "events"
@@ -205,7 +205,7 @@ def test_an_id_token_is_no_notification_and_the_other_way_round(service, apple, 
     service.reject(logout_token(issuer), "header_unsupported")
 
 
-def test_a_request_of_another_form(service):
+def test_an_invalid_request_is_refused(service):
     """`NotificationRequestTests` tests every member."""
     refused(service.api.post(PATH, b'{"token": "a", "payload": "b"}'), "request_invalid")
     refused(service.api.post(PATH, b'{"token": "a", "token": "b"}'), "request_invalid")
@@ -215,16 +215,16 @@ def test_a_request_of_another_form(service):
     assert service.api.get(PATH).code == "method_not_allowed"
 
 
-def test_a_provider_that_nobody_knows(service, issuer):
+def test_an_unknown_provider_or_issuer_is_refused(service, issuer):
     refused(verify(service, logout_token(issuer), provider="nobody"), "provider_unknown")
     refused(verify(service, logout_token(issuer, iss="https://elsewhere.example")), "provider_unknown")
 
 
-def test_keys_that_cant_be_had_are_worth_another_delivery(service, down):
+def test_unavailable_keys_are_retryable(service, down):
     response = verify(service, logout_token(down))
     refused(response, "keys_unavailable")
     assert int(response.header("Retry-After")) >= 1
-    # It can't pass with any key.
+    # No key could make this token valid.
     refused(verify(service, jws(down.keys[0], down.claims(), typ="at+jwt")), "header_unsupported")
 
 
@@ -235,14 +235,14 @@ def test_a_rotated_key_is_found(server):
         accepted(service, logout_token(issuer))
         fetched = issuer.jwks.count
         issuer.rotate(rsa_key("new"), rsa_key("old"))
-        # A notification that could not pass causes no fetch.
+        # A notification that would be refused anyway causes no fetch.
         refused(verify(service, logout_token(issuer, aud="another"), provider="oidc"), "key_not_found")
         assert issuer.jwks.count == fetched
         accepted(service, logout_token(issuer))
         assert issuer.jwks.count == fetched + 1
 
 
-def test_the_path_is_there_once_a_provider_lists_kinds(server, silent):
+def test_the_endpoint_exists_once_a_provider_lists_kinds(server, silent):
     issuer = server.issuer("listing", rsa_key("listing"))
     quiet = provider(silent, "silent")
     with Service(provider(issuer), quiet) as service:
@@ -258,7 +258,7 @@ def test_the_path_is_there_once_a_provider_lists_kinds(server, silent):
         assert verify(service, logout_token(issuer)).code == "not_found"
 
 
-def test_what_is_counted_logged_and_started_with(server):
+def test_notifications_are_counted_and_logged(server):
     issuer = server.issuer("counted", rsa_key("counted"))
     with Service(provider(issuer, notifications=["logout"])) as service:
         service.wait_until_ready()
@@ -278,12 +278,12 @@ def test_what_is_counted_logged_and_started_with(server):
         ]
         entry = service.wait_for(lambda: service.entries(message="request", route=PATH, status=422))[0]
         assert (entry["code"], entry["provider"]) == ("claim_missing", "oidc")
-        # Nothing of the notification.
+        # The log contains nothing from the notification.
         log = "\n".join(service.log)
         assert "user-1" not in log and "s1" not in json.dumps(entry)
 
 
-def test_a_request_is_a_span(server):
+def test_each_request_has_a_span(server):
     issuer = server.issuer("traced", rsa_key("traced"))
     with (
         Collector() as collector,
@@ -298,7 +298,7 @@ def test_a_request_is_a_span(server):
 
 
 @pytest.mark.parametrize("form", ["text", "object", "array"])
-def test_what_apples_double_sends(form):
+def test_notifications_of_apples_double_are_verified(form):
     types = {
         "consent-revoked": "consent_revoked", "account-delete": "account_deleted", "account-deleted": "account_deleted",
         "email-disabled": "email_relay_disabled", "email-enabled": "email_relay_enabled", "made-up": "other",

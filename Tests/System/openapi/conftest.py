@@ -8,7 +8,7 @@ from openapi.example_service import ExampleService
 
 @pytest.fixture(scope="session")
 def examples():
-    """The service of the examples, once it is ready."""
+    """The service of the examples, which is ready."""
     with KeyServer() as key_server, TokenEndpoint() as endpoint:
         examples = ExampleService(key_server, endpoints=endpoint.url)
         examples.endpoint = endpoint
@@ -19,10 +19,10 @@ def examples():
 
 @pytest.fixture
 def api(examples):
-    """Requests to the service listener of the examples' service."""
+    """A client of the service listener of the examples' service."""
     return examples.service.api
 
 
 def pytest_collection_modifyitems(items):
-    """Runs the tests that look at all answers last."""
+    """Runs the tests that check all responses last."""
     items.sort(key=lambda item: item.path.name == "test_coverage.py")

@@ -1,4 +1,4 @@
-"""Access to openapi.yaml for the tests: operations, their documented responses, and schemas to validate messages with."""
+"""Access to openapi.yaml for the tests: operations, their documented responses, and schemas for validation."""
 
 import functools
 import json
@@ -19,7 +19,7 @@ READERS = {"application/yaml": yaml.safe_load, "application/json": json.loads, P
 
 
 class Document:
-    """The document. Places in it are named by JSON Pointers, so that a schema's own references still resolve."""
+    """The document. JSON Pointers name places in it, so that references in schemas still resolve."""
 
     def __init__(self, text: str):
         self.tree = yaml.safe_load(text)
@@ -54,12 +54,12 @@ class Document:
         return {schema["type"]} if isinstance(schema["type"], str) else set(schema["type"])
 
     def errors(self, instance, schema: str, **also) -> list[str]:
-        """The errors of a value under the schema at a pointer, and under the keywords beside it."""
+        """The errors of a value according to the schema at a pointer and additional keywords."""
         validator = jsonschema.Draft202012Validator({"$ref": f"{BASE}#{schema}"} | also, registry=self._registry)
         return [f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(instance)]
 
     def walk(self, pointer: str = ""):
-        """Every place below a pointer, including itself, with its value."""
+        """Every place at and below a pointer, with its value."""
         yield pointer, (value := self[pointer])
         children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         for name, _ in children:
@@ -80,7 +80,7 @@ class Document:
 
     @functools.cached_property
     def problems(self) -> dict[str, dict]:
-        """The one example of each problem, by code."""
+        """The example of each problem, by code."""
         return {code: example["value"] for code, example in self["/components/examples"].items()}
 
     def operation(self, id: str) -> "Operation":
@@ -103,7 +103,7 @@ class Document:
     ) -> list[str]:
         """How a response differs from the documentation, in status, code, headers and body.
 
-        An empty target stands for a request with an unknown path; then some operation must document the response.
+        An empty target stands for an unknown path. Then any operation may document the response.
         """
         code = problem_code(body)
         found: list[str] = []
@@ -168,7 +168,7 @@ class Operation:
 
     @property
     def is_on_head(self) -> bool:
-        """Whether requests are answered without their body, whatever their method."""
+        """Whether the operation accepts any method, and ignores bodies."""
         return self.path == "/v1/forward-auth/{policy}"
 
     @property
@@ -185,7 +185,7 @@ class Content:
         self._escaped = media_type.replace("/", "~1")
         self.schema = f"{pointer}/{self._escaped}/schema"
         media = document[pointer][media_type]
-        # A schema that other responses share, with fewer values of some members in this one.
+        # Other responses share the schema. In this one, some members have fewer values.
         self.narrower = {name: {"enum": values} for name, values in media.get("x-values", {}).items()}
         self.examples = {
             name: document[document.resolve(f"{pointer}/{self._escaped}/examples/{name}")]["value"]
@@ -208,27 +208,27 @@ class Response:
 
     @property
     def content(self) -> Content:
-        """The success response's body, or the problem if there is none."""
+        """The body of a success, or else the problem."""
         return next(iter(self.contents.values()))
 
     @property
     def problem_codes(self) -> list[str]:
-        """The codes of its problems. Their schema is the same everywhere, so that a generated client has one type for them."""
+        """The codes of the problems. All problems have the same schema, so that generated clients have one type for them."""
         return self.document[self.pointer].get("x-codes", [])
 
     def problem_errors(self, problem) -> list[str]:
-        """The errors in a problem: under the schema, and as one of this response's."""
+        """The errors of a problem, according to the schema and to this response."""
         narrower = {"status": {"const": self.status}, "code": {"enum": self.problem_codes}}
         required = self.document[self.pointer].get("x-required", [])
         return self.document.errors(problem, self.contents[PROBLEM].schema, properties=narrower, required=required)
 
     @property
     def codes(self) -> list[str | None]:
-        """The possible problem codes, with `None` if it may be something other than a problem."""
+        """The possible problem codes, and `None` if the body need not be a problem."""
         return [None] * (set(self.contents) != {PROBLEM}) + self.problem_codes
 
     def errors(self, body: bytes | str, is_problem: bool = False) -> list[str]:
-        """The errors in the body of such a response."""
+        """The errors in a body of this response."""
         if not self.contents:
             return ["a body, where none is documented"] if body else []
         content = self.contents.get(PROBLEM) if is_problem else self.content
@@ -245,7 +245,7 @@ class Response:
             return [f"not {content.media_type}: {error}"]
 
     def header_errors(self, headers: list[tuple[str, str]]) -> list[str]:
-        """The errors in the headers of such a response."""
+        """The errors in headers of this response."""
         found = []
         for name, place in self.headers.items():
             values = [value for header, value in headers if header.lower() == name]
@@ -268,7 +268,7 @@ def problem_code(body: bytes | str) -> str | None:
     """The code of a problem; `None` for any other body."""
     try:
         answer = json.loads(body)
-        # An explanation has a code too.
+        # An explanation also has a code.
         return answer.get("code") if "type" in answer else None
     except (ValueError, AttributeError):
         return None

@@ -1,17 +1,17 @@
-"""The service in the examples of openapi.yaml, with providers whose keys the tests have."""
+"""The service in the examples of openapi.yaml, with test keys for its providers."""
 
 from harness.issuer import Issuer, KeyServer
 from harness.service import NETWORK, Service
 from harness.tokens import rsa_key
 
-# The client IDs and the keys' names in the examples' tokens.
+# The client IDs and key IDs in the examples' tokens.
 PROVIDERS = {
     "apple": {"audience": "com.example.app", "kid": "Ey3tWUrUrC"},
     "google": {"audience": "1045-web.apps.example.com", "kid": "5b3706960e3e60024a2655e78cfa63f87c97d309"},
 }
 
 
-# An API's own, for access tokens.
+# The provider for access tokens.
 API = {"id": "api", "issuer": "https://login.example.com/", "audiences": ["https://api.example.com/"], "tokens": "access"}
 API_KID = "api-2025"
 
@@ -41,7 +41,7 @@ class ExampleService:
             for id, entry in PROVIDERS.items()
         ]
         providers.append(API | {"jwks_uri": self.issuers["api"].jwks_uri, "network": NETWORK})
-        # Without it, the page would not exist.
+        # Without this, the endpoint would not exist.
         admin = {"listen": "127.0.0.1:0", "console": True}
         gateway = {"forward_auth": {"policies": [{"id": "api", "providers": ["api"]}]}}
         self.service = Service(*providers, **({"admin": admin, "sign_ins": {}} | gateway | settings))

@@ -1,4 +1,4 @@
-"""Schemathesis hooks: checks for every answer, and known values for the generated requests.
+"""Schemathesis hooks: checks of every response, and known values for generated requests.
 
 Schemathesis loads this file through SCHEMATHESIS_HOOKS.
 """
@@ -12,9 +12,9 @@ import schemathesis
 
 from openapi.documented import document, problem_code
 
-# By request member: values that the service knows, which random generation would never find.
+# By request member: values that the service knows, and that random generation would never find.
 KNOWN = json.loads(pathlib.Path(os.environ["ASSAY_FUZZ_VALUES"]).read_text(encoding="utf-8"))
-# Members that apply to few tokens.
+# Members that are valid for few tokens.
 OPTIONAL = ("access_token", "code", "max_age")
 # The default of `limits.max_body`.
 LARGEST = 64 * 1024
@@ -23,9 +23,9 @@ ITEM = "/components/schemas/VerifyRequest"
 
 @schemathesis.hook
 def map_body(context, body):
-    """Makes most requests about existing tokens and providers, chosen by the request's own bytes.
+    """Puts known tokens and providers into most requests, chosen by the request's own bytes.
 
-    Invalid members stay as they are, since they test error handling.
+    Keeps invalid members, because they test error handling.
     """
     items = body.get("items") if isinstance(body, dict) else None
     schema = ITEM if isinstance(items, list) else document().find(context.operation.method, context.operation.path).request.schema
@@ -34,7 +34,7 @@ def map_body(context, body):
         if isinstance(item, dict):
             seed = zlib.crc32(json.dumps(item, sort_keys=True).encode())
             for place, name in enumerate((*KNOWN, *OPTIONAL)):
-                # Two bits per member, so that one in four stays as generated.
+                # Two bits per member, so that one member in four stays as generated.
                 is_left = seed >> 2 * place & 3 == 0
                 if is_left or name not in item or name not in document()[members]:
                     continue
@@ -91,7 +91,7 @@ def fits(body: bytes | str | None, schema: str) -> bool:
 
 
 def read(body: bytes | str | None):
-    # JSON Schema treats 60.0 as an integer, but max_age must have no fraction, so it matches no type here.
+    # JSON Schema treats 60.0 as an integer, but the service does not, so a float matches no type here.
     return json.loads(body or b"", object_pairs_hook=unique_members, parse_float=lambda _: object())
 
 

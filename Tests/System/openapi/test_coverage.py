@@ -1,4 +1,4 @@
-"""All answers of the service, here and in the end-to-end tests, are documented; and everything documented has been answered."""
+"""Every response to the tests is documented, and every documented response occurs in the tests."""
 
 import json
 import os
@@ -11,11 +11,11 @@ from harness import contract
 from harness.service import TESTS
 from openapi.documented import document
 
-# Where answers are recorded: in other folders, and in this one.
+# Where responses are recorded: in other folders, and in this one.
 ELSEWHERE = [TESTS / folder for folder in ("access_tokens", "contract", "forward_auth", "grants", "keys", "listeners", "notifications", "settings", "sign_ins", "telemetry")]
 HERE = [TESTS / "openapi/test_service.py", TESTS / "openapi/test_transport.py"]
 
-# Documented answers that no test can cause: the code, or (operation, code), with the reason.
+# Documented responses that no test can cause: the code, or (operation, code), with the reason.
 NOT_PRODUCED = {
     "internal": "a fault of the service's own, which nothing that a caller sends brings about",
 }
@@ -23,9 +23,9 @@ NOT_PRODUCED = {
 
 @pytest.fixture(scope="module")
 def recording(request, tmp_path_factory):
-    """Every answer of this session, and of others that have written theirs to the folder ASSAY_RECORD.
+    """Every response of this session, and of others that have written theirs to the folder ASSAY_RECORD.
 
-    Suites that are in neither are run for their answers.
+    Runs the suites of which there are no responses.
     """
     entries = list(contract.recording)
     missing = [suite for suite in ELSEWHERE + HERE if not any(item.path.is_relative_to(suite) for item in request.session.items)]
@@ -37,11 +37,11 @@ def recording(request, tmp_path_factory):
         command = [sys.executable, "-m", "pytest", "-q", *map(str, missing)]
         subprocess.run(command, env=os.environ | {"ASSAY_RECORD": folder}, capture_output=True, check=False)
         entries += contract.recorded(folder)
-    assert len(entries) > 500, "too few answers to say anything"
+    assert len(entries) > 500, "too few responses"
     return entries
 
 
-def test_every_answer_is_documented(recording):
+def test_every_response_is_documented(recording):
     faults = [
         fault
         for entry in recording
@@ -52,7 +52,7 @@ def test_every_answer_is_documented(recording):
     assert sorted(set(faults)) == []
 
 
-def test_every_documented_answer_was_got(recording):
+def test_every_documented_response_occurs(recording):
     got = set()
     for entry in recording:
         operation = document().find(entry["method"], entry["path"])
@@ -67,18 +67,18 @@ def test_every_documented_answer_was_got(recording):
     assert sorted(expected - got, key=str) == []
 
 
-def test_what_no_operation_stands_for_was_got(recording):
+def test_responses_without_an_operation_occur(recording):
     assert {"not_found", "method_not_allowed"} <= {entry["code"] for entry in recording}
 
 
-def test_what_is_excepted_was_not_got_after_all(recording):
+def test_exceptions_do_not_occur(recording):
     got = {entry["code"] for entry in recording}
     got |= {(op.id, entry["code"]) for entry in recording if (op := document().find(entry["method"], entry["path"]))}
     assert got & set(NOT_PRODUCED) == set()
 
 
 def problems(recording):
-    """Every problem in an answer, including those of a batch's items."""
+    """Every problem in the responses, including those in batches."""
     for entry in recording:
         if entry["method"] == "HEAD" or not entry["body"].startswith("{"):
             continue
@@ -88,7 +88,7 @@ def problems(recording):
         yield from (result["error"] for result in body.get("results", []) if "error" in result)
 
 
-def test_a_problems_example_has_the_words_of_the_service(recording):
+def test_the_examples_of_problems_have_the_services_wording(recording):
     titles, details = {}, {}
     for problem in problems(recording):
         titles.setdefault(problem["code"], set()).add(problem["title"])

@@ -35,7 +35,7 @@ OPERATIONS = {
     ("get", "/metrics"): {ADMIN},
 }
 
-# The harness checks actual answers against the same table, and never accepts 500.
+# The harness checks responses against the same table, but never accepts 500.
 STATUSES = contract.STATUS | {"internal": 500}
 OF_GRANTS = {"grant_invalid", "provider_refused"}
 OF_ACCESS_TOKENS = {"scope_missing"}
@@ -46,7 +46,7 @@ REJECTIONS = {
     if status == 422 and not code.startswith("sign_in_") and code not in OF_GRANTS | OF_BROWSERS | OF_ACCESS_TOKENS
 }
 
-# Optional members of answers: (schema, member).
+# Optional members of responses: (schema, member).
 OPTIONAL = {
     ("/components/schemas/VerifyAnswer", "claims"),
     ("/components/schemas/FinishAnswer", "claims"),
@@ -63,9 +63,9 @@ OPTIONAL = {
     ("/components/schemas/VerdictList", "sign_ins"),
     ("/components/schemas/VerdictList", "store"),
 }
-# Members of requests that enable a check. A backend that has lost one must get an error.
+# Members of requests that enable a check. They must not be null, so that a backend that has lost a value gets an error.
 CHECKS = {"nonce", "subject", "issuer", "authenticated_after", "scopes"}
-# For methods that no operation covers.
+# Responses to methods without an operation.
 OF_NO_OPERATION = {"/components/responses/MethodNotAllowed"}
 REQUEST_SCHEMAS = {"VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "FinishRequest", "NotificationRequest", "AccessTokenRequest", "ApplePayload", "RefreshRequest", "RevokeRequest"}
 
@@ -74,52 +74,52 @@ responses += [document().not_found, document().method_not_allowed]
 problems = [response for response in responses if PROBLEM in response.contents]
 
 
-def test_it_is_a_valid_openapi_document():
+def test_the_document_is_valid_openapi():
     assert document().tree["openapi"].startswith("3.1.")
     openapi_spec_validator.validate(document().tree)
 
 
-def test_it_has_the_contracts_endpoints_on_their_listeners():
+def test_the_endpoints_and_their_listeners_are_those_of_the_contract():
     found = {(operation.method, operation.path): operation.servers for operation in document().operations}
     assert found == OPERATIONS
 
 
-def test_the_codes_are_the_contracts():
+def test_the_codes_are_those_of_the_contract():
     assert len(document().codes) == len(set(document().codes))
     assert set(document().codes) == set(STATUSES)
 
 
-def test_every_code_comes_with_its_one_status():
+def test_every_code_has_one_status():
     found = {(code, response.status) for response in problems for code in response.problem_codes}
     assert found == set(STATUSES.items())
 
 
-def test_a_problem_has_one_schema_everywhere():
-    """A schema beside a reference, or one for each response, is a type of its own in a generated client."""
+def test_all_problems_have_the_same_schema():
+    """In a generated client, every other schema would become another type."""
     for response in responses:
         assert (PROBLEM in response.contents) is bool(response.problem_codes), response.pointer
     for response in problems:
         assert document()[response.contents[PROBLEM].schema] == {"$ref": "#/components/schemas/Problem"}, response.pointer
 
 
-def test_the_table_of_codes_says_the_same_as_the_schemas():
+def test_the_table_of_codes_agrees_with_the_schemas():
     table = document()["/components/schemas/ProblemCode/description"]
     rows = [(code, int(status)) for code, status in re.findall(r"^\| `(\w+)` \| (\d+) \|", table, re.M)]
     assert [code for code, _ in rows] == document().codes
     assert set(rows) == set(STATUSES.items())
 
 
-def test_the_rejections_stand_in_the_order_of_the_checks():
+def test_rejections_are_listed_in_the_order_of_the_checks():
     rejections = [code for code in document().codes if code in REJECTIONS]
     assert document()["/components/responses/TokenRejected/x-codes"] == rejections
     assert document()["/components/schemas/CheckCode/enum"][: len(rejections)] == rejections
 
 
-def test_verify_documents_every_status_it_answers_with():
+def test_verify_documents_every_status():
     assert set(document().operation("verify").responses) == {200, 400, 401, 404, 408, 413, 415, 422, 431, 500, 503}
 
 
-def test_a_verify_item_has_the_codes_of_a_single_verify_that_are_not_the_whole_requests():
+def test_an_item_has_the_codes_of_a_single_verify_except_for_transport_errors():
     whole = {
         "caller_unauthenticated", "request_timeout", "request_too_large", "content_type_unsupported",
         "headers_too_large", "overloaded", "shutting_down",
@@ -128,7 +128,7 @@ def test_a_verify_item_has_the_codes_of_a_single_verify_that_are_not_the_whole_r
     assert set(document()["/components/schemas/BatchError/x-codes"]) == single
 
 
-def test_calling_with_an_api_key_is_optional_and_not_for_health_and_metrics():
+def test_api_keys_are_optional_and_do_not_apply_to_health_and_metrics():
     secured = {
         operation.id: document()[operation.pointer]["security"]
         for operation in document().operations
@@ -150,11 +150,11 @@ def test_every_response_documents_its_headers(response):
         expected |= {"retry-after"}
     assert set(response.headers) == expected
     optional = {name for name, place in response.headers.items() if not document()[place]["required"]}
-    # If the service is not ready, it need not say when it will be.
+    # A service that is not ready may not know when it will be.
     assert optional == ({"retry-after"} if None in response.codes and response.status == 503 else set())
 
 
-def test_every_operation_takes_a_request_id():
+def test_every_operation_accepts_a_request_id():
     for operation in document().operations:
         item = document()[operation.pointer.rsplit("/", 1)[0]]
         assert {"$ref": "#/components/parameters/RequestID"} in item["parameters"], operation.id
@@ -166,14 +166,14 @@ def object_schemas():
             yield pointer, value
 
 
-def test_no_object_has_members_that_the_document_does_not_name():
+def test_objects_have_no_additional_members():
     found = dict(object_schemas())
     assert len(found) > 12
     for pointer, schema in found.items():
         assert schema.get("additionalProperties") is False, pointer
 
 
-def test_every_member_of_an_answer_is_always_there():
+def test_members_of_responses_are_required():
     for pointer, schema in object_schemas():
         if pointer.split("/")[3] in REQUEST_SCHEMAS:
             continue
@@ -181,7 +181,7 @@ def test_every_member_of_an_answer_is_always_there():
         assert set(schema.get("required", [])) == set(schema["properties"]) - optional, pointer
 
 
-def test_the_free_objects_are_the_claims_and_the_response_and_no_other():
+def test_only_claims_and_event_data_are_free_objects():
     free = {
         pointer
         for pointer, value in document().walk("/components/schemas")
@@ -202,7 +202,7 @@ def test_every_request_member_has_a_type_and_a_description():
             assert document()[place].get("description"), place
 
 
-def test_a_request_member_may_be_null_unless_it_is_required_or_switches_a_check_on():
+def test_request_members_may_be_null_unless_required_or_enabling_a_check():
     for pointer, schema in object_schemas():
         if pointer.split("/")[3] not in REQUEST_SCHEMAS:
             continue
@@ -211,14 +211,14 @@ def test_a_request_member_may_be_null_unless_it_is_required_or_switches_a_check_
             assert is_nullable == (name not in schema.get("required", []) and name not in CHECKS), (pointer, name)
 
 
-def test_a_reference_is_to_a_component_by_its_name():
-    """Client generators ignore references to parts of other schemas, and everything that needs them."""
+def test_references_name_components():
+    """Client generators ignore references to parts of schemas, and everything that depends on them."""
     for pointer, value in document().walk():
         if isinstance(value, dict) and isinstance(value.get("$ref"), str):
             assert re.fullmatch(r"#/components/\w+/[\w-]+", value["$ref"]), pointer
 
 
-def test_every_reference_leads_somewhere_and_every_component_is_used():
+def test_every_reference_resolves_and_every_component_is_used():
     used = set()
     for _, value in document().walk():
         if isinstance(value, dict) and isinstance(value.get("$ref"), str):

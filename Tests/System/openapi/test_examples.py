@@ -24,7 +24,7 @@ def place(entry) -> str:
 
 
 @pytest.mark.parametrize("entry", examples, ids=place)
-def test_an_example_fits_its_schema(entry):
+def test_examples_match_their_schemas(entry):
     content, name = entry
     assert document().errors(content.examples[name], content.schema) == []
 
@@ -33,13 +33,13 @@ def test_every_body_has_an_example():
     assert [schema for schema, content in bodies.items() if not content.examples] == []
 
 
-def test_every_code_has_one_example_named_for_it():
+def test_every_code_has_an_example_of_its_name():
     assert list(document().problems) == document().codes
 
 
 @pytest.mark.parametrize("response", refusals, ids=lambda response: response.pointer)
-def test_a_response_shows_examples_of_its_own_codes(response):
-    """Not each of them: each is shown where it is at home."""
+def test_responses_show_examples_of_their_own_codes(response):
+    """Each example need not appear in every response that may have its code."""
     shown = response.contents[PROBLEM].examples
     assert shown and all(example == document().problems[code] for code, example in shown.items())
     mentions_spent = "x-required" in document()[response.pointer] or "`spent`" in document()[response.pointer]["description"]
@@ -48,12 +48,12 @@ def test_a_response_shows_examples_of_its_own_codes(response):
         assert mentions_spent or "spent" not in example
 
 
-def test_every_example_is_shown_once_at_least():
+def test_every_example_is_shown_at_least_once():
     assert {code for response in refusals for code in response.contents[PROBLEM].examples} == set(document().codes)
 
 
 @pytest.mark.parametrize("code", document().codes)
-def test_a_problems_example_is_about_its_code(code):
+def test_examples_of_problems_match_their_code(code):
     example = document().problems[code]
     assert example["code"] == code
     assert example["type"] == "urn:assay:problem:" + code
@@ -62,7 +62,7 @@ def test_a_problems_example_is_about_its_code(code):
         assert example["claim"] in example["detail"]
 
 
-def test_a_header_and_a_parameter_have_examples_that_fit():
+def test_headers_and_parameters_have_matching_examples():
     checked = 0
     for pointer, value in document().walk():
         if isinstance(value, dict) and "example" in value:
@@ -73,21 +73,21 @@ def test_a_header_and_a_parameter_have_examples_that_fit():
     )
 
 
-def test_the_answers_to_verify_have_the_requests_names():
+def test_the_examples_of_requests_and_responses_have_the_same_names():
     for id in ("verify", "verifyBatch"):
         operation = document().operation(id)
         assert operation.request.examples.keys() == operation.responses[200].content.examples.keys()
 
 
 def members(value, path=()):
-    """Every member of every object in a value, as a path."""
+    """The path of every member of every object in a value."""
     for name, member in value.items() if isinstance(value, dict) else ():
         yield (*path, name)
         yield from members(member, (*path, name))
 
 
 def changed(value, path, change):
-    """A copy in which `change` was applied to the object with the member at a path."""
+    """A copy of a value, in which `change` is applied to the member at a path."""
     result = copy.deepcopy(value)
     holder = result
     for name in path[:-1]:
@@ -100,27 +100,27 @@ answer = verified.examples["apple"]
 
 
 @pytest.mark.parametrize("path", members(answer), ids=".".join)
-def test_an_answer_without_one_of_its_members_does_not_fit(path):
+def test_an_answer_without_one_of_its_members_is_invalid(path):
     assert document().errors(changed(answer, path, lambda holder, name: holder.pop(name)), verified.schema)
 
 
 @pytest.mark.parametrize("path", members(answer), ids=".".join)
-def test_an_answer_with_a_member_of_another_type_does_not_fit(path):
+def test_an_answer_with_a_member_of_another_type_is_invalid(path):
     assert document().errors(changed(answer, path, lambda holder, name: holder.update({name: [1]})), verified.schema)
 
 
 @pytest.mark.parametrize("part", ["identity", "token", "keys"])
-def test_an_answer_with_a_member_more_does_not_fit(part):
+def test_an_answer_with_an_additional_member_is_invalid(part):
     assert document().errors(answer | {part: answer[part] | {"more": None}}, verified.schema)
     assert document().errors(answer | {"more": None}, verified.schema)
 
 
 @pytest.mark.parametrize("path", [("identity", "subject"), ("token", "issued_at"), ("token", "amr"), ("keys", "stale")])
-def test_what_is_always_known_is_never_null(path):
+def test_members_that_are_always_known_cannot_be_null(path):
     assert document().errors(changed(answer, path, lambda holder, name: holder.update({name: None})), verified.schema)
 
 
-def test_a_problem_has_a_claim_exactly_where_its_code_is_about_one():
+def test_a_problem_has_a_claim_exactly_if_its_code_is_about_one():
     schema = "/components/schemas/Problem"
     for code, example in document().problems.items():
         is_about_claim = code in ("claim_missing", "claim_invalid")
@@ -131,8 +131,8 @@ def test_a_problem_has_a_claim_exactly_where_its_code_is_about_one():
 
 
 @pytest.mark.parametrize("code", document().codes)
-def test_a_problem_fits_no_response_of_another_code(code):
-    # Some responses need `spent`, and none forbids it.
+def test_a_problem_matches_only_responses_with_its_code(code):
+    # Some responses require `spent`, and none forbids it.
     example = document().problems[code] | {"spent": False}
     for response in refusals:
         fits = response.problem_errors(example) == []
@@ -159,11 +159,11 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("body", REFUSED.values(), ids=REFUSED)
-def test_a_wrong_request_does_not_fit(body):
+def test_a_wrong_request_is_invalid(body):
     assert document().errors(body, request.schema)
     assert document().errors({"items": [body]}, document().operation("verifyBatch").request.schema)
 
 
 @pytest.mark.parametrize("count", [0, 257])
-def test_a_batch_of_too_few_or_too_many_does_not_fit(count):
+def test_a_batch_with_too_few_or_too_many_items_is_invalid(count):
     assert document().errors({"items": [{"id_token": "t"}] * count}, document().operation("verifyBatch").request.schema)

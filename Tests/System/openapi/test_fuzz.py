@@ -1,4 +1,4 @@
-"""Schemathesis generates valid and invalid requests from openapi.yaml, and the service answers each as documented."""
+"""The service answers valid and invalid requests, which Schemathesis generates from openapi.yaml, as documented."""
 
 import json
 import os
@@ -16,10 +16,10 @@ from openapi.documented import FILE, document
 from openapi.example_service import API, PROVIDERS, ExampleService
 
 EXAMPLES = 60
-# The same requests in every run. Set another seed, or `random`, for others.
+# By default, every run has the same requests. Set another seed, or `random`, for others.
 SEED = os.environ.get("ASSAY_FUZZ_SEED", "1")
-# Schemathesis's own assumptions are off: that a request matching the schema succeeds (a sign-in with an invalid token
-# does not), and that any other is rejected as a whole (a batch is not). `fuzz_checks` has stricter checks.
+# Schemathesis assumes that a request which matches the schema succeeds (with an invalid token, it does not), and that any
+# other is rejected as a whole (a batch is not). `fuzz_checks` has stricter checks instead.
 UNFIT_CHECKS = "positive_data_acceptance,negative_data_rejection"
 ISSUERS = {"apple": "https://appleid.apple.com", "google": "https://accounts.google.com"}
 # How to make a token of each kind from a valid one; `None` removes a claim.
@@ -37,7 +37,7 @@ CHANGES = [
 
 @pytest.fixture(scope="module")
 def examples():
-    """The service of the examples, with endpoints that answer: a provider that can't be reached is a server error."""
+    """The service of the examples, with working endpoints, because an unreachable provider would be a server error."""
     with KeyServer() as key_server, TokenEndpoint() as endpoints:
         for path in (token_endpoint.TOKEN, token_endpoint.REVOCATION):
             endpoints.always(token_endpoint.error("invalid_grant"), path)
@@ -76,7 +76,7 @@ def known_values(examples, tmp_path_factory):
 
 
 @pytest.mark.parametrize("listener", ["service", "admin"])
-def test_requests_made_up_from_the_document_are_answered_as_documented(listener, examples, known_values, tmp_path):
+def test_generated_requests_are_answered_as_documented(listener, examples, known_values, tmp_path):
     port = {"service": 8080, "admin": 9090}[listener]
     operations = [each.id for each in document().operations if f"http://127.0.0.1:{port}" in each.servers]
     assert operations

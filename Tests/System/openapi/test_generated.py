@@ -1,4 +1,4 @@
-"""Clients generated from openapi.yaml are complete, can be built, and call the service."""
+"""Clients that are generated from openapi.yaml are complete, compile, and can call the service."""
 
 import json
 import pathlib
@@ -15,12 +15,12 @@ from openapi.test_service import access_token, batch, begin, notification, renew
 
 PROGRAMS = pathlib.Path(__file__).with_name("generated")
 DEADLINE = 180
-# The one answer that is neither JSON nor text.
+# The only response that is neither JSON nor text.
 NOT_GENERATED = ("application/yaml",)
 
 
 def run(*command, directory: pathlib.Path, **variables: str) -> str:
-    """What a program wrote. What it wrote instead, if it fails, is the failure message."""
+    """Runs a program; returns its output, which is also the failure message."""
     result = subprocess.run(
         [str(part) for part in command],
         cwd=directory,
@@ -86,19 +86,19 @@ def test_a_generated_client_calls_the_service(generate, examples, tmp_path):
     }
 
 
-def test_it_has_no_aliases():
-    """Many tools, and people, don't follow them."""
+def test_the_document_has_no_yaml_aliases():
+    """Many tools do not support them."""
     text = FILE.read_text(encoding="utf-8")
     assert re.findall(r"^(?:[^\"'#|]*[\s\[{])?[&*]\w+", text, re.M) == []
 
 
-def test_half_a_sentence_is_not_a_keyword():
-    """In YAML's flow style, an unquoted text ends at a comma."""
+def test_unquoted_text_with_a_comma_does_not_become_a_keyword():
+    """In YAML's flow style, unquoted text ends at a comma."""
     for pointer, value in document().walk():
         if isinstance(value, dict) and not re.search(r"/(value|example|examples|properties)(/|$)", pointer):
             assert [name for name in value if " " in str(name)] == [], pointer
 
 
-def test_it_has_the_version_of_the_service(examples):
+def test_the_document_has_the_services_version(examples):
     running = examples.service.admin.get("/v1/providers").json["service"]["version"]
     assert document().tree["info"]["version"] == running

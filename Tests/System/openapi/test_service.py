@@ -1,4 +1,4 @@
-"""The running service agrees with openapi.yaml: examples, bounds, listeners and methods."""
+"""The service agrees with openapi.yaml: examples, bounds, listeners and methods."""
 
 import json
 import re
@@ -23,7 +23,7 @@ access_token = document().operation("verifyAccessToken")
 
 
 def renewed(request: dict, examples, **changes: str) -> tuple[dict, int]:
-    """An example's request with its token signed again as if issued now; and how many seconds later that is."""
+    """An example's request with its token reissued now, and how many seconds that is after the original."""
     header, payload, _ = parts(request["id_token"])
     header, claims = json.loads(unb64url(header)), json.loads(unb64url(payload))
     shift = now() - 5 - claims["iat"]
@@ -32,7 +32,7 @@ def renewed(request: dict, examples, **changes: str) -> tuple[dict, int]:
 
 
 def later(answer: dict, shift: int) -> dict:
-    """An example's answer with the token's times shifted."""
+    """An example's answer with shifted token times."""
 
     def moved(members: dict, names) -> dict:
         return members | {name: members[name] + shift for name in names if members.get(name) is not None}
@@ -42,7 +42,7 @@ def later(answer: dict, shift: int) -> dict:
 
 
 @pytest.mark.parametrize("name", explain.request.examples)
-def test_an_explanations_example_is_what_the_service_says(name, examples):
+def test_the_example_of_an_explanation_is_accurate(name, examples):
     request, _ = renewed(explain.request.examples[name], examples)
     response = examples.service.admin.post("/v1/explain", request)
     assert response.status == 200, response
@@ -56,18 +56,18 @@ def test_an_explanations_example_is_what_the_service_says(name, examples):
 
 
 def timeless(check: dict) -> dict:
-    """A check without the times in its texts."""
+    """A check without the times in its text."""
     dates = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d+( s)?\b"
     return {name: re.sub(dates, "…", value or "") for name, value in check.items()}
 
 
 def without_keys(answer: dict) -> dict:
-    """An answer without the parts that depend on when the keys were fetched."""
+    """An answer without the members that depend on when the keys were fetched."""
     return {name: value for name, value in answer.items() if name != "keys"}
 
 
 @pytest.mark.parametrize("name", verify.request.examples)
-def test_an_examples_request_is_answered_by_its_answer(name, api, examples):
+def test_the_examples_of_verify_are_accurate(name, api, examples):
     request, shift = renewed(verify.request.examples[name], examples)
     response = api.post("/v1/verify", request)
     assert response.status == 200, response
@@ -76,7 +76,7 @@ def test_an_examples_request_is_answered_by_its_answer(name, api, examples):
 
 
 @pytest.mark.parametrize("name", begin.request.examples)
-def test_a_beginnings_example_has_the_members_of_its_answer(name, api):
+def test_the_examples_of_begin_have_the_right_members(name, api):
     response = api.post("/v1/sign-ins", begin.request.examples[name])
     assert response.status == 201, response
     expected = begin.responses[201].content.examples[name]
@@ -85,7 +85,7 @@ def test_a_beginnings_example_has_the_members_of_its_answer(name, api):
     }
 
 
-def test_a_native_finishs_example_is_answered_by_its_answer(api, examples):
+def test_the_example_of_a_native_finish_is_accurate(api, examples):
     name = "google"
     expected = finish.responses[200].content.examples[name]
     begun = api.post("/v1/sign-ins", {"provider": expected["identity"]["provider"], "context": expected["context"]}).json
@@ -95,7 +95,7 @@ def test_a_native_finishs_example_is_answered_by_its_answer(api, examples):
     assert without_keys(response.json) == without_keys(later(expected, shift))
 
 
-def test_a_browser_finishs_example_is_answered_by_its_answer(api, examples):
+def test_the_example_of_a_finish_in_the_browser_is_accurate(api, examples):
     request, expected = finish.request.examples["browser"], finish.responses[200].content.examples["browser"]
     begun = api.post("/v1/sign-ins", begin.request.examples["browser"]).json
     granted = expected["grant"]
@@ -110,7 +110,7 @@ def test_a_browser_finishs_example_is_answered_by_its_answer(api, examples):
 
 
 @pytest.mark.parametrize("name", notification.request.examples)
-def test_a_notifications_example_is_answered_by_its_answer(name, api, examples):
+def test_the_examples_of_notifications_are_accurate(name, api, examples):
     sent, shift = renewed({"id_token": notification.request.examples[name]["payload"]}, examples)
     response = api.post("/v1/notifications/verify", {"payload": sent["id_token"]})
     assert response.status == 200, response
@@ -120,7 +120,7 @@ def test_a_notifications_example_is_answered_by_its_answer(name, api, examples):
 
 
 @pytest.mark.parametrize("name", access_token.request.examples)
-def test_an_access_tokens_example_is_answered_by_its_answer(name, api, examples):
+def test_the_example_of_an_access_token_is_accurate(name, api, examples):
     request = access_token.request.examples[name]
     sent, shift = renewed({"id_token": request["token"]}, examples)
     response = api.post("/v1/access-tokens/verify", request | {"token": sent["id_token"]})
@@ -130,7 +130,7 @@ def test_an_access_tokens_example_is_answered_by_its_answer(name, api, examples)
 
 
 @pytest.mark.parametrize("name", batch.request.examples)
-def test_a_batchs_example_is_answered_by_its_answer(name, api, examples):
+def test_the_example_of_a_batch_is_accurate(name, api, examples):
     renewals = [renewed(item, examples) for item in batch.request.examples[name]["items"]]
     response = api.post("/v1/verify/batch", {"items": [item for item, _ in renewals]})
     assert response.status == 200, response
@@ -144,22 +144,22 @@ def test_a_batchs_example_is_answered_by_its_answer(name, api, examples):
 
 
 @pytest.mark.parametrize("name", verify.request.examples)
-def test_an_examples_token_is_in_the_right_form_and_gets_as_far_as_its_signature(name, api):
+def test_the_examples_tokens_are_valid_up_to_their_signature(name, api):
     request = verify.request.examples[name]
     header, payload, signature = parts(request["id_token"])
     assert b64url(unb64url(signature)) == signature and len(unb64url(signature)) == 256
-    # The key that signed it was discarded; the service's has the same name.
+    # The key that signed it was discarded. The service's key has the same ID.
     assert_code(api.post("/v1/verify", request), "signature_invalid")
 
 
-def test_the_document_is_served_as_it_is(api):
+def test_the_document_is_served_unchanged(api):
     response = api.get("/openapi.yaml")
     assert response.status == 200
     assert response.body == FILE.read_bytes()
 
 
 def strings():
-    """Every string member of a verify request with bounds: (path, shortest, longest)."""
+    """Every string member of a verify request with a maximum length: (path, shortest, longest)."""
 
     def within(schema: str, path: tuple):
         for name in document()[schema]["properties"]:
@@ -174,17 +174,17 @@ def strings():
 
 
 def request_with(path: tuple, value) -> bytes:
-    """A request with a malformed token. `token_malformed` shows that the request itself is valid."""
+    """A request with a malformed token, so that `token_malformed` shows that the request itself is valid."""
     for name in reversed(path):
         value = {name: value}
-    # Allowed only together with a subject.
+    # An issuer is allowed only together with a subject.
     beside = {"subject": "s"} if "issuer" in value else {}
     return json.dumps({"id_token": "a.b"} | beside | value, ensure_ascii=False).encode()
 
 
 @pytest.mark.parametrize("path,shortest,longest", [pytest.param(*entry, id=".".join(entry[0])) for entry in strings()])
 @pytest.mark.parametrize("character", ["x", "é", "\U0001f600"])
-def test_a_string_has_the_documented_length_in_code_points(path, shortest, longest, character, api):
+def test_strings_have_the_documented_length_in_code_points(path, shortest, longest, character, api):
     lengths = {shortest, longest} if longest * len(character.encode()) < 60_000 else {shortest}
     for length in lengths:
         response = api.post("/v1/verify", request_with(path, character * length))
@@ -196,7 +196,7 @@ def test_a_string_has_the_documented_length_in_code_points(path, shortest, longe
 
 
 @pytest.mark.parametrize("name", document()["/components/schemas/VerifyRequest/properties"])
-def test_a_member_may_be_null_where_it_is_documented(name, api):
+def test_members_may_be_null_as_documented(name, api):
     may_be_null = "null" in document().types(f"/components/schemas/VerifyRequest/properties/{name}")
     response = api.post("/v1/verify", request_with((name,), None))
     assert_code(response, "token_malformed" if may_be_null else "request_invalid")
@@ -226,7 +226,7 @@ def test_a_batch_has_the_documented_number_of_items(api):
 BROKEN_ITEMS = [{}, {"id_token": 1}, {"id_token": "a.b", "nonse": "n"}, [], "a.b", 1, None, True]
 
 
-def test_a_broken_item_is_invalid_in_its_place(api):
+def test_an_invalid_item_does_not_affect_others(api):
     items = [entry for item in BROKEN_ITEMS for entry in (item, {"id_token": "a.b"})]
     response = api.post("/v1/verify/batch", {"items": items})
     assert response.status == 200, response
@@ -240,7 +240,7 @@ def target(path: str) -> str:
 
 @pytest.mark.parametrize("path", document().tree["paths"])
 @pytest.mark.parametrize("listener", ["service", "admin"])
-def test_a_path_answers_on_its_listeners_with_its_methods_only(path, listener, examples):
+def test_paths_exist_only_on_their_listeners_with_their_methods(path, listener, examples):
     url = {"service": "http://127.0.0.1:8080", "admin": "http://127.0.0.1:9090"}[listener]
     client = {"service": examples.service.api, "admin": examples.service.admin}[listener]
     operations = [each for each in document().operations if each.path == path and url in each.servers]
@@ -265,12 +265,12 @@ NOWHERE = ["//", "/v1", "/v1/", "/v1/verify/", "//v1/verify", "/V1/verify", "/v1
 
 
 @pytest.mark.parametrize("path", NOWHERE)
-def test_a_path_that_is_not_documented_is_not_found(path, examples):
+def test_undocumented_paths_are_not_found(path, examples):
     for client in (examples.service.api, examples.service.admin):
         assert_code(client.post(path, b"{}"), "not_found")
 
 
-def test_a_refresh_that_brings_no_keys_is_unavailable_where_there_were_none():
+def test_a_failed_refresh_without_earlier_keys_is_unavailable():
     with KeyServer() as key_server:
         examples = ExampleService(key_server, key_status=500)
         with examples.service as service:

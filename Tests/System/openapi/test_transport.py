@@ -1,4 +1,4 @@
-"""Every operation answers incomplete requests as documented: malformed, slow, too large, one too many."""
+"""Every operation answers transport errors as documented: malformed, slow, too large or too many requests."""
 
 import select
 
@@ -17,7 +17,7 @@ CASES = [
     for listener, url in ADDRESSES.items()
     if url in operation.servers
 ]
-# What the backend calls on the service listener, with an API key if there are any.
+# Operations on the service listener that require an API key, if keys are configured.
 CALLS = [
     "verify", "verifyBatch", "beginSignIn", "finishSignIn", "refreshGrant", "revokeGrant", "verifyNotification", "verifyAccessToken",
 ]  # fmt: skip
@@ -45,7 +45,7 @@ def answer(connection, operation, octets: bytes):
 
 
 @every_operation
-def test_a_request_that_is_not_http_is_invalid(operation, listener, examples):
+def test_a_malformed_request_is_invalid(operation, listener, examples):
     octets = f"{operation.method.upper()} {target(operation)} HTTP/1.1\r\nHost: a\r\nno field\r\n\r\n".encode()
     with connect(examples.service, listener) as connection:
         assert_code(answer(connection, operation, octets), "request_invalid")
@@ -76,7 +76,7 @@ def hurried():
         yield service
 
 
-def test_a_request_that_does_not_end_times_out_whatever_the_operation(hurried):
+def test_an_incomplete_request_times_out(hurried):
     begun = []
     for operation, listener in CASES:
         connection = connect(hurried, listener)
@@ -97,7 +97,7 @@ def narrow():
 
 
 @of_a_body
-def test_of_two_requests_at_once_one_is_turned_away(operation, listener, narrow):
+def test_a_request_beyond_the_limit_is_overloaded(operation, listener, narrow):
     method = operation.method.upper()
     for _ in range(20):
         with connect(narrow, listener) as first, connect(narrow, listener) as second:
@@ -105,19 +105,19 @@ def test_of_two_requests_at_once_one_is_turned_away(operation, listener, narrow)
                 connection.send(
                     request_bytes(method, target(operation), None, {"Content-Length": "200000"}) + b" " * 160000
                 )
-            # The event loops decide which one comes first; the other one is answered before it is complete.
+            # The event loops decide which request comes first. The other is answered before it is complete.
             answered, _, _ = select.select([first.socket, second.socket], [], [], 15)
             refused, taken = (first, second) if first.socket in answered else (second, first)
             assert_code(refused.response(method, target(operation)), "overloaded")
             taken.send_tolerantly(b" " * 40000)
             if taken.response(method, target(operation)).code != "overloaded":
                 return
-            # Both came at the same moment, and neither had room with the other.
-    pytest.fail("both are turned away, time after time")
+            # Both came at the same time, and neither was accepted.
+    pytest.fail("both requests are refused every time")
 
 
 @pytest.mark.parametrize("id", [*CALLS, "forwardAuth"])
-def test_a_call_after_a_stop_was_asked_for_is_turned_away(id):
+def test_a_call_during_a_stop_is_refused(id):
     operation = document().operation(id)
     with KeyServer() as key_server:
         examples = ExampleService(key_server)
@@ -142,7 +142,7 @@ def test_a_call_after_a_stop_was_asked_for_is_turned_away(id):
 
 def test_a_caller_without_the_api_key_gets_www_authenticate():
     with KeyServer() as key_server:
-        settings = {"api_keys": ["2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"]}  # of "foo"
+        settings = {"api_keys": ["2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"]}  # the digest of "foo"
         with ExampleService(key_server, **settings).service as service:
             for path in (document().operation(id).path for id in CALLS):
                 for headers in ({}, {"Authorization": "Bearer bar"}, {"Authorization": "foo"}):
