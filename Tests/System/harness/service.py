@@ -45,12 +45,12 @@ def environment(**variables: str) -> dict:
 class Process:
     """A long-running subcommand. A thread reads its log."""
 
-    def __init__(self, *arguments: str, variables: dict | None = None):
+    def __init__(self, *arguments: str, variables: dict | None = None, binary: str = BINARY):
         self.log: list[str] = []
         self._condition = threading.Condition()
         self._ended = False
         self.process = subprocess.Popen(
-            [BINARY, *arguments],
+            [binary, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -121,13 +121,21 @@ class Process:
 class Service(Process):
     """`assay serve`, in its own directory."""
 
-    def __init__(self, *providers: dict, variables: dict | None = None, context=None, admin_context=None, **settings):
+    def __init__(
+        self,
+        *providers: dict,
+        variables: dict | None = None,
+        context=None,
+        admin_context=None,
+        binary: str = BINARY,
+        **settings,
+    ):
         """The contexts are for clients of listeners with TLS."""
         # Not pytest's directory, because a Unix socket's path must be short.
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-"))
         usual = {"service": {"listen": "127.0.0.1:0"}, "admin": {"listen": "127.0.0.1:0"}}
         self.config = write_config(self.directory, usual | settings | {"providers": list(providers)})
-        super().__init__("serve", "--config", str(self.config), variables=variables)
+        super().__init__("serve", "--config", str(self.config), variables=variables, binary=binary)
         try:
             self.api = client.Client(self.listening("service"), context)
             self.admin = client.Client(self.listening("admin"), admin_context)
