@@ -1,1 +1,1 @@
-"""Real OpenID Providers on loopback. Each is a context manager that signs a user in, and returns what a client receives."""
+"""Real OpenID Providers on loopback. Each is a context manager that signs in a user and returns what a client receives."""

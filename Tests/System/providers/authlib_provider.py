@@ -1,4 +1,4 @@
-"""The project's own provider on Authlib, for behavior that no finished provider can be configured to have."""
+"""Our own provider, built with Authlib, for behavior that other providers can't be configured to have."""
 
 import contextlib
 import sys
@@ -46,11 +46,11 @@ class AuthlibProvider(contextlib.AbstractContextManager):
         self._stack.close()
 
     def stop(self) -> None:
-        """Stops it before the end of the block: an outage."""
+        """Simulates an outage."""
         self._process.stop()
 
     def start(self, key_id: str) -> None:
-        """Starts it, also after `stop`, with a new key of this name and none of the earlier ones."""
+        """Starts the provider, also after `stop`, with only a new key with this ID."""
         self._process = Process(
             [sys.executable, "-m", f"{_PACKAGE.name}.authlib_server", str(self._port), key_id, str(self._client_key)],
             f"{self.issuer}/keys", self._directory / "log", {"PYTHONPATH": str(_PACKAGE.parent)},
@@ -58,13 +58,13 @@ class AuthlibProvider(contextlib.AbstractContextManager):
         self._process.start()
 
     def rotate(self, algorithm: str = "ES256", *, key_id: str | None, keep_old: bool = False) -> None:
-        """Signs with a new key from now on; without a key ID, tokens don't name it."""
+        """Signs with a new key from now on. Without a key ID, tokens have no `kid`."""
         order = {"alg": algorithm, "kid": key_id, "keep_old": keep_old}
         Browser().send_json("POST", f"{self.issuer}/_admin/rotate", order).expect(204)
 
     @contextlib.contextmanager
     def claims(self, **changes):
-        """Within the block, tokens have these claims changed or removed (`None`), with valid signatures."""
+        """Within the block, changes these claims or removes them (`None`). Signatures stay valid."""
         self._change_claims(changes)
         try:
             yield
@@ -72,18 +72,18 @@ class AuthlibProvider(contextlib.AbstractContextManager):
             self._change_claims({})
 
     def answer_for(self, authorization_url: str, subject: str | None = None) -> dict[str, str]:
-        """The parameters with which the browser comes back after somebody signed in; only `maria` exists, others are denied."""
+        """Signs in a user; returns the parameters of the redirect. Only `maria` exists, and others are denied."""
         browser = Browser()
         browser.get(authorization_url).expect()
         return browser.post_form(authorization_url, {"subject": subject or self.subject}).redirect_parameters
 
     @property
     def grants(self) -> int:
-        """How many refresh tokens are valid."""
+        """The number of valid refresh tokens."""
         return Browser().get(f"{self.issuer}/_admin/grants").expect().json
 
     def sign_in(self, with_nonce: bool = True, nonce: str | None = None) -> SignIn:
-        """The authorization code flow: login form, redirect, token endpoint."""
+        """Runs the authorization code flow: login form, redirect, token endpoint."""
         nonce = (nonce or new_nonce()) if with_nonce else None
         query = {
             "response_type": "code", "client_id": self.client_id, "redirect_uri": self.redirect_uri, "scope": "openid",

@@ -1,8 +1,8 @@
-"""An OpenID Provider on Authlib, to be run as a program: `python -m providers.authlib_server PORT KEY_ID CLIENT_KEY`.
+"""An OpenID Provider built with Authlib, run as `python -m providers.authlib_server PORT KEY_ID CLIENT_KEY`.
 
-Each run generates a new key with this ID. CLIENT_KEY is a file with the public key of clients, in PEM. It implements
-Authlib's authorization code flow, and can be told to misbehave in ways that no honest provider does. All its tokens have
-valid signatures.
+Each run generates a new key with this ID. CLIENT_KEY is a PEM file with the clients' public key. The provider implements
+Authlib's authorization code flow, and can be told to misbehave as no honest provider would. All its tokens have valid
+signatures.
 
     POST /_admin/rotate   {"alg": "ES256", "kid": "next", "keep_old": true}   signs with a new key from now on;
                                                                               "kid": null omits it from the header

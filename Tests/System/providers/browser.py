@@ -1,4 +1,4 @@
-"""HTTP for a browser and a client: cookies, forms, JSON. Redirects are returned instead of followed."""
+"""HTTP for a browser and a client: cookies, forms, JSON. Redirects are returned, not followed."""
 
 import base64
 import json
@@ -16,7 +16,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 @dataclass(frozen=True)
 class Page:
-    """One response, whatever its status."""
+    """A response with any status."""
 
     status: int
     headers: object
@@ -41,7 +41,7 @@ class Page:
 
 
 class Browser:
-    """Keeps cookies, and never uses a proxy, since everything is on loopback."""
+    """Keeps cookies, and never uses a proxy, because everything is on loopback."""
 
     def __init__(self):
         self._opener = urllib.request.build_opener(

@@ -1,7 +1,7 @@
-"""Cognito as emulated by moto, from PyPI: tokens of a user pool.
+"""Cognito, emulated by moto from PyPI: tokens of user pools.
 
-The issuer is an Amazon URL, as for the real one; the keys are moto's. ID Tokens and access tokens have the same issuer,
-key and form. All pools of all installations have the same key, named `dummy`, so only `iss` and `aud` distinguish them.
+The issuer is an Amazon URL, as for the real service, but the keys are moto's. ID Tokens and access tokens have the same
+issuer, key and form. All pools share one key, named `dummy`, so only `iss` and `aud` distinguish them.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ _AUTHORIZATION = f"AWS4-HMAC-SHA256 Credential=test/20260101/{_REGION}/cognito-i
 
 
 class Cognito(contextlib.AbstractContextManager):
-    """A moto server, and its user pools."""
+    """A moto server with user pools."""
 
     def __enter__(self) -> "Cognito":
         with contextlib.ExitStack() as stack:
@@ -66,7 +66,7 @@ class UserPool:
         self._call("AdminSetUserPassword", **user, Password=_PASSWORD, Permanent=True)
 
     def sign_in(self) -> SignIn:
-        """Cognito's own login with user name and password, without a redirect or a nonce."""
+        """Signs in with user name and password, without a redirect or a nonce."""
         answer = self._call(
             "InitiateAuth", ClientId=self.client_id, AuthFlow="USER_PASSWORD_AUTH",
             AuthParameters={"USERNAME": self.email, "PASSWORD": _PASSWORD},

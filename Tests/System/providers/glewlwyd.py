@@ -1,9 +1,9 @@
 """glewlwyd, from Debian: a provider in C on GnuTLS, with its own JOSE library (Rhonabwy).
 
 Peculiarities that a verifier must handle: `auth_time` is 0, the JWK Set is sent with `Cache-Control: no-store`, the
-issuer has a path, discovery lists an algorithm that Assay does not support (ES256K), and with EdDSA `at_hash` and
-`c_hash` use SHA-256. Clients' assertions must have the endpoint as their audience. Some refusals have no body: of a
-refresh token (400), and of a client at the revocation endpoint (401), where public ones are refused too.
+issuer has a path, discovery lists an algorithm that Assay does not support (ES256K), and with EdDSA, `at_hash` and
+`c_hash` use SHA-256. The audience of clients' assertions must be the endpoint. Refusals of a refresh token (400), and of a
+client at the revocation endpoint (401), have no body. The revocation endpoint refuses public clients.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from .process import Process
 from .sign_in import SignIn, new_nonce
 from harness.waiting import free_port
 
-# Not by its new name "Ed25519" (RFC 9864).
+# glewlwyd does not know the new name "Ed25519" (RFC 9864).
 ALGORITHMS = [algorithm for algorithm in jwk.ALGORITHMS if algorithm != "Ed25519"]
 
 _EXECUTABLE = "/usr/bin/glewlwyd"
@@ -28,7 +28,7 @@ _SCHEMA = Path("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3")
 # The administrator in the initial schema.
 _ADMINISTRATOR = {"username": "admin", "password": "password"}
 _USER = {"username": "maria", "password": "correct horse battery"}
-# Of clients that authenticate in these ways; those named after an algorithm do it by HTTP Basic.
+# There is a client for each of these ways to authenticate. Clients that are named after an algorithm use HTTP Basic.
 _AUTHENTICATIONS = ["client_secret_post", "private_key_jwt", "none"]
 _PLUGIN = "oidc"
 # The client property that names its key; the client database stores this one by default.
@@ -38,8 +38,8 @@ _KEY_ID_PROPERTY = "alg_kid"
 class Glewlwyd(contextlib.AbstractContextManager):
     """A glewlwyd with one user, and one key and one client per algorithm.
 
-    One more client, `encrypted_client_id`, has its ID Tokens encrypted; others authenticate in another way than by HTTP
-    Basic, `client_id_with` one of them.
+    The client `encrypted_client_id` gets encrypted ID Tokens. `client_id_with` returns clients that authenticate in other
+    ways than HTTP Basic.
     """
 
     encrypted_client_id = "client-encrypted"
@@ -73,7 +73,7 @@ class Glewlwyd(contextlib.AbstractContextManager):
     def __enter__(self) -> "Glewlwyd":
         with contextlib.ExitStack() as stack:
             if not Path(_EXECUTABLE).exists():
-                raise RuntimeError("glewlwyd is not installed: scripts/bootstrap does it")
+                raise RuntimeError("glewlwyd is not installed: run scripts/bootstrap")
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="glewlwyd-")))
             port = free_port()
             self._api = f"http://127.0.0.1:{port}/api"
@@ -95,11 +95,11 @@ class Glewlwyd(contextlib.AbstractContextManager):
         self._stack.close()
 
     def sign_in(self, algorithm: str, nonce: str | None = None) -> SignIn:
-        """Signs the user in at an algorithm's client."""
+        """Signs the user in at the client for an algorithm."""
         return self.sign_in_at(self.client_id(algorithm), nonce)
 
     def sign_in_at(self, client_id: str, nonce: str | None = None) -> SignIn:
-        """The authorization code flow: the user's login and consent, the redirect, the token endpoint."""
+        """Runs the authorization code flow: the user's login and consent, the redirect, the token endpoint."""
         nonce = nonce or new_nonce()
         query = {
             "response_type": "code", "client_id": client_id, "redirect_uri": self.redirect_uri, "scope": "openid",
@@ -111,14 +111,14 @@ class Glewlwyd(contextlib.AbstractContextManager):
         return SignIn(client_id, answer["id_token"], answer["access_token"], nonce, code)
 
     def answer_for(self, authorization_url: str) -> dict[str, str]:
-        """The parameters with which the browser comes back after the user's login and consent."""
+        """Logs in and consents as the user; returns the parameters of the redirect."""
         client_id = dict(parse_qsl(urlsplit(authorization_url).query))["client_id"]
         browser = _logged_in(self._api, _USER)
         browser.send_json("PUT", f"{self._api}/auth/grant/{client_id}", {"scope": "openid"}).expect()
         return browser.get(authorization_url + "&g_continue=").redirect_parameters
 
     def rotate(self, keep_old: bool = False) -> None:
-        """Signs with new keys from now on; the old ones are removed from the JWK Set at once unless `keep_old`."""
+        """Signs with new keys from now on. Unless `keep_old`, removes the old ones from the JWK Set at once."""
         self._generation += 1
         self._keys = self._new_keys() + (self._keys if keep_old else [])
         self._administer("PUT", f"mod/plugin/{_PLUGIN}", self._plugin())
@@ -127,11 +127,11 @@ class Glewlwyd(contextlib.AbstractContextManager):
             self._administer("PUT", f"client/{client['client_id']}", client)
 
     def stop(self) -> None:
-        """Stops it before the end of the block: an outage."""
+        """Simulates an outage."""
         self._process.stop()
 
     def start(self) -> None:
-        """Starts it again after `stop`, with its last keys."""
+        """Starts the provider again after `stop`, with its last keys."""
         self._process.start()
 
     def _set_up(self) -> None:
@@ -147,12 +147,12 @@ class Glewlwyd(contextlib.AbstractContextManager):
 
     def _clients(self) -> list[dict]:
         clients = [self._client(self.client_id(algorithm), algorithm) for algorithm in self._algorithms]
-        # A key derived from the client's secret wraps the content encryption key of the ID Token.
+        # A key that is derived from the client's secret wraps the ID Token's content encryption key.
         encryption = {"encrypt_id_token": "1", "alg": "A256KW", "enc": "A256GCM"}
         return [*clients, self._client(self.encrypted_client_id, self._algorithms[0]) | encryption, *self._other_clients()]
 
     def _other_clients(self) -> list[dict]:
-        """One for each other way to authenticate."""
+        """Adds a client for each other way to authenticate."""
         own = {
             "private_key_jwt": {"pubkey": jwk.public_pem(self.client_key)},
             "none": {"confidential": False, "client_secret": ""},
@@ -168,7 +168,7 @@ class Glewlwyd(contextlib.AbstractContextManager):
             "client_id": client_id, "name": client_id, "enabled": True, "confidential": True,
             "client_secret": self.client_secret, "token_endpoint_auth_method": ["client_secret_basic"],
             "redirect_uri": [self.redirect_uri], "scope": ["openid"],
-            # The last one for revocation.
+            # The last scope allows revocation.
             "authorization_type": ["code", "refresh_token", "client_credentials"],
             _KEY_ID_PROPERTY: self.key_id(algorithm),
         }

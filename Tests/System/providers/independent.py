@@ -1,4 +1,4 @@
-"""Checks of tokens without Assay, with other code and the provider's published keys."""
+"""Checks of tokens without Assay, using other code and the provider's published keys."""
 
 import json
 
@@ -15,7 +15,7 @@ def claims(token: str) -> dict:
 
 
 def published_keys(issuer: str) -> list[dict]:
-    """The keys of an issuer, located by its discovery document."""
+    """The keys of an issuer, found by discovery."""
     metadata = Browser().get(f"{issuer}/.well-known/openid-configuration").expect().json
     return keys_at(metadata["jwks_uri"])
 
@@ -25,7 +25,7 @@ def keys_at(jwks_uri: str) -> list[dict]:
 
 
 def is_signed_by_any(token: str, keys: list[dict]) -> bool:
-    """Whether one of the candidate keys (with the token's `kid`, if it has one) signed the token."""
+    """Whether one of the keys, with the token's `kid` if it has one, signed the token."""
     signed, _, signature = token.rpartition(".")
     token_header = header(token)
     meant = [key for key in keys if token_header.get("kid") in (None, key.get("kid"))]

@@ -1,5 +1,4 @@
-"""Keys as JWKs: generated for providers that import their keys, and used to check signatures without Assay. Clients' keys
-are in PEM."""
+"""Keys as JWKs, for providers that import their keys, and to check signatures without Assay. Clients' keys are in PEM."""
 
 import base64
 import secrets
@@ -8,7 +7,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa, utils
 
-# Every asymmetric algorithm of Assay except Ed448, which no provider here supports.
+# Every algorithm that Assay supports, except Ed448, which no provider here supports.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
 
 _HASHES = {"256": hashes.SHA256, "384": hashes.SHA384, "512": hashes.SHA512}
@@ -36,7 +35,7 @@ def _decode_integer(text: str) -> int:
 
 
 def new_private_jwk(algorithm: str, key_id: str) -> dict[str, str]:
-    """A private key or a secret for one JWS algorithm."""
+    """A private key or a secret for a JWS algorithm."""
     return {"kid": key_id, "alg": algorithm, "use": "sig"} | _new_key(algorithm)
 
 
@@ -75,13 +74,13 @@ def public_pem(key: ec.EllipticCurvePrivateKey) -> str:
 
 
 def private_pem(key: ec.EllipticCurvePrivateKey) -> str:
-    """As Assay reads it: PKCS#8."""
+    """The key in PKCS#8, which Assay reads."""
     form, encryption = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     return key.private_bytes(serialization.Encoding.PEM, form, encryption).decode()
 
 
 def signature_holds(jwk: dict[str, str], algorithm: str, signature: bytes, signed: bytes) -> bool:
-    """Whether the key made a JWS signature, according to the `cryptography` package."""
+    """Whether the key has made a JWS signature, according to the `cryptography` package."""
     try:
         _check_signature(jwk, algorithm, signature, signed)
     except InvalidSignature:

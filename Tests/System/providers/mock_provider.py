@@ -1,7 +1,7 @@
-"""oidc-provider-mock, from PyPI: a provider on Authlib that sends the minimum that the specification allows.
+"""oidc-provider-mock, from PyPI: a provider built with Authlib that sends the minimum that the specification allows.
 
-Its tokens have no `kid`, its only key is published without `alg` and `use`, and `aud` is an array. It generates a key
-at each start: after a restart, the same issuer signs with an unannounced key.
+Its tokens have no `kid`, its only key is published without `alg` and `use`, and `aud` is an array. It generates a key at
+each start, so after a restart, the same issuer signs with an unannounced key.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from harness.waiting import free_port
 
 
 class MockProvider(contextlib.AbstractContextManager):
-    """An oidc-provider-mock with one user; any client may request tokens."""
+    """An oidc-provider-mock with one user. Any client may request tokens."""
 
     client_id = "mock-client"
     client_secret = "any-secret"
@@ -50,20 +50,20 @@ class MockProvider(contextlib.AbstractContextManager):
         self._stack.close()
 
     def restart(self) -> None:
-        """Restarts it on its port: same issuer, new key."""
+        """Restarts the provider with the same issuer and a new key."""
         self.stop()
         self.start()
 
     def stop(self) -> None:
-        """Stops it before the end of the block: an outage."""
+        """Simulates an outage."""
         self._process.stop()
 
     def start(self) -> None:
-        """Starts it again after `stop`, with a new key."""
+        """Starts the provider again after `stop`, with a new key."""
         self._process.start()
 
     def sign_in(self, nonce: str | None = None) -> SignIn:
-        """The authorization code flow: the user picked on the provider's form, the redirect, the token endpoint."""
+        """Runs the authorization code flow: the provider's form, the redirect, the token endpoint."""
         nonce = nonce or new_nonce()
         query = {
             "response_type": "code", "client_id": self.client_id, "redirect_uri": self.redirect_uri,
@@ -76,11 +76,11 @@ class MockProvider(contextlib.AbstractContextManager):
         return SignIn(self.client_id, answer["id_token"], answer["access_token"], nonce, code)
 
     def client_id_with(self, authentication: str) -> str:
-        """Any client may authenticate in any way."""
+        """The client's ID. Any client may authenticate in any way."""
         return self.client_id
 
     def answer_for(self, authorization_url: str) -> dict[str, str]:
-        """The parameters with which the browser comes back after the user was picked on the form."""
+        """Picks the user on the provider's form; returns the parameters of the redirect."""
         browser = Browser()
         browser.get(authorization_url).expect()
         return browser.post_form(authorization_url, {"sub": self.subject}).redirect_parameters

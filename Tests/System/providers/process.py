@@ -13,7 +13,7 @@ STOP_SECONDS = 5
 
 
 class Process:
-    """A server that is ready once `url` answers. It leaves nothing behind except its log."""
+    """A server that is ready once `url` answers. It leaves only its log behind."""
 
     def __init__(self, command: list[str], url: str, log: Path, environment: dict[str, str] | None = None):
         self._command = command

@@ -1,4 +1,4 @@
-"""A backend that signs its users in at one of the providers, and has Assay verify the tokens."""
+"""A backend that signs users in at one of the providers, and verifies the tokens with Assay."""
 
 import pathlib
 from collections.abc import Callable
@@ -10,12 +10,12 @@ from providers.sign_in import SignIn
 
 
 def trusting(provider, id: str, audiences: list[str], **settings) -> dict:
-    """Settings for Assay that trust a provider on loopback for these clients."""
+    """Settings of Assay that trust a provider on loopback for these clients."""
     return {"id": id, "issuer": provider.issuer, "audiences": audiences, "network": dict(NETWORK)} | settings
 
 
 def client_of(provider, authentication: str, directory: pathlib.Path, **wrong) -> dict:
-    """Settings of the provider's client that authenticates in this way; `wrong` has another `secret`, `key` or `id`."""
+    """Settings of the provider's client that authenticates in this way. `wrong` may have another `secret`, `key` or `id`."""
     client = {"id": wrong.get("id", provider.client_id_with(authentication)), "auth": authentication}
     client |= {"redirect_uris": [provider.redirect_uri]}
     if authentication.startswith("client_secret"):
@@ -34,7 +34,7 @@ def _private_file(path: pathlib.Path, text: str) -> str:
 
 
 def accept(service: Service, sign_in: SignIn, **members) -> dict:
-    """Verifies a sign-in with its nonce, which must be accepted; returns the answer."""
+    """Verifies a sign-in with its nonce. It must be accepted; returns the answer."""
     return service.accept(sign_in.id_token, **_expectations(sign_in) | members)
 
 
@@ -44,8 +44,8 @@ def reject(service: Service, sign_in: SignIn, problem: str, /, **members) -> dic
 
 
 def sign_in_once(service: Service, provider: str, audience: str, sign_in: Callable[[str], SignIn]) -> dict:
-    """Begins a sign-in, signs the user in with its nonce, finishes it, and checks that nobody can finish it again;
-    returns the answer.
+    """Begins a sign-in, signs the user in with its nonce, and finishes it; returns the answer. Asserts that it can't be
+    finished again.
     """
     begun = service.api.post("/v1/sign-ins", {"provider": provider, "audience": audience, "context": "/basket"}).json
     other = service.api.post("/v1/sign-ins", {"provider": provider, "audience": audience}).json

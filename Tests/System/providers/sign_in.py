@@ -1,4 +1,4 @@
-"""What a client receives when a user has signed in."""
+"""What a client receives after a user has signed in."""
 
 import secrets
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SignIn:
-    """One user's sign-in at one client."""
+    """A user's sign-in at a client."""
 
     client_id: str
     id_token: str
     access_token: str
-    # The raw nonce that the client generated; None if the flow has none.
+    # The raw nonce from the client; None if the flow has none.
     nonce: str | None
     # The authorization code, already used.
     code: str | None = None

@@ -1,4 +1,4 @@
-"""Whole sign-ins in the browser, from the authorization URL to the revocation, and each way in which a client authenticates."""
+"""Complete sign-ins in the browser, from the authorization URL to the revocation, and each way to authenticate clients."""
 
 import pytest
 
@@ -17,7 +17,7 @@ AUTHENTICATIONS = ["client_secret_basic", "client_secret_post", "private_key_jwt
 
 @pytest.fixture(scope="module")
 def running():
-    """Each provider, started when a test first needs it."""
+    """The providers, each of which starts when a test first needs it."""
     started = {}
 
     def start(name: str):
@@ -36,7 +36,7 @@ def provider(request, running):
 
 
 def trust(provider, client: dict) -> Service:
-    """Assay with one client of the provider. Its name here is always `op`."""
+    """Assay with one client of the provider, which is called `op`."""
     endpoints = {"endpoints": {"token": f"{provider.issuer}/token"}} if "assertion_audience" in client else {}
     return Service(trusting(provider, "op", [client["id"]], clients=[client], **endpoints), **ON).wait_until_ready()
 
@@ -56,14 +56,14 @@ def finish(service: Service, begun: dict, response: dict, **members):
 
 
 def signed_in(service: Service, provider, **members) -> dict:
-    """A sign-in from the authorization URL to the identity; returns the answer."""
+    """Runs a sign-in from the authorization URL to the identity; returns the answer."""
     started = begun(service, provider, **members)
     response = finish(service, started, provider.answer_for(started["authorization_url"]))
     assert response.status == 200, response
     return response.json
 
 
-def test_from_the_authorization_url_to_the_revocation(provider, service):
+def test_a_user_signs_in_refreshes_and_revokes(provider, service):
     started = begun(service, provider, context="/basket")
     came_back = provider.answer_for(started["authorization_url"])
     response = finish(service, started, came_back, redirect_uri=provider.redirect_uri)
@@ -81,18 +81,18 @@ def test_from_the_authorization_url_to_the_revocation(provider, service):
     assert refreshed.json["grant"]["access_token"] != grant["access_token"]
     token = refreshed.json["grant"]["refresh_token"] or token
     if isinstance(provider, MockProvider):
-        # It has no revocation endpoint.
+        # This provider has no revocation endpoint.
         refused(revoke(service, "op", token=token), "revocation_not_supported", False)
         return
     assert revoke(service, "op", token=token).status == 204
     if isinstance(provider, Glewlwyd):
-        # Without a body, the answer does not say what was wrong.
+        # The response has no body, so it does not say what was wrong.
         refused(refresh(service, "op", token, claims["sub"]), "provider_answer_invalid", True)
     else:
         refused(refresh(service, "op", token, claims["sub"]), "grant_invalid", True, "invalid_grant")
 
 
-def test_the_state_of_another_sign_in_uses_nothing_up(provider, service):
+def test_the_state_of_another_sign_in_is_refused_and_uses_nothing_up(provider, service):
     mine, another = begun(service, provider), begun(service, provider)
     response = provider.answer_for(mine["authorization_url"])
     refused(finish(service, another, response), "state_mismatch", False)
@@ -106,7 +106,7 @@ def test_a_code_of_another_sign_in_is_refused(provider, service):
     response = provider.answer_for(victims["authorization_url"]) | {"code": injected}
     problem = finish(service, victims, response)
     if isinstance(provider, MockProvider):
-        # It knows no PKCE, so it grants the code; the nonce is another's.
+        # This provider does not check PKCE, so only the nonce protects the sign-in.
         refused(problem, "nonce_mismatch", True)
     elif isinstance(provider, Glewlwyd):
         refused(problem, "provider_refused", True, "other")
@@ -117,7 +117,7 @@ def test_a_code_of_another_sign_in_is_refused(provider, service):
 
 @pytest.mark.parametrize("authentication", AUTHENTICATIONS)
 @pytest.mark.parametrize("name", ["authlib", "glewlwyd"])
-def test_each_way_in_which_a_client_authenticates(running, name, authentication, tmp_path):
+def test_clients_can_authenticate_in_every_way(running, name, authentication, tmp_path):
     provider = running(name)
     with trust(provider, client_of(provider, authentication, tmp_path)) as service:
         answer = signed_in(service, provider)
@@ -127,7 +127,7 @@ def test_each_way_in_which_a_client_authenticates(running, name, authentication,
         token = refreshed.json["grant"]["refresh_token"] or token
         revoked = revoke(service, "op", token=token)
         if name == "glewlwyd" and not authentication.startswith("client_secret"):
-            # It wants an assertion for its revocation endpoint, and no public clients.
+            # The revocation endpoint requires an assertion for itself, and refuses public clients.
             refused(revoked, "provider_answer_invalid", False)
         else:
             assert revoked.status == 204, revoked
@@ -135,9 +135,9 @@ def test_each_way_in_which_a_client_authenticates(running, name, authentication,
 
 @pytest.mark.parametrize("authentication", AUTHENTICATIONS)
 @pytest.mark.parametrize("name", ["authlib", "glewlwyd"])
-def test_a_client_that_the_provider_does_not_recognize(running, name, authentication, tmp_path):
+def test_a_client_that_fails_to_authenticate_is_reported(running, name, authentication, tmp_path):
     provider = running(name)
-    # A confidential client says that it is public; others have another secret or key.
+    # A confidential client claims to be public, and others have a wrong secret or key.
     wrong = {"secret": "another-secret", "key": jwk.new_client_key()}
     if authentication == "none":
         wrong["id"] = provider.client_id_with("client_secret_basic")
@@ -145,7 +145,7 @@ def test_a_client_that_the_provider_does_not_recognize(running, name, authentica
         started = begun(service, provider)
         problem = finish(service, started, provider.answer_for(started["authorization_url"]))
         if (name, authentication) == ("glewlwyd", "private_key_jwt"):
-            # Without a body, the answer does not say what was wrong.
+            # The response has no body, so it does not say what was wrong.
             refused(problem, "provider_answer_invalid", True)
         else:
             refused(problem, "client_rejected", True, "unauthorized_client" if name == "glewlwyd" else "invalid_client")

@@ -26,7 +26,7 @@ def other_pool(cognito):
 
 @pytest.fixture(scope="module")
 def service(pool, other_pool):
-    """Assay with both pools; there is no discovery document at the issuers' URL."""
+    """Assay with both pools. There is no discovery document at the issuers' URLs."""
     with Service(
         trusting(pool, "pool", [pool.client_id], jwks_uri=pool.jwks_uri),
         trusting(other_pool, "other-pool", [other_pool.client_id], jwks_uri=other_pool.jwks_uri),
@@ -46,11 +46,11 @@ def test_a_token_without_a_nonce_verifies(pool, service):
     assert answer["token"]["nonce_match"] is None
 
 
-def test_a_nonce_that_the_token_does_not_have_is_missed(pool, service):
+def test_a_token_without_the_expected_nonce_is_refused(pool, service):
     reject(service, pool.sign_in(), "nonce_missing", nonce="a-nonce-of-the-backend")
 
 
-def test_an_access_token_is_refused_though_issuer_and_key_are_right(pool, service):
+def test_an_access_token_is_refused_despite_the_right_issuer_and_key(pool, service):
     access_token = pool.sign_in().access_token
     assert independent.is_signed_by_any(access_token, independent.keys_at(pool.jwks_uri))
 
@@ -68,5 +68,5 @@ def test_pools_that_share_a_key_are_distinguished(pool, other_pool, service):
     reject(service, sign_in, "issuer_mismatch", provider="pool")
 
 
-def test_a_pool_that_is_not_configured_is_unknown_though_its_key_is_trusted(cognito, service):
+def test_an_unconfigured_pool_is_refused_despite_a_trusted_key(cognito, service):
     reject(service, cognito.new_pool().sign_in(), "provider_unknown")

@@ -7,7 +7,7 @@ from providers import independent
 from providers.glewlwyd import ALGORITHMS, Glewlwyd
 from providers.relying_party import accept, reject, sign_in_once, trusting
 
-# glewlwyd uses SHA-256 for this hash; see the test of it below.
+# For EdDSA, glewlwyd uses SHA-256, which a test below covers.
 ALGORITHMS_WITH_HASHES = [algorithm for algorithm in ALGORITHMS if algorithm != "EdDSA"]
 
 
@@ -24,7 +24,7 @@ def service(glewlwyd):
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_a_token_verifies_and_says_who_signed_in(glewlwyd, service, algorithm):
+def test_a_token_of_every_algorithm_verifies(glewlwyd, service, algorithm):
     sign_in = glewlwyd.sign_in(algorithm)
     assert independent.is_signed_by_any(sign_in.id_token, independent.published_keys(glewlwyd.issuer))
     claims = independent.claims(sign_in.id_token)
@@ -47,7 +47,7 @@ def test_a_token_verifies_and_says_who_signed_in(glewlwyd, service, algorithm):
 
 
 @pytest.mark.parametrize("algorithm", ["RS256", "ES256"])
-def test_a_sign_in_that_assay_began_is_finished_once(glewlwyd, service, algorithm):
+def test_a_sign_in_can_be_finished_once(glewlwyd, service, algorithm):
     answer = sign_in_once(
         service, "glewlwyd", glewlwyd.client_id(algorithm), lambda nonce: glewlwyd.sign_in(algorithm, nonce)
     )
@@ -55,7 +55,7 @@ def test_a_sign_in_that_assay_began_is_finished_once(glewlwyd, service, algorith
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS_WITH_HASHES)
-def test_access_token_and_code_are_held_against_their_hashes(glewlwyd, service, algorithm):
+def test_access_token_and_code_must_match_their_hashes(glewlwyd, service, algorithm):
     sign_in, other = glewlwyd.sign_in(algorithm), glewlwyd.sign_in(algorithm)
 
     accept(service, sign_in, access_token=sign_in.access_token, code=sign_in.code)
@@ -63,7 +63,7 @@ def test_access_token_and_code_are_held_against_their_hashes(glewlwyd, service, 
     reject(service, sign_in, "c_hash_mismatch", code=other.code)
 
 
-def test_hashes_made_with_sha_256_beside_an_ed25519_signature_are_refused(glewlwyd, service):
+def test_sha_256_hashes_with_an_ed25519_signature_are_refused(glewlwyd, service):
     sign_in = glewlwyd.sign_in("EdDSA")
 
     accept(service, sign_in)
@@ -86,7 +86,7 @@ def test_a_token_for_another_client_is_refused(glewlwyd, service):
         reject(other_client.wait_until_ready(), sign_in, "audience_mismatch")
 
 
-def test_an_algorithm_that_the_settings_leave_out_is_refused(glewlwyd):
+def test_an_algorithm_that_is_not_configured_is_refused(glewlwyd):
     with Service(trusting(glewlwyd, "glewlwyd", glewlwyd.client_ids, algorithms=["PS256", "ES256"])) as strict:
         strict.wait_until_ready()
         accept(strict, glewlwyd.sign_in("ES256"))
@@ -95,7 +95,7 @@ def test_an_algorithm_that_the_settings_leave_out_is_refused(glewlwyd):
         reject(strict, glewlwyd.sign_in("PS384"), "algorithm_not_allowed")
 
 
-def test_the_signature_of_another_token_of_the_same_key_is_refused(glewlwyd, service):
+def test_the_signature_of_another_token_is_refused(glewlwyd, service):
     sign_in, other = glewlwyd.sign_in("ES512"), glewlwyd.sign_in("ES512")
     signed, _, _ = sign_in.id_token.rpartition(".")
     _, _, signature = other.id_token.rpartition(".")
@@ -103,7 +103,7 @@ def test_the_signature_of_another_token_of_the_same_key_is_refused(glewlwyd, ser
     service.reject(f"{signed}.{signature}", "signature_invalid", nonce=sign_in.nonce)
 
 
-def test_an_auth_time_of_zero_is_old_and_not_absent(glewlwyd, service):
+def test_an_auth_time_of_zero_does_not_count_as_absent(glewlwyd, service):
     reject(service, glewlwyd.sign_in("ES384"), "auth_time_too_old", max_age=3600)
 
 
@@ -118,7 +118,7 @@ def test_an_encrypted_id_token_is_refused(glewlwyd, service):
     reject(service, sign_in, "token_malformed", provider="glewlwyd")
 
 
-def test_many_sign_ins_are_verified_in_one_batch(glewlwyd, service):
+def test_a_batch_verifies_tokens_of_every_algorithm(glewlwyd, service):
     sign_ins = [glewlwyd.sign_in(algorithm) for algorithm in ALGORITHMS]
     items = [{"id_token": sign_in.id_token, "nonce": sign_in.nonce} for sign_in in sign_ins]
     items[3]["nonce"] = sign_ins[4].nonce
@@ -131,7 +131,7 @@ def test_many_sign_ins_are_verified_in_one_batch(glewlwyd, service):
 
 @pytest.fixture
 def small_glewlwyd():
-    """A provider for one test, which modifies it."""
+    """A provider for a test that changes it."""
     with Glewlwyd(["ES256", "HS256"]) as provider:
         yield provider
 
@@ -142,7 +142,7 @@ def small_service(small_glewlwyd):
         yield running.wait_until_ready()
 
 
-def test_a_new_key_is_found_with_the_first_token_it_signs(small_glewlwyd, small_service):
+def test_a_new_key_is_found_with_its_first_token(small_glewlwyd, small_service):
     accept(small_service, small_glewlwyd.sign_in("ES256"))
 
     small_glewlwyd.rotate()
@@ -151,7 +151,7 @@ def test_a_new_key_is_found_with_the_first_token_it_signs(small_glewlwyd, small_
     assert answer["token"]["key_id"] == "es256-1"
 
 
-def test_tokens_of_the_old_key_verify_while_it_is_published(small_glewlwyd, small_service):
+def test_tokens_of_an_old_key_verify_while_it_is_published(small_glewlwyd, small_service):
     before = small_glewlwyd.sign_in("ES256")
 
     small_glewlwyd.rotate(keep_old=True)
@@ -167,7 +167,7 @@ def test_a_token_with_a_symmetric_signature_is_refused(small_glewlwyd, small_ser
     reject(small_service, sign_in, "algorithm_not_allowed")
 
 
-def test_keys_sent_with_no_store_are_kept_and_outlast_an_outage(small_glewlwyd, small_service):
+def test_keys_with_no_store_stay_in_use_during_an_outage(small_glewlwyd, small_service):
     first, second = small_glewlwyd.sign_in("ES256"), small_glewlwyd.sign_in("ES256")
     accept(small_service, first)
 

@@ -39,12 +39,12 @@ def test_a_token_without_a_key_id_verifies(provider, service):
     assert token["nonce_match"] == "plain"
 
 
-def test_a_sign_in_that_assay_began_is_finished_once(provider, service):
+def test_a_sign_in_can_be_finished_once(provider, service):
     answer = sign_in_once(service, "mock", provider.client_id, provider.sign_in)
     assert answer["identity"]["name"] == "Maria Muster"
 
 
-def test_the_wrong_nonce_audience_or_access_token_is_refused(provider, service):
+def test_a_wrong_nonce_audience_or_access_token_is_refused(provider, service):
     sign_in, other = provider.sign_in(), provider.sign_in()
 
     reject(service, sign_in, "nonce_mismatch", nonce=other.nonce)
@@ -54,8 +54,8 @@ def test_the_wrong_nonce_audience_or_access_token_is_refused(provider, service):
         reject(other_client.wait_until_ready(), sign_in, "audience_mismatch")
 
 
-def test_an_alias_of_the_issuer_is_reported_under_the_issuers_name(provider):
-    """The provider names itself after the host in the request: `localhost` for Assay, `127.0.0.1` for the user's browser."""
+def test_an_alias_is_reported_as_the_configured_issuer(provider):
+    """The provider's issuer has the host of the request: `localhost` for Assay, and `127.0.0.1` for the browser."""
     issuer = provider.issuer.replace("127.0.0.1", "localhost")
     settings = trusting(provider, "mock", [provider.client_id], issuer_aliases=[provider.issuer]) | {"issuer": issuer}
     with Service(settings) as aliased:
@@ -70,11 +70,11 @@ def test_a_recent_login_satisfies_max_age(provider, service):
     accept(service, provider.sign_in(), max_age=60)
 
 
-def test_a_key_that_changed_unannounced_is_found_with_the_first_token_it_signs(provider, service):
-    """Without a key ID, only a signature that fails with the old key indicates a new one."""
+def test_an_unannounced_key_is_found_with_its_first_token(provider, service):
+    """Without a key ID, only a bad signature indicates a new key."""
     accept(service, provider.sign_in())
 
-    # Twice, since the first time must not make Assay give up on tokens without a key ID.
+    # Twice, because Assay must not give up on tokens without a key ID after the first time.
     for _ in range(2):
         old_keys = independent.published_keys(provider.issuer)
         provider.restart()
@@ -83,7 +83,7 @@ def test_a_key_that_changed_unannounced_is_found_with_the_first_token_it_signs(p
         accept(service, sign_in)
 
 
-def test_a_forged_token_is_refused_whatever_is_fetched_for_it(provider, service):
+def test_a_forged_token_is_refused_after_any_fetch(provider, service):
     sign_in, other = provider.sign_in(), provider.sign_in()
     signed, _, _ = sign_in.id_token.rpartition(".")
     _, _, signature = other.id_token.rpartition(".")

@@ -1,4 +1,4 @@
-"""Providers that go down and come back with other keys, while tokens are verified continuously."""
+"""Providers that go down and come back with other keys, while tokens are verified."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from providers.relying_party import accept, reject, trusting
 
 class RestartingAuthlib(AuthlibProvider):
     audiences = [AuthlibProvider.client_id]
-    # The results for tokens after a restart, and for earlier ones whose key is gone for good.
+    # The key ID of tokens after a restart, and the code for earlier ones once their key is dropped.
     new_key_id, refused_as = "second", "key_not_found"
 
     def come_back(self) -> None:
@@ -34,7 +34,7 @@ class RestartingGlewlwyd(Glewlwyd):
         return super().sign_in("ES256")
 
     def stop(self) -> None:
-        # Its keys can be changed only while it runs. They are not fetched before it goes down.
+        # glewlwyd can change its keys only while it runs. Assay does not fetch them before the outage.
         self.rotate()
         super().stop()
 
@@ -44,7 +44,7 @@ class RestartingGlewlwyd(Glewlwyd):
 
 class RestartingMock(MockProvider):
     audiences = [MockProvider.client_id]
-    # Without a key ID, nothing shows that a token's key is gone.
+    # Without a key ID, a token whose key is gone just has a bad signature.
     new_key_id, refused_as = None, "signature_invalid"
 
     def come_back(self) -> None:
@@ -58,11 +58,11 @@ def provider(request):
 
 
 @pytest.mark.parametrize("is_noticed", [True, False], ids=["noticed", "unnoticed"])
-def test_a_provider_that_comes_back_with_new_keys_has_nothing_valid_refused(provider, is_noticed):
-    """If the service notices the outage, it retries by itself; otherwise, the first new token causes a fetch."""
+def test_no_valid_token_is_refused_if_a_provider_comes_back_with_new_keys(provider, is_noticed):
+    """If the service notices the outage, it retries by itself. Otherwise, the first new token causes a fetch."""
     before = [provider.sign_in() for _ in range(4)]
     settings = trusting(provider, "op", provider.audiences, nonce={"check": "off"})
-    # Otherwise, each background request would be logged.
+    # Does not log the requests in the background.
     with Service(settings, log={"requests": False}) as service:
         service.wait_until_ready()
         with Load(service.api.address, {"known": [(sign_in.id_token, None) for sign_in in before]}) as load:
@@ -81,7 +81,7 @@ def test_a_provider_that_comes_back_with_new_keys_has_nothing_valid_refused(prov
             answer = accept(service, first)
             assert (answer["token"]["key_id"], answer["keys"]["source"]) == (provider.new_key_id, "network")
             assert answer["keys"]["stale"] is False
-            # Their key was missing from one answer, and one is not enough.
+            # One response has omitted their key, which is not enough to drop it.
             assert [key["omitted"] for key in service.provider_state("op")["keys"]].count(True) == 1
             load.passes("known")
             accept(service, provider.sign_in())
@@ -96,7 +96,7 @@ def test_a_provider_that_comes_back_with_new_keys_has_nothing_valid_refused(prov
         accept(service, first)
 
 
-def test_a_provider_that_was_down_at_a_restart_is_believed_from_disk_until_it_is_back(tmp_path):
+def test_archived_keys_are_used_until_a_provider_is_back(tmp_path):
     with RestartingAuthlib() as provider:
         before = provider.sign_in()
         settings = trusting(provider, "op", provider.audiences)

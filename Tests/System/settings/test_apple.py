@@ -33,7 +33,7 @@ def client_secret(tmp_path):
     return call
 
 
-def test_the_secret_is_what_apple_describes(client_secret, key):
+def test_the_secret_follows_apples_documentation(client_secret, key):
     begun = int(time.time())
     result = client_secret(pem(key), "--lifetime", "600")
     assert result.returncode == 0, result.stderr
@@ -43,7 +43,7 @@ def test_the_secret_is_what_apple_describes(client_secret, key):
     assert found.pop("iat") in range(begun - 30, begun + 30)
     assert found.pop("exp") in range(begun + 600, begun + 660)
     assert found == {"iss": "ABCDE12345", "aud": "https://appleid.apple.com", "sub": "com.example.app"}
-    # r and s, each at full length: Apple refuses DER.
+    # r and s at full length, because Apple refuses DER.
     octets = unb64url(signature)
     assert len(octets) == 64
     r, s = (int.from_bytes(part, "big") for part in (octets[:32], octets[32:]))
@@ -51,7 +51,7 @@ def test_the_secret_is_what_apple_describes(client_secret, key):
     key.public_key().verify(encode_dss_signature(r, s), signed, ec.ECDSA(hashes.SHA256()))
 
 
-def test_what_is_no_key_of_apple_is_refused_with_a_reason(client_secret, key):
+def test_an_invalid_key_is_refused_with_a_reason(client_secret, key):
     other = ec.generate_private_key(ec.SECP384R1())
     for contents, told in [
         (b"", "it holds no private key"),
@@ -68,5 +68,5 @@ def test_what_is_no_key_of_apple_is_refused_with_a_reason(client_secret, key):
 @pytest.mark.parametrize(
     "option", [("--lifetime", "15777001"), ("--lifetime", "0"), ("--team-id", "abcde12345"), ("--key-id", "XYZ")]
 )
-def test_what_apple_would_refuse_is_refused(client_secret, key, option):
+def test_options_that_apple_would_refuse_are_refused(client_secret, key, option):
     assert client_secret(pem(key), *option).returncode == 64

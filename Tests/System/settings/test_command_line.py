@@ -32,11 +32,11 @@ def test_verify_prints_the_identity(config, issuer):
     assert answer["identity"]["subject"] == "user-1"
 
 
-def test_verify_takes_a_token_with_a_line_end(config, issuer):
+def test_verify_accepts_a_token_with_a_line_end(config, issuer):
     assert run(*commands.verify(config), stdin=issuer.token() + "\n").returncode == 0
 
 
-def test_verify_takes_a_nonce_and_a_provider(server, tmp_path):
+def test_verify_accepts_a_nonce_and_a_provider(server, tmp_path):
     apple = server.issuer("apple", ec_key("apple"))
     config = write_config(tmp_path, {"providers": [apple_like(apple, algorithms=["ES256"])]})
     token = apple.token(nonce=sha256_hex("raw"))
@@ -71,13 +71,13 @@ def test_verify_refuses_a_malformed_token(config, token):
     assert json.loads(result.stdout)["code"] in ("token_malformed", "provider_unknown")
 
 
-def test_verify_takes_bytes_that_are_no_text(config):
+def test_verify_refuses_invalid_utf_8(config):
     result = run(*commands.verify(config), stdin=b"\xff\xfe.\x80.\x00")
     assert result.returncode == 1, result
     assert json.loads(result.stdout)["code"] in ("token_malformed", "request_invalid")
 
 
-def test_verify_says_that_keys_are_unavailable(config, issuer):
+def test_verify_reports_unavailable_keys(config, issuer):
     issuer.discovery.status = 500
     result = run(*commands.verify(config), stdin=issuer.token())
     assert result.returncode == 1, result
@@ -110,7 +110,7 @@ def test_healthcheck_distinguishes_running_ready_and_absent(issuer):
     assert run(*commands.healthcheck(service.api.address)).returncode == 1
 
 
-def test_healthcheck_asks_over_a_unix_socket(issuer, tmp_path_factory):
+def test_healthcheck_can_use_a_unix_socket(issuer, tmp_path_factory):
     path = f"unix:{tmp_path_factory.mktemp('h')}/a.sock"
     with Service(provider(issuer), service={"listen": path}) as service:
         service.wait_until_ready()
@@ -118,14 +118,14 @@ def test_healthcheck_asks_over_a_unix_socket(issuer, tmp_path_factory):
         assert result.returncode == 0, result
 
 
-def test_healthcheck_asks_where_the_service_listens_by_default_if_there_are_no_settings():
+def test_healthcheck_uses_the_default_address_without_settings():
     result = run("healthcheck")
-    # Whether or not another program listens there, no settings are requested.
+    # Another program may listen there, but no settings are required.
     assert b"assay.yaml" not in result.stdout + result.stderr
     assert result.stdout.startswith(b"unhealthy") == (result.returncode == 1)
 
 
-def test_healthcheck_finds_the_address_in_the_settings(issuer, tmp_path):
+def test_healthcheck_reads_the_address_from_the_settings(issuer, tmp_path):
     with Service(provider(issuer)) as service:
         settings = {"admin": {"listen": service.admin.address}, "providers": [provider(issuer)]}
         config = write_config(tmp_path, settings)
@@ -160,7 +160,7 @@ def test_a_wrong_argument_is_a_usage_error(arguments):
     assert result.stderr and not result.stdout
 
 
-def test_a_port_in_use_ends_the_process_with_a_reason(issuer, tmp_path):
+def test_a_port_in_use_is_reported(issuer, tmp_path):
     with Service(provider(issuer)) as service:
         settings = {
             "service": {"listen": service.api.address},

@@ -1,4 +1,4 @@
-"""`assay config check --live`: its findings for each provider, and whether the service could start serving."""
+"""`assay config check --live`: its findings for each provider, and whether the service could serve."""
 
 import email.utils
 import json
@@ -23,7 +23,7 @@ def issuer(server):
 
 @pytest.fixture
 def check(tmp_path):
-    """Checks some providers; returns whether they could be served, and the findings of each: subject, level, message."""
+    """Checks providers; returns whether the service could serve, and each one's findings: subject, level, message."""
 
     def check_providers(*providers: dict, variables: dict | None = None, **settings):
         config = write_config(tmp_path, settings | {"providers": list(providers)})
@@ -47,7 +47,7 @@ def find(findings, subject: str, level: str) -> list[str]:
     return [message for found, of, message in findings if (found, of) == (subject, level)]
 
 
-def test_a_working_provider_is_reported_from_its_name_to_its_keys(check, issuer):
+def test_every_step_of_a_working_provider_is_reported(check, issuer):
     issuer.jwks.headers |= {"Cache-Control": "public, max-age=3600"}
     could_serve, found = check(provider(issuer))
     assert could_serve
@@ -68,7 +68,7 @@ def test_a_working_provider_is_reported_from_its_name_to_its_keys(check, issuer)
     assert "1 h" in freshness and "45 min" in freshness and "54 min" in freshness
 
 
-def test_it_is_a_line_a_finding_for_people(issuer, tmp_path):
+def test_each_finding_is_printed_on_a_line(issuer, tmp_path):
     config = write_config(tmp_path, {"providers": [provider(issuer)]})
     result = run(*commands.config_check(config), "--live")
     assert result.returncode == 0, result
@@ -80,13 +80,13 @@ def test_it_is_a_line_a_finding_for_people(issuer, tmp_path):
     assert lines[-1] == "1 of 1 providers could serve"
 
 
-def test_without_live_nothing_is_dialled(issuer, tmp_path):
+def test_without_live_nothing_is_sent(issuer, tmp_path):
     config = write_config(tmp_path, {"providers": [provider(issuer)]})
     assert run(*commands.config_check(config)).returncode == 0
     assert issuer.discovery.count == 0
 
 
-def test_a_bad_file_is_reported_first_and_nothing_is_dialled(issuer, tmp_path):
+def test_an_invalid_file_is_reported_and_nothing_is_sent(issuer, tmp_path):
     config = write_config(tmp_path, {"providers": [provider(issuer)], "nonsense": 1})
     result = run(*commands.config_check(config), "--live")
     assert result.returncode == 1
@@ -99,7 +99,7 @@ def test_json_without_live_is_a_usage_error(issuer, tmp_path):
     assert run(*commands.config_check(config), "--json").returncode == 64
 
 
-def test_one_that_fails_hides_nothing_of_the_others(check, server, issuer):
+def test_a_failing_provider_does_not_hide_the_others(check, server, issuer):
     down = server.issuer("down", ec_key())
     down.discovery.status = 503
     could_serve, found = check(provider(down, "down", optional=True), provider(issuer))
@@ -118,7 +118,7 @@ def test_a_name_without_an_address_is_reported(check, issuer):
     assert "nobody.invalid" in message and "no address" in message
 
 
-def test_an_address_inside_is_not_dialled(check, issuer):
+def test_a_private_address_is_not_connected_to(check, issuer):
     could_serve, found = check(provider(issuer, network={"allow_http": True}))
     assert not could_serve
     messages = find(found["oidc"], "dns", "failure")
@@ -127,7 +127,7 @@ def test_an_address_inside_is_not_dialled(check, issuer):
     assert issuer.discovery.count == 0
 
 
-def test_an_address_that_is_allowed_is_dialled(check, issuer):
+def test_an_allowed_address_is_connected_to(check, issuer):
     could_serve, _ = check(provider(issuer, network={"allow_http": True, "allow_addresses": ["127.0.0.1"]}))
     assert could_serve
 
@@ -156,7 +156,7 @@ def test_a_trusted_certificate_is_reported_with_its_expiry(check, tmp_path):
     assert "29 more days" in message or "30 more days" in message
 
 
-def test_a_certificate_that_ends_soon_is_a_warning(check, tmp_path):
+def test_a_certificate_that_expires_soon_is_a_warning(check, tmp_path):
     authority = Authority(tmp_path)
     with KeyServer(authority.server_context(ends=3)) as server:
         could_serve, found = check(provider(server.issuer("op", ec_key()), **tls(authority)))
@@ -176,7 +176,7 @@ def test_a_bad_certificate_is_reported_with_the_reason(check, tmp_path, certific
     assert word in find(found["oidc"], "tls", "failure")[0]
 
 
-def test_a_stranger_is_not_trusted(check, tmp_path):
+def test_an_unknown_ca_is_not_trusted(check, tmp_path):
     trusted, stranger = Authority(tmp_path), Authority(tmp_path, "A stranger")
     with KeyServer(stranger.server_context()) as server:
         could_serve, found = check(provider(server.issuer("op", ec_key()), **tls(trusted)))
@@ -184,7 +184,7 @@ def test_a_stranger_is_not_trusted(check, tmp_path):
     assert "network.ca_file" in find(found["oidc"], "tls", "failure")[0]
 
 
-def test_a_proxy_is_gone_by(check, tmp_path):
+def test_a_proxy_is_used_and_reported(check, tmp_path):
     authority = Authority(tmp_path)
     with KeyServer(authority.server_context()) as server, Proxy() as proxy:
         issuer = server.issuer("op", ec_key())
@@ -205,13 +205,13 @@ def test_a_proxy_is_gone_by(check, tmp_path):
         (["RS256", "ES256", "HS384"], "ok", "offers HS384 for"),
     ],
 )
-def test_unsupported_algorithms_get_a_warning(check, issuer, offered, level, names):
+def test_insecure_algorithms_get_a_warning(check, issuer, offered, level, names):
     issuer.discovery.body = issuer.discovery_document(id_token_signing_alg_values_supported=offered)
     _, found = check(provider(issuer))
     assert any(names in message for message in find(found["oidc"], "discovery", level))
 
 
-def test_another_issuer_is_shown_beside_the_configured_one(check, issuer):
+def test_another_issuer_is_shown_with_the_configured_one(check, issuer):
     issuer.discovery.body = issuer.discovery_document(issuer=issuer.url + "/")
     could_serve, found = check(provider(issuer))
     assert not could_serve
@@ -221,7 +221,7 @@ def test_another_issuer_is_shown_beside_the_configured_one(check, issuer):
     assert issuer.jwks.count == 0
 
 
-def test_what_a_document_says_cannot_reach_the_terminal_as_it_is(check, issuer):
+def test_text_from_a_document_is_escaped_and_truncated(check, issuer):
     issuer.discovery.body = issuer.discovery_document(issuer="\x1b[2Jhttps://\u202eevil" + "x" * 1000)
     _, found = check(provider(issuer))
     message = find(found["oidc"], "discovery", "failure")[0]
@@ -237,7 +237,7 @@ def test_what_a_document_says_cannot_reach_the_terminal_as_it_is(check, issuer):
         ({"body": {"issuer": None}}, "issuer"),
     ],
 )
-def test_a_bad_discovery_document_is_reported(check, issuer, change, word):
+def test_an_invalid_discovery_document_is_reported(check, issuer, change, word):
     for name, value in change.items():
         setattr(issuer.discovery, name, value)
     could_serve, found = check(provider(issuer))
@@ -309,14 +309,14 @@ def test_a_key_set_without_a_usable_key_is_a_failure(check, issuer, body, word):
     assert any(word in message for message in find(found["oidc"], "keys", "failure"))
 
 
-def test_keys_that_fit_no_allowed_algorithm_are_a_failure(check, issuer):
-    """The service would have keys, but reject every token."""
+def test_keys_without_an_allowed_algorithm_are_a_failure(check, issuer):
+    """The service would have keys, but refuse every token."""
     could_serve, found = check(provider(issuer, algorithms=["RS256"]))
     assert not could_serve
     assert find(found["oidc"], "keys", "failure")
 
 
-def test_a_pinned_key_address_needs_no_discovery(check, issuer):
+def test_a_configured_jwks_uri_needs_no_discovery(check, issuer):
     could_serve, found = check(provider(issuer, jwks_uri=issuer.jwks_uri))
     assert could_serve
     assert not [subject for subject, _, _ in found["oidc"] if subject == "discovery"]
@@ -356,7 +356,7 @@ def test_a_key_file_is_read(check, issuer, tmp_path):
     assert issuer.discovery.count == 0
 
 
-def test_a_fallback_is_read_beside_the_address(check, issuer, tmp_path):
+def test_a_fallback_file_is_checked_too(check, issuer, tmp_path):
     file = tmp_path / "keys.json"
     could_serve, found = check(provider(issuer, jwks_uri=issuer.jwks_uri, jwks_file=str(file)))
     assert not could_serve
@@ -384,7 +384,7 @@ def clock(tmp_path):
         (30, "0s", "failure", "clock_skew"),
     ],
 )
-def test_the_providers_clock_is_compared_with_ours(check, issuer, clock, shift, skew, level, word):
+def test_the_providers_clock_is_compared_with_this_machines(check, issuer, clock, shift, skew, level, word):
     clock.shift(shift)
     could_serve, found = check(provider(issuer), clock_skew=skew, variables=clock.variables)
     assert could_serve == (level != "failure")
@@ -395,8 +395,8 @@ def answering(headers: dict) -> Fault:
     return Fault(lambda exchange: exchange.answer(headers=headers), effect="read")
 
 
-def test_an_answer_from_a_cache_is_as_old_as_it_says(check):
-    """Dated when the provider created it, half an hour ago."""
+def test_the_age_of_a_cached_response_is_taken_into_account(check):
+    """The provider created the response half an hour ago."""
     old = email.utils.formatdate(now() - 1800, usegmt=True)
     with FaultServer("op", ec_key()) as server:
         server.misbehave(answering({"Date": old, "Age": "1800"}))

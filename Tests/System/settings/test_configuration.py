@@ -1,4 +1,4 @@
-"""`assay.yaml`: what is accepted, what is rejected and at which line, and the environment."""
+"""`assay.yaml`: what is accepted, what is refused and at which line, and variables of the environment."""
 
 import json
 import re
@@ -57,7 +57,7 @@ providers:
 shutdown_grace: 10s
 log: { level: info, requests: true }
 """
-# `config check` checks that the file exists; this one does.
+# `config check` requires the file to exist, so this test file takes its place.
 EXAMPLE = EXAMPLE.replace("/etc/assay/keys.json", __file__)
 SOME_LIMITS = "{ max_body: 64KiB, max_connections: 10000, max_in_flight: 1024 }"
 ALL_LIMITS = (
@@ -92,12 +92,12 @@ def test_the_contracts_example_is_accepted(check):
     assert result.returncode == 0, result
 
 
-def test_every_limit_is_a_setting(check):
+def test_every_limit_is_configurable(check):
     result = check(EXAMPLE.replace(SOME_LIMITS, ALL_LIMITS))
     assert result.returncode == 0, result
 
 
-def test_the_least_there_can_be_is_accepted(check):
+def test_minimal_settings_are_accepted(check):
     result = check("providers:\n  - id: apple\n    preset: apple\n    audiences: [com.example.app]\n")
     assert result.returncode == 0, result
 
@@ -109,7 +109,7 @@ def line_of(text: str) -> int:
     return next(number for number, line in enumerate(LINES, 1) if text in line)
 
 
-# A part of the example, its replacement, and what the error must name. The line is that of the part.
+# A part of the example, its replacement, and what the error must name, at the line of this part.
 # `Tests/SettingsTests` tests all errors of settings.
 FAULTS = {
     "unknown key at the top": ("clock_skew: 60s\n", "clock_skw: 60s\n", "clock_skw"),
@@ -123,11 +123,11 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_refused_by_its_line(check, name):
+def test_an_error_is_reported_with_its_line(check, name):
     piece, fault, word = FAULTS[name]
     assert piece in EXAMPLE
     line = EXAMPLE[: EXAMPLE.index(piece)].count("\n") + 1
-    # If a key occurs twice, either line may be named; and a secret must not be printed.
+    # If a key occurs twice, either line may be named. Secrets must not be printed.
     result = check(EXAMPLE.replace(piece, fault, 1))
     assert_refused(result, None if name == "a key twice" else line, word)
     assert b"my-secret-key" not in result.stderr + result.stdout
@@ -138,7 +138,7 @@ def test_a_file_that_is_not_a_configuration_is_refused(check, text):
     assert_refused(check(text))
 
 
-def test_all_faults_are_reported_at_once(check):
+def test_all_errors_are_reported_at_once(check):
     faulty = EXAMPLE.replace("127.0.0.1:8080", "127.0.0.1:99999").replace("preset: apple", "preset: aple")
     result = check(faulty, {"ASSAY_API_KYES": "my-secret-key"})
     assert_refused(result, line_of("127.0.0.1:8080"), "99999", "0 to 65535")
@@ -148,7 +148,7 @@ def test_all_faults_are_reported_at_once(check):
 
 
 @pytest.mark.parametrize("setting", ["jwks_file: {}", "network: {{ ca_file: {} }}"])
-def test_a_providers_file_that_is_not_there_is_refused(check, tmp_path, setting):
+def test_a_providers_missing_file_is_refused(check, tmp_path, setting):
     line = "    " + setting.format(tmp_path / "absent.pem")
     result = check(EXAMPLE.replace(f"    jwks_file: {__file__}", line + "\n    discovery_url: https://x.example/d"))
     assert_refused(result, line_of("jwks_file:"), "absent.pem: there is no such file")
@@ -160,7 +160,7 @@ def test_a_directory_is_refused_as_a_settings_file(tmp_path):
     assert b"it is a directory" in result.stderr
 
 
-def test_each_file_of_a_listeners_tls_that_is_not_good_is_refused_at_its_line(check, tmp_path):
+def test_invalid_tls_files_are_refused_at_their_lines(check, tmp_path):
     (tmp_path / "empty.pem").touch()
     lines = [
         "service:",
@@ -178,7 +178,7 @@ def test_each_file_of_a_listeners_tls_that_is_not_good_is_refused_at_its_line(ch
     assert_refused(result, 6, "service.tls.client_ca_file: ")
 
 
-def test_the_collectors_files_are_refused_by_their_lines(check, tmp_path):
+def test_invalid_files_for_the_collector_are_refused_at_their_lines(check, tmp_path):
     (tmp_path / "headers").write_text("no header\n")
     (tmp_path / "empty.pem").touch()
     lines = [
@@ -193,7 +193,7 @@ def test_the_collectors_files_are_refused_by_their_lines(check, tmp_path):
     assert check("\n".join([*lines, EXAMPLE]), {"OTEL_SDK_DISABLED": "true"}).returncode == 0
 
 
-def test_the_keys_that_seal_sign_ins_are_looked_at(check, tmp_path):
+def test_key_files_of_sign_ins_are_checked(check, tmp_path):
     good, copy, short, other = (tmp_path / name for name in ("good.key", "copy.key", "short.key", "other.key"))
     good.write_bytes(run("key", "new").stdout)
     copy.write_bytes(good.read_bytes())
@@ -228,7 +228,7 @@ def test_the_keys_that_seal_sign_ins_are_looked_at(check, tmp_path):
     assert told.encode() in exposed.stdout
 
 
-def test_files_that_are_not_there_are_refused_together_with_all_else(check, tmp_path):
+def test_missing_files_are_reported_with_all_other_errors(check, tmp_path):
     lines = [
         'service: { listen: "127.0.0.1:8080", tls: { certificate_file: /absent/crt, key_file: /absent/key } }',
         "tracing: { otlp_endpoint: 5, headers_file: /absent/headers }",
@@ -249,14 +249,14 @@ def test_files_that_are_not_there_are_refused_together_with_all_else(check, tmp_
     ]
 
 
-def test_a_service_with_files_that_are_not_there_does_not_start(tmp_path):
+def test_missing_files_prevent_the_start(tmp_path):
     file = tmp_path / "assay.yaml"
     file.write_text(f"tracing: {{ otlp_endpoint: 'http://127.0.0.1:4318', ca_file: /absent/ca }}\n{EXAMPLE}clock_skw: 5s")
     result = run("serve", "--config", str(file))
     assert_refused(result, 1, "tracing.ca_file: /absent/ca: there is no such file", "did you mean clock_skew?")
 
 
-def test_the_settings_in_effect_are_shown(tmp_path):
+def test_effective_settings_are_shown_with_their_origin(tmp_path):
     file = tmp_path / "assay.yaml"
     file.write_text(EXAMPLE)
     result = run("config", "show", "--config", str(file), variables={"ASSAY_LOG_LEVEL": "debug"})
@@ -270,7 +270,7 @@ def test_the_settings_in_effect_are_shown(tmp_path):
     assert run(*commands.config_check(file)).returncode == 0
 
 
-def test_the_proxy_of_the_environment_is_shown_without_its_password(tmp_path):
+def test_the_environments_proxy_is_shown_without_its_password(tmp_path):
     file = tmp_path / "assay.yaml"
     file.write_text(EXAMPLE)
     variables = {"HTTPS_PROXY": "http://user:secret@proxy.example:3129", "NO_PROXY": ".corp.example,localhost"}
@@ -280,13 +280,13 @@ def test_the_proxy_of_the_environment_is_shown_without_its_password(tmp_path):
     assert "secret" not in shown
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path):
+def test_a_missing_file_is_refused(tmp_path):
     result = run(*commands.config_check(tmp_path / "absent.yaml"))
     assert_refused(result)
     assert b"absent.yaml" in result.stderr + result.stdout
 
 
-def test_serve_refuses_a_bad_configuration_as_well(tmp_path):
+def test_serve_refuses_an_invalid_configuration_too(tmp_path):
     file = tmp_path / "assay.yaml"
     file.write_text(EXAMPLE.replace("clock_skew: 60s", "clock_skw: 60s"))
     result = run("serve", "--config", str(file))
@@ -297,14 +297,14 @@ def test_serve_refuses_a_bad_configuration_as_well(tmp_path):
 # the environment
 
 
-def test_a_scalar_is_overridden_by_the_environment(check):
+def test_environment_variables_are_checked_like_settings(check):
     assert check(EXAMPLE, {"ASSAY_CLOCK_SKEW": "30s"}).returncode == 0
     assert_refused(check(EXAMPLE, {"ASSAY_CLOCK_SKEW": "301s"}), None, "ASSAY_CLOCK_SKEW")
     assert_refused(check(EXAMPLE, {"ASSAY_LIMITS_MAX_BODY": "much"}), None, "ASSAY_LIMITS_MAX_BODY")
     assert_refused(check(EXAMPLE, {"ASSAY_SERVICE_LISTEN": "nowhere"}), None, "ASSAY_SERVICE_LISTEN")
 
 
-def test_an_overridden_scalar_is_what_counts(server):
+def test_environment_variables_override_settings(server):
     issuer = server.issuer("op", ec_key("op"))
     with Service(
         provider(issuer), clock_skew="60s", variables={"ASSAY_CLOCK_SKEW": "0s", "ASSAY_LIMITS_MAX_BODY": "2KiB"}
@@ -314,7 +314,7 @@ def test_an_overridden_scalar_is_what_counts(server):
         assert_code(service.api.post("/v1/verify", b" " * 2049), "request_too_large")
 
 
-def test_the_configuration_may_be_named_by_the_environment(server, tmp_path):
+def test_the_environment_may_name_the_settings_file(server, tmp_path):
     issuer = server.issuer("op", ec_key("op"))
     with Service(provider(issuer)) as service:
         process = Process("serve", variables={"ASSAY_CONFIG": str(service.config)})
@@ -328,10 +328,10 @@ def test_the_configuration_may_be_named_by_the_environment(server, tmp_path):
         assert_refused(result, None, "absent.yaml")
 
 
-# Effects of settings that no other test covers.
+# effects of settings that no other test covers
 
 
-def test_risky_settings_are_warned_about(server):
+def test_risky_settings_cause_warnings(server):
     issuer = server.issuer("risky", ec_key("op"))
     settings = apple_like(issuer, algorithms=["ES256"], nonce={"match": ["sha256_hex", "plain"]})
     with Service(settings) as service:
@@ -342,7 +342,7 @@ def test_risky_settings_are_warned_about(server):
 
 
 @pytest.mark.parametrize("entries", [0, 10])
-def test_the_cache_of_verified_tokens_changes_no_answer(server, entries):
+def test_the_verified_token_cache_changes_no_answer(server, entries):
     issuer = server.issuer("op", ec_key("op"))
     with Service(provider(issuer), verified_token_cache={"entries": entries}) as service:
         service.wait_until_ready()
@@ -382,8 +382,8 @@ def test_a_cached_token_does_not_outlive_its_expiry(server):
         service.wait_until(lambda: service.verify(token).code == "token_expired", timeout=5)
 
 
-def test_a_trailing_slash_of_the_issuer_is_the_issuers_own(server):
-    """With or without it, discovery uses the same URL, and the issuer must be as configured."""
+def test_a_trailing_slash_is_part_of_the_issuer(server):
+    """Discovery uses the same URL with and without it, but the issuer must match exactly."""
     issuer = server.issuer("op", ec_key("op"))
     issuer.url += "/"
     issuer.discovery.body = issuer.discovery_document(jwks_uri=issuer.url + "keys")
@@ -393,7 +393,7 @@ def test_a_trailing_slash_of_the_issuer_is_the_issuers_own(server):
         service.reject(issuer.token(iss=issuer.url[:-1]), "provider_unknown")
 
 
-def test_the_discovery_document_may_be_elsewhere(server):
+def test_the_discovery_document_may_be_at_another_url(server):
     issuer = server.issuer("op", ec_key("op"))
     elsewhere = server.document("/custom/configuration", issuer.discovery_document())
     with Service(provider(issuer, discovery_url=server.url + "/custom/configuration")) as service:
@@ -402,7 +402,7 @@ def test_the_discovery_document_may_be_elsewhere(server):
         assert (elsewhere.count, issuer.discovery.count) == (1, 0)
 
 
-def test_apples_discovery_document_is_not_consulted(server):
+def test_apples_discovery_document_is_not_fetched(server):
     issuer = server.issuer("apple-op", ec_key("op"))
     with Service(apple_like(issuer, algorithms=["ES256"])) as service:
         service.wait_until_ready()
@@ -410,7 +410,7 @@ def test_apples_discovery_document_is_not_consulted(server):
         assert issuer.discovery.count == 0
 
 
-def test_api_keys_are_digests_in_any_case_of_letters(server):
+def test_digests_of_api_keys_are_case_insensitive(server):
     issuer = server.issuer("op", ec_key("op"))
     with Service(provider(issuer), api_keys=[sha256_hex("key").upper()]) as service:
         service.wait_until_ready()

@@ -1,4 +1,4 @@
-"""`assay dev` as a command: what it prints and refuses, and tokens, notifications and grants by script."""
+"""`assay dev` as a command: its output and options, and tokens, notifications and grants for scripts."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def verify(dev, token: dict, **members):
 
 
 @pytest.mark.parametrize("provider", DEV_PROVIDERS)
-def test_its_tokens_verify(dev, provider):
+def test_issued_tokens_verify(dev, provider):
     token = dev.token(provider, nonce="raw nonce")
     assert token["nonce"] == "raw nonce"
     answer = verify(dev, token)
@@ -36,7 +36,7 @@ def test_its_tokens_verify(dev, provider):
 
 
 @pytest.mark.parametrize(("claims", "code"), [({"exp": 1}, "token_expired"), ({"sub": ""}, "claim_missing")])
-def test_claims_can_be_overridden_to_see_a_refusal(dev, claims, code):
+def test_claims_can_be_overridden(dev, claims, code):
     assert_code(verify(dev, dev.token("google", nonce="n", claims=claims)), code)
 
 
@@ -49,7 +49,7 @@ def test_keys_rotate_on_demand(dev):
         assert verify(dev, token).status == 200
 
 
-def test_the_printed_command_works_when_pasted(dev):
+def test_the_printed_command_works(dev):
     (command,) = dev.printed_commands()
     result = run_shell(command)
     assert result.returncode == 0, result
@@ -63,7 +63,7 @@ def test_the_printed_command_works_when_pasted(dev):
         ("google", "sessions-revoked", "sessions_revoked"),
     ],
 )  # fmt: skip
-def test_its_notifications_verify(dev, provider, type, expected):
+def test_issued_notifications_verify(dev, provider, type, expected):
     sent = dev.ask_issuer("POST", f"/{provider}/notification", {"type": type})
     answer = dev.api.post("/v1/notifications/verify", sent.json)
     assert answer.status == 200, answer
@@ -71,7 +71,7 @@ def test_its_notifications_verify(dev, provider, type, expected):
     assert answer.json["notification"]["provider"] == provider
 
 
-def test_a_browser_gets_a_code_and_the_backend_tokens_for_it(dev):
+def test_the_authorization_code_flow_works(dev):
     query = "client_id=example-client-id.apps.example.com&redirect_uri=http://localhost/back&response_type=code&nonce=n"
     redirect = dev.ask_issuer("GET", f"/google/authorize?{query}&state=a%26b&prompt=none&login_hint=alex")
     assert redirect.status == 303
@@ -94,10 +94,10 @@ def test_a_browser_gets_a_code_and_the_backend_tokens_for_it(dev):
 
 
 @pytest.mark.parametrize("provider", DEV_PROVIDERS)
-def test_its_clients_exchange_refresh_and_revoke(dev, provider):
+def test_clients_can_exchange_refresh_and_revoke(dev, provider):
     begun = dev.api.post("/v1/sign-ins", {"provider": provider}).json
     token = dev.token(provider, nonce=begun["nonce"], code=True)
-    # The code alone, and with the ID Token, as apps of Apple's send both.
+    # Apps send Apple's code together with the ID Token.
     more = {"id_token": token["id_token"]} if provider == "apple" else {}
     finished = dev.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "code": token["code"]} | more)
     assert finished.status == 200, finished
@@ -108,24 +108,24 @@ def test_its_clients_exchange_refresh_and_revoke(dev, provider):
     refreshed = dev.api.post("/v1/grants/refresh", refresh)
     assert refreshed.status == 200 and refreshed.json["identity"]["subject"] == subject, refreshed
     if refreshed.json["grant"]["refresh_token"]:
-        # A refresh token that is used up gives way to another.
+        # A used refresh token is replaced by a new one.
         assert provider in ("microsoft", "oidc")
         assert_code(dev.api.post("/v1/grants/refresh", refresh), "grant_invalid")
         refresh["refresh_token"] = refreshed.json["grant"]["refresh_token"]
     revoked = dev.api.post("/v1/grants/revoke", {"provider": provider, "token": refresh["refresh_token"]})
     if provider == "microsoft":
-        # Microsoft has no revocation endpoint. People end what they have allowed in their account.
+        # Microsoft has no revocation endpoint, so users revoke grants in their account.
         assert_code(revoked, "revocation_not_supported")
         assert dev.ask_issuer("POST", "/people", {"provider": provider, "revoke": "kim"}).status == 200
     else:
         assert revoked.status == 204
-    # Apple calls it invalid_request, which means the same.
+    # Apple answers invalid_request, which means the same.
     assert_code(dev.api.post("/v1/grants/refresh", refresh), "grant_invalid")
 
 
 @pytest.mark.parametrize("option", ["--listen", "--admin-listen", "--issuer-listen"])
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"])
-def test_an_address_that_others_can_reach_is_refused(option, address):
+def test_an_address_that_other_machines_can_reach_is_refused(option, address):
     arguments = list(commands.DEV)
     arguments[arguments.index(option) + 1] = address
     result = run(*arguments)
@@ -135,14 +135,14 @@ def test_an_address_that_others_can_reach_is_refused(option, address):
 
 
 @pytest.mark.parametrize("origin", ["", "localhost:8000", "http://", "http://localhost:8000/", "ftp://localhost", "http://a b"])
-def test_an_origin_that_is_none_is_refused(origin):
+def test_an_invalid_origin_is_refused(origin):
     result = run(*commands.DEV, "--origin", origin)
     assert result.returncode not in (0, -4, -5, -6, -11), result
     assert b"--origin must be" in result.stderr
 
 
 @pytest.mark.parametrize("provider", DEV_PROVIDERS)
-def test_a_sign_in_in_the_browser_begins(dev, provider):
+def test_a_sign_in_in_the_browser_can_begin(dev, provider):
     redirect = f"http://localhost:8000/callback/{provider}"
     begun = dev.api.post("/v1/sign-ins", {"provider": provider, "redirect_uri": redirect})
     assert begun.status == 201, begun
@@ -152,12 +152,12 @@ def test_a_sign_in_in_the_browser_begins(dev, provider):
     assert_code(another, "redirect_uri_not_configured")
 
 
-def test_it_has_a_console(dev):
+def test_the_console_is_on(dev):
     assert dev.admin.get("/console").status == 200
     assert any(f"http://{dev.admin.address}/console" in line for line in dev.output)
 
 
-def test_it_prints_the_page_the_console_and_a_command_and_nothing_else():
+def test_the_output_is_the_page_the_console_and_a_command():
     process = Process(*commands.DEV)
     try:
         process.wait_for(lambda: len(process.output) == 3)
@@ -172,11 +172,11 @@ def test_it_prints_the_page_the_console_and_a_command_and_nothing_else():
         process.kill()
 
 
-def test_its_log_has_no_warnings_of_what_it_must_be(dev):
+def test_the_log_has_no_warnings(dev):
     assert dev.entries(level="warning") == []
 
 
-def test_for_tools_it_prints_one_line_once_it_listens():
+def test_json_prints_one_line_when_ready():
     process = Process("dev", "--listen", "127.0.0.1:0", "--json")
     try:
         process.wait_for(lambda: process.output)
@@ -197,13 +197,13 @@ def test_for_tools_it_prints_one_line_once_it_listens():
         process.kill()
 
 
-def test_other_machines_may_reach_it_only_if_that_is_allowed():
+def test_allow_remote_permits_other_machines():
     process = Process("dev", "--allow-remote", "--listen", "0.0.0.0:0", "--json", "--log")
     try:
         process.wait_for(lambda: process.output)
         ready = json.loads(process.output[0])
         assert process.listening("issuer").startswith("0.0.0.0:")
-        # The issuers are those of this machine all the same.
+        # The issuers still have addresses of this machine.
         assert all(each["issuer"].startswith("http://127.0.0.1:") for each in ready["providers"])
     finally:
         process.kill()
@@ -212,13 +212,13 @@ def test_other_machines_may_reach_it_only_if_that_is_allowed():
 @pytest.mark.parametrize(
     "origin", ["https://idp.test", "http://accounts.google.com", "http://localhost:9400", "http://idp.test/x", ""]
 )
-def test_an_issuer_that_could_be_taken_for_a_real_one_is_refused(origin):
+def test_an_issuer_that_could_be_real_is_refused(origin):
     result = run(*commands.DEV, "--issuer-origin", origin)
     assert result.returncode not in (0, -4, -5, -6, -11), result
     assert b"--issuer-origin must be" in result.stderr
 
 
 @pytest.mark.parametrize("host", ["evil.example", "192.0.2.1", "127.0.0.1.evil.example"])
-def test_it_answers_only_at_names_of_this_machine(dev, host):
+def test_other_host_names_are_refused(dev, host):
     assert dev.ask_issuer("POST", "/apple/token", {}, {"Host": host}).status == 421
     assert dev.ask_issuer("POST", "/apple/token", {}, {"Host": "idp.test"}).status == 200

@@ -1,4 +1,4 @@
-"""Settings that change while the service runs: by a signal, by a changed file, by a ConfigMap's links."""
+"""Settings that change while the service runs: by a signal, a changed file, or a ConfigMap's links."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def gauge(service, name: str, **labels) -> float:
     return metrics(service).value(f"assay_configuration_{name}", **labels)
 
 
-# How changes are detected.
+# detecting changes
 
 
 def test_a_rewritten_file_is_loaded(service, issuer):
@@ -55,8 +55,8 @@ def test_a_rewritten_file_is_loaded(service, issuer):
     assert service.wait_for_entry(message="configuration reloaded")["level"] == "info"
 
 
-def test_a_file_that_is_written_in_place_is_taken_once_it_is_whole(service, issuer, other):
-    """Half of it would be valid YAML with one provider less."""
+def test_a_file_that_is_written_in_place_is_loaded_once_it_is_complete(service, issuer, other):
+    """Half of it would be valid settings without one of the providers."""
     whole = text(provider(issuer), provider(other, "other"))
     half = whole[: whole.index("  - id: other")]
     with service.config.open("w") as file:
@@ -68,7 +68,7 @@ def test_a_file_that_is_written_in_place_is_taken_once_it_is_whole(service, issu
     service.accept(other.token())
 
 
-def test_a_config_map_is_taken_when_its_links_are_changed(issuer, tmp_path):
+def test_a_changed_config_map_is_loaded(issuer, tmp_path):
     mounted = ConfigMap(tmp_path, text(provider(issuer)))
     process = Process("serve", "--config", str(mounted.file))
     try:
@@ -90,7 +90,7 @@ def test_a_config_map_is_taken_when_its_links_are_changed(issuer, tmp_path):
         process.kill()
 
 
-def test_a_signal_has_the_file_read_at_once_changed_or_not(service, issuer):
+def test_sighup_reloads_even_an_unchanged_file(service, issuer):
     assert hang_up(service)
     assert hang_up(service)
     service.accept(issuer.token())
@@ -105,8 +105,8 @@ def test_many_signals_do_no_harm(service, issuer):
     assert issuer.jwks.count == 1
 
 
-def test_a_file_that_is_touched_is_not_read_again(service, issuer):
-    """The content counts. The change after it shows that there was time to notice."""
+def test_a_touched_file_is_not_reloaded(service, issuer):
+    """Only the content counts. The later change shows that there was time to notice."""
     os.utime(service.config)
     replace(service.config, service.config.read_bytes())
     replace(service.config, text(provider(issuer, audiences=["another"])))
@@ -121,7 +121,7 @@ def test_the_environment_still_overrides_the_file(issuer):
         service.accept(issuer.token(exp=issuer.claims()["iat"] - 100))
 
 
-# Rejected changes.
+# rejected changes
 
 
 BAD = {
@@ -131,7 +131,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("fault", BAD)
-def test_a_bad_file_is_refused_and_the_old_settings_stay(service, issuer, fault):
+def test_an_invalid_file_is_refused_and_the_old_settings_stay(service, issuer, fault):
     content, words = BAD[fault]
     started = gauge(service, "last_reload_success_timestamp_seconds")
     assert gauge(service, "last_reload_successful") == 1
@@ -148,14 +148,14 @@ def test_a_bad_file_is_refused_and_the_old_settings_stay(service, issuer, fault)
     assert issuer.jwks.count == 1
 
 
-def test_the_line_that_is_wrong_is_named(service, issuer):
+def test_the_error_names_file_and_line(service, issuer):
     good = text(provider(issuer))
     reason = refuse(service, good + "typo: 1\n")
     assert f"line {good.count(chr(10)) + 1}: unknown setting typo" in reason
     assert str(service.config) in reason
 
 
-def test_nothing_of_a_bad_file_is_taken(service, issuer, other):
+def test_no_part_of_an_invalid_file_is_used(service, issuer, other):
     bad = text(provider(issuer, audiences=["another"]), provider(other, "other"), clock_skw="1s")
     refuse(service, bad)
     service.accept(issuer.token())
@@ -163,7 +163,7 @@ def test_nothing_of_a_bad_file_is_taken(service, issuer, other):
     assert other.discovery.count == 0
 
 
-def test_a_file_that_is_gone_is_refused_once_and_taken_when_it_is_back(service, issuer):
+def test_a_missing_file_is_reported_once_and_loaded_when_it_returns(service, issuer):
     content = service.config.read_bytes()
     service.config.unlink()
     service.wait_until(lambda: reloads(service) == (0, 1))
@@ -184,7 +184,7 @@ NEED_A_RESTART = {
 
 
 @pytest.mark.parametrize("name", NEED_A_RESTART)
-def test_what_needs_a_restart_is_named_and_nothing_else_is_taken_either(service, issuer, name):
+def test_settings_that_need_a_restart_are_named_and_nothing_is_applied(service, issuer, name):
     settings = NEED_A_RESTART[name]
     reason = refuse(service, text(provider(issuer, audiences=["another"]), **settings))
     assert name in reason
@@ -192,7 +192,7 @@ def test_what_needs_a_restart_is_named_and_nothing_else_is_taken_either(service,
     service.accept(issuer.token())
 
 
-def test_refusals_tell_no_secrets(service, issuer):
+def test_errors_contain_no_secrets(service, issuer):
     refuse(service, text(provider(issuer), api_keys=["canary-no-digest"]))
     refuse(service, text(provider(issuer, network={"ca_fil": "canary"})))
     assert not any("canary" in line for line in service.log)
@@ -220,8 +220,8 @@ def test_a_provider_whose_policy_changes_keeps_its_keys(service, issuer):
     assert service.provider_state("oidc")["last_error"] is None
 
 
-def test_a_remembered_signature_decides_nothing_under_other_settings(issuer):
-    """The token has been verified twice, so its signature and its header are cached."""
+def test_a_cached_signature_does_not_bypass_changed_settings(issuer):
+    """The token has been verified repeatedly, so its signature and its header are cached."""
     with Service(provider(issuer, algorithms=["ES256"]), verified_token_cache={"entries": 100}) as service:
         service.wait_until_ready()
         token = issuer.token(iat=now() - 300)
@@ -255,19 +255,19 @@ def test_a_provider_can_be_added_and_removed(service, issuer, other):
     assert (issuer.jwks.count, other.jwks.count) == (1, 1)
 
 
-def test_a_removed_provider_is_fetched_no_more(server, issuer, other):
-    """Both fail, so both are retried; the one that stays shows how often the other would have been."""
+def test_a_removed_providers_keys_are_no_longer_fetched(server, issuer, other):
+    """Both providers fail, so both are retried. The one that stays shows how often the other would have been."""
     issuer.discovery.status = other.discovery.status = 500
     with Service(provider(issuer), provider(other, "other")) as service:
         issuer.discovery.wait_for(1)
         change(service, provider(other, "other"))
         removed, kept = issuer.discovery.count, other.discovery.count
         other.discovery.wait_for(kept + 3, timeout=30)
-        # One may have been in flight.
+        # One fetch may have been in flight.
         assert issuer.discovery.count <= removed + 1
 
 
-def test_a_provider_whose_key_location_changes_is_refetched(server, service, issuer):
+def test_a_changed_key_location_causes_a_fetch(server, service, issuer):
     moved = server.issuer("moved", NEW)
     place, moved.url = moved.jwks_uri, issuer.url
     change(service, provider(issuer, jwks_uri=place))
@@ -277,7 +277,7 @@ def test_a_provider_whose_key_location_changes_is_refetched(server, service, iss
     assert issuer.jwks.count == 1
 
 
-def test_a_provider_that_takes_anothers_id_gets_none_of_its_keys(service, issuer, other):
+def test_a_provider_with_a_reused_id_gets_none_of_the_old_keys(service, issuer, other):
     service.accept(issuer.token())
     change(service, provider(other, "oidc"))
     service.accept(other.token(), provider="oidc")
@@ -285,7 +285,7 @@ def test_a_provider_that_takes_anothers_id_gets_none_of_its_keys(service, issuer
     service.reject(issuer.token(), "issuer_mismatch", "key_not_found", provider="oidc")
 
 
-def test_two_providers_can_change_places(service, issuer, other):
+def test_two_providers_can_swap_places(service, issuer, other):
     change(service, provider(issuer), provider(other, "other"))
     change(service, provider(other, "other"), provider(issuer))
     assert service.accept(other.token())["identity"]["provider"] == "other"
@@ -293,8 +293,8 @@ def test_two_providers_can_change_places(service, issuer, other):
     assert (issuer.jwks.count, other.jwks.count) == (1, 1)
 
 
-def test_how_long_stale_keys_serve_changes_for_those_at_hand(issuer):
-    """Their expiry under the new rule is hours away, but it is immediately visible that nothing is fetched."""
+def test_stale_for_can_change_without_a_fetch(issuer):
+    """The new expiry is hours away, so this only shows that keys stay in use and are not fetched again."""
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
         for stale_for in ("0s", "1h", "24h"):
@@ -306,7 +306,7 @@ def test_how_long_stale_keys_serve_changes_for_those_at_hand(issuer):
 # readiness
 
 
-def test_an_added_provider_that_cannot_be_reached_does_not_make_the_service_unready(service, issuer, other):
+def test_an_unreachable_added_provider_does_not_make_the_service_unready(service, issuer, other):
     other.discovery.status = 500
     change(service, provider(issuer), provider(other, "other"))
     assert is_ready(service)
@@ -319,16 +319,16 @@ def test_an_added_provider_that_cannot_be_reached_does_not_make_the_service_unre
     service.accept(other.token())
 
 
-def test_a_provider_that_moves_out_of_reach_does_not_make_the_service_unready(server, service, issuer):
+def test_an_unreachable_new_key_location_does_not_make_the_service_unready(server, service, issuer):
     change(service, provider(issuer, jwks_uri=server.url + "/nowhere"))
     assert is_ready(service)
     unavailable(service, issuer.token())
-    # Nor does any later change.
+    # Neither does a later change.
     change(service, provider(issuer, jwks_uri=server.url + "/nowhere"), clock_skew="1s")
     assert is_ready(service)
 
 
-def test_a_provider_that_is_optional_no_more_does_not_make_the_service_unready(issuer, other):
+def test_a_provider_that_becomes_required_does_not_make_the_service_unready(issuer, other):
     other.discovery.status = 500
     with Service(provider(issuer), provider(other, "other", optional=True)) as service:
         service.wait_until_ready()
@@ -336,7 +336,7 @@ def test_a_provider_that_is_optional_no_more_does_not_make_the_service_unready(i
         assert is_ready(service)
 
 
-def test_a_service_that_was_never_ready_waits_for_what_is_added(issuer, other):
+def test_a_service_that_was_never_ready_waits_for_added_providers(issuer, other):
     issuer.discovery.status = other.discovery.status = 500
     with Service(provider(issuer)) as service:
         change(service, provider(issuer), provider(other, "other"))
@@ -347,7 +347,7 @@ def test_a_service_that_was_never_ready_waits_for_what_is_added(issuer, other):
         assert is_ready(service)
 
 
-def test_a_restart_waits_for_what_a_reload_did_not(service, issuer, other):
+def test_only_a_restart_waits_for_an_added_provider(service, issuer, other):
     other.discovery.status = 500
     change(service, provider(issuer), provider(other, "other"))
     assert is_ready(service)
@@ -356,11 +356,11 @@ def test_a_restart_waits_for_what_a_reload_did_not(service, issuer, other):
         assert not is_ready(restarted)
 
 
-# Requests in flight.
+# requests in flight
 
 
 def test_no_request_fails_while_settings_change(service, issuer, other):
-    """Changes repeatedly: policies, other providers, the verified-token cache, the log, the API keys."""
+    """Repeatedly changes audiences, other providers, the verified-token cache, the log and limits."""
     rounds = {
         "oidc": [(issuer.token(sub=f"user-{n}"), None) for n in range(5)] + [(issuer.token(exp=1), "token_expired")]
     }
@@ -381,9 +381,9 @@ def test_no_request_fails_while_settings_change(service, issuer, other):
     assert issuer.jwks.count == 1
 
 
-def test_no_request_fails_or_waits_while_its_own_provider_moves(server, issuer):
-    """All URLs have the same keys, and each is fetched before the previous one is dropped. Otherwise, several requests
-    would wait.
+def test_no_request_fails_or_waits_while_its_providers_keys_move(server, issuer):
+    """All URLs have the same keys. Each is fetched before the previous one is dropped, or else several requests would
+    wait.
     """
     rounds = {"oidc": [(issuer.token(sub=f"user-{n}"), None) for n in range(5)]}
     elsewhere = [server.document(f"/elsewhere-{n}", issuer.jwk_set) for n in range(6)]
@@ -398,7 +398,7 @@ def test_no_request_fails_or_waits_while_its_own_provider_moves(server, issuer):
     assert [document.count for document in elsewhere] == [1] * 6
 
 
-def test_a_request_that_waits_for_keys_ends_by_the_settings_it_began_with(server):
+def test_a_request_that_waits_for_keys_keeps_its_settings(server):
     issuer = server.issuer("op", KEY)
     issuer.jwks.hold()
     with Service(provider(issuer), limits={"keys_timeout": "30s"}) as service:
@@ -414,7 +414,7 @@ def test_a_request_that_waits_for_keys_ends_by_the_settings_it_began_with(server
         service.reject(issuer.token(), "audience_mismatch")
 
 
-def test_a_request_that_waits_for_a_provider_that_is_removed_is_served(server, other):
+def test_a_request_that_waits_for_a_removed_provider_is_answered(server, other):
     issuer = server.issuer("op", KEY)
     issuer.jwks.hold()
     settings = {"limits": {"keys_timeout": "30s"}}
@@ -451,27 +451,27 @@ def test_api_keys_can_be_rotated(service, issuer):
     assert (status(None), status(old), status(new)) == (401, 401, 200)
 
 
-def test_the_log_changes(service, issuer):
+def test_log_settings_can_change(service, issuer):
     change(service, provider(issuer), log={"level": "warning", "requests": False})
     count = len(service.entries(message="request"))
     service.accept(issuer.token())
     change(service, provider(issuer), log={"level": "info"})
     service.verify(issuer.token(), {"X-Request-Id": "after"})
     service.wait_for_entry(message="request", request_id="after")
-    # Neither the requests in between, nor the reload that turned logging off.
+    # Neither the request in between nor the first reload is logged.
     between = [entry for entry in service.entries(message="request")[count:] if entry["route"] == "/v1/verify"]
     assert [entry["request_id"] for entry in between] == ["after"]
     assert len(service.entries(message="configuration reloaded")) == 1
 
 
-def test_limits_of_bodies_change(service, issuer):
+def test_body_limits_can_change(service, issuer):
     token = issuer.token(filler="x" * 1000)
     service.accept(token)
     change(service, provider(issuer), limits={"max_body": "1KiB"})
     service.reject(token, "request_too_large")
 
 
-def test_a_risky_setting_is_warned_of_when_it_comes(service, issuer):
+def test_a_risky_setting_causes_a_warning_when_it_is_added(service, issuer):
     risky = "nonces are not checked"
 
     def warnings() -> int:
@@ -484,10 +484,10 @@ def test_a_risky_setting_is_warned_of_when_it_comes(service, issuer):
     assert warnings() == 1
 
 
-# Counters.
+# counters
 
 
-def test_counters_keep_their_provider_and_never_go_back(service, issuer, other):
+def test_counters_keep_their_provider_and_never_decrease(service, issuer, other):
     def counted() -> dict:
         found = metrics(service)
         return {id: found.value(VERDICTS, provider=id, code="ok") for id in ("oidc", "other", "third")}
@@ -496,7 +496,7 @@ def test_counters_keep_their_provider_and_never_go_back(service, issuer, other):
     service.accept(issuer.token())
     service.accept(issuer.token())
     assert counted() == {"oidc": 2, "other": 0, "third": 0}
-    # Another one first, then without the original, then with it at the end.
+    # With another provider first, then without the original, then with it last.
     change(service, provider(other, "other"), provider(issuer))
     service.accept(other.token())
     assert counted() == {"oidc": 2, "other": 1, "third": 0}
@@ -512,8 +512,8 @@ def test_counters_keep_their_provider_and_never_go_back(service, issuer, other):
     assert found.value("assay_key_fetches_total", provider="other") == 1
 
 
-def test_scrapes_under_changes_are_whole(service, issuer, other):
-    """A counter of a provider that was just added must find its name, whichever loop counted it."""
+def test_scrapes_during_changes_are_complete(service, issuer, other):
+    """A new provider's counter must find its name, whichever event loop has counted."""
     load = Load(service.api.address, {"other": [(other.token(), None)]}, threads=2)
     with load:
         for number in range(20):
@@ -525,15 +525,15 @@ def test_scrapes_under_changes_are_whole(service, issuer, other):
         service.wait_until(lambda: metrics(service).value(VERDICTS, provider="other-19") > 0)
 
 
-# Costs.
+# costs
 
 
 def threads(service) -> int:
     return len(list(pathlib.Path(f"/proc/{service.process.pid}/task").iterdir()))
 
 
-def test_providers_that_come_and_go_leave_nothing_behind(service, issuer, tmp_path):
-    """Each has its own threads while it exists."""
+def test_added_and_removed_providers_do_not_leak(service, issuer, tmp_path):
+    """Each provider has its own threads."""
     file = tmp_path / "keys.json"
     file.write_text(json.dumps({"keys": [KEY.jwk()]}))
     with KeyServer() as server:
@@ -557,7 +557,7 @@ def test_providers_that_come_and_go_leave_nothing_behind(service, issuer, tmp_pa
         service.wait_until(lambda: service.descriptors() <= descriptors + 2)
 
 
-def test_a_stop_does_not_wait_for_a_change_under_way(service, issuer, other):
+def test_a_stop_does_not_wait_for_a_reload(service, issuer, other):
     other.discovery.hold()
     replace(service.config, text(provider(issuer), provider(other, "other")))
     service.process.send_signal(signal.SIGHUP)

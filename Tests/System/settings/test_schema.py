@@ -1,4 +1,4 @@
-"""`docs/assay.schema.json`, with which editors check settings: valid files pass, and invalid ones fail."""
+"""`docs/assay.schema.json`, which editors use to check settings: valid files pass, and invalid ones fail."""
 
 import copy
 import json
@@ -16,7 +16,7 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
 class Loader(yaml.SafeLoader):
-    """YAML 1.2, as editors parse it: `on` and `off` are strings, and `0660` is not octal."""
+    """Parses YAML 1.2, as editors do: `on` and `off` are strings, and `0660` is not octal."""
 
 
 Loader.yaml_implicit_resolvers = copy.deepcopy(yaml.SafeLoader.yaml_implicit_resolvers)
@@ -33,7 +33,7 @@ def load(text: str):
 
 
 def is_settings(text: str) -> bool:
-    """Whether a block of YAML in a page is settings: it begins with a setting's name, and is not an outline."""
+    """Whether a block of YAML in a page is settings: all top-level names are settings, and nothing is left out."""
     names = re.findall(r"^(\w+):", text, re.MULTILINE)
     return bool(names) and set(names) <= set(SCHEMA["properties"]) and "<" not in text and "…" not in text
 
@@ -53,7 +53,7 @@ def examples() -> dict[str, str]:
 EXAMPLES = examples()
 
 
-def test_the_schema_is_one():
+def test_the_schema_is_valid():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
@@ -66,7 +66,7 @@ def test_pages_have_examples():
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_examples_are_good(name):
+def test_examples_are_valid(name):
     settings = load(EXAMPLES[name])
     # A page may show part of a file.
     settings.setdefault("providers", [{"id": "a"}])
@@ -92,11 +92,11 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_bad_files_are_not(name):
+def test_invalid_files_are_rejected(name):
     piece, fault = FAULTS[name]
     assert piece in EXAMPLE
     assert not VALIDATOR.is_valid(load(EXAMPLE.replace(piece, fault, 1)))
 
 
-def test_without_providers_there_are_no_settings():
+def test_providers_are_required():
     assert not VALIDATOR.is_valid({"clock_skew": "60s"})

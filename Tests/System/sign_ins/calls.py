@@ -20,7 +20,7 @@ def begin(service: Service | Caller, provider: str = "oidc", **members) -> dict:
 
 
 def finish(service: Service | Caller, sign_in: dict | str, id_token: str | None, **members) -> client.Response:
-    """Sends a finish; `sign_in` is the answer to the begin, or a handle."""
+    """Sends a finish. `sign_in` is the answer to a begin, or a handle."""
     handle = sign_in if isinstance(sign_in, str) else sign_in["sign_in"]
     return service.api.post("/v1/sign-ins/finish", {"sign_in": handle, "id_token": id_token} | members)
 

@@ -1,4 +1,4 @@
-"""Sign-ins in a browser: the authorization URL, the response that came back, and the exchange of its code."""
+"""Sign-ins in a browser: the authorization URL, the provider's response, and the exchange of its code."""
 
 import base64
 import hashlib
@@ -33,7 +33,7 @@ def settings(issuer, endpoint, directory, id: str = "oidc", **more) -> dict:
 @pytest.fixture(scope="module")
 def service(issuer, endpoint, shared_server, tmp_path_factory):
     directory = tmp_path_factory.mktemp("clients")
-    # A provider that names itself in its responses, and one whose token endpoint knows neither nonce nor PKCE.
+    # A provider that names its issuer in responses, and two that support neither nonce nor PKCE.
     named = shared_server.issuer("named")
     named.discovery.body = named.discovery_document(authorization_response_iss_parameter_supported=True)
     providers = [
@@ -66,7 +66,7 @@ def parameters(begun: dict) -> dict[str, str]:
 
 
 def finish(service, begun: dict, response: dict | None = None, **members) -> client.Response:
-    """Sends what came to the redirect URI; the sign-in's own state and a code unless the response has others."""
+    """Sends the response that arrived at the redirect URI, by default with the sign-in's own state and a code."""
     response = {"state": begun["state"], "code": "c1"} | (response or {})
     response = {name: value for name, value in response.items() if value is not None}
     return service.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "response": response} | members)
@@ -79,7 +79,7 @@ def refused(response: client.Response, code: str, spent: bool) -> dict:
     return problem
 
 
-def test_a_sign_in_in_the_browser(service, endpoint, issuer):
+def test_a_sign_in_in_the_browser_is_finished_once(service, endpoint, issuer):
     started = begun(service, scopes=["email"], login_hint="ada@example.com", context="/basket")
     url = parameters(started)
     assert started["authorization_url"].startswith(AUTHORIZATION + "&")
@@ -125,7 +125,7 @@ def test_a_sign_in_in_the_browser(service, endpoint, issuer):
         ({}, {"id_token": "junk"}, "request_invalid"),
     ],
 )
-def test_what_is_refused_before_the_exchange_uses_nothing_up(service, endpoint, issuer, response, members, code):
+def test_a_refusal_before_the_exchange_uses_nothing_up(service, endpoint, issuer, response, members, code):
     started = begun(service, context="/basket")
     problem = refused(finish(service, started, response, **members), code, False)
     assert not endpoint.calls
@@ -152,13 +152,13 @@ def test_a_code_of_another_sign_in_is_refused(service, endpoint, issuer, members
     refused(finish(service, started), "sign_in_replayed", True)
 
 
-def test_one_browser_can_not_finish_what_another_began(service, endpoint):
+def test_a_browser_cannot_finish_anothers_sign_in(service, endpoint):
     one, other = begun(service), begun(service)
     refused(finish(service, one, {"state": other["state"]}), "state_mismatch", False)
     assert not endpoint.calls
 
 
-def test_a_provider_that_names_itself_in_its_responses(service, endpoint):
+def test_iss_in_a_response_must_match_if_the_provider_sends_it(service, endpoint):
     named = service.issuers["named"]
     started = begun(service, "named")
     for response in ({}, {"iss": ""}, {"iss": service.issuers["oidc"].url}):
@@ -167,15 +167,15 @@ def test_a_provider_that_names_itself_in_its_responses(service, endpoint):
     assert finish(service, started, {"iss": named.url}).status == 200
 
 
-def test_the_response_and_the_token_are_of_one_tenant(endpoint, shared_server, tmp_path):
-    """Where the issuer has a tenant in it, each of two is an issuer of the provider."""
+def test_response_and_token_must_be_of_the_same_tenant(endpoint, shared_server, tmp_path):
+    """The provider's issuer contains the tenant, and two tenants are allowed."""
     template, alias = "https://login.example/{tid}/v2.0", "https://old.example/{tid}/"
     tenants = shared_server.issuer("tenants")
     document = {"discovery_url": tenants.url + "/.well-known/openid-configuration", "discovery_issuer": tenants.url}
     of_tenants = {"issuer": template, "issuer_aliases": [alias], "tenants": ["one", "two"]} | document
 
     def finished(iss: str) -> client.Response:
-        """With a token of the first tenant."""
+        """Finishes a sign-in with a token of the first tenant."""
         started = begun(service)
         claims = {"iss": template.replace("{tid}", "one"), "tid": "one", "nonce": started["nonce"]}
         endpoint.play(grant(id_token=tenants.token(**claims)))
@@ -188,7 +188,7 @@ def test_the_response_and_the_token_are_of_one_tenant(endpoint, shared_server, t
             assert accepted.json["identity"]["issuer"] == template.replace("{tid}", "one"), accepted
         refused(finished(template.replace("{tid}", "two")), "response_issuer_mismatch", True)
         assert endpoint.received() == 3
-        # A tenant that is not allowed, and none, are no issuers of the provider.
+        # A tenant that is not allowed, and no tenant at all.
         for name in (template.replace("{tid}", "three"), template):
             refused(finish(service, begun(service), {"iss": name}), "response_issuer_mismatch", False)
         assert endpoint.received() == 3
@@ -199,7 +199,7 @@ def changed(client: dict, **members) -> dict:
     return {"clients": [client | members]}
 
 
-# What a reload changes between begin and finish, for a client; whether the sign-in is finished after it.
+# What a reload changes between begin and finish, and whether the sign-in can then be finished.
 RELOADS = {
     "more is allowed": (lambda c: {"audiences": ["client", "new"]} | changed(c, redirect_uris=[REDIRECT, REDIRECT + "/2"]), True),
     "another authentication": (lambda c: changed(c, auth="client_secret_post", scopes=["email"]), True),
@@ -213,7 +213,7 @@ RELOADS = {
 
 
 @pytest.mark.parametrize("name", RELOADS)
-def test_a_reload_between_begin_and_finish(issuer, endpoint, tmp_path, name):
+def test_a_reload_may_invalidate_a_sign_in(issuer, endpoint, tmp_path, name):
     change, is_kept = RELOADS[name]
     before = settings(issuer, endpoint, tmp_path)
     after = {member: value for member, value in (before | change(before["clients"][0])).items() if value is not None}
@@ -226,14 +226,14 @@ def test_a_reload_between_begin_and_finish(issuer, endpoint, tmp_path, name):
         if not is_kept:
             refused(response, "sign_in_invalid", False)
             assert not endpoint.calls
-            # Nothing was used up: with the former settings, it goes on.
+            # Nothing was used up, so the sign-in can be finished with the former settings.
             reload.change(service, before, **ON)
             service.wait_until_ready()
             response = finish(service, started, redirect_uri=REDIRECT)
         assert response.status == 200, response
 
 
-def test_without_nonce_and_pkce(service, endpoint):
+def test_codes_without_nonce_and_pkce_need_permission(service, endpoint):
     body = {"provider": "unbound", "redirect_uri": REDIRECT}
     client.contract.assert_code(service.api.post("/v1/sign-ins", body), "sign_in_not_supported")
     started = begun(service, "allowed")
@@ -257,7 +257,7 @@ def test_without_nonce_and_pkce(service, endpoint):
         ({"prompt": "login"}, "request_invalid"),
     ],
 )
-def test_what_can_not_begin(service, members, code):
+def test_an_invalid_begin_is_refused(service, members, code):
     client.contract.assert_code(service.api.post("/v1/sign-ins", {"provider": "oidc"} | members), code)
 
 
@@ -292,7 +292,7 @@ def test_user_info_completes_the_identity(service, endpoint):
 
 
 @pytest.mark.parametrize("name", [name for name, row in USER_INFO_ROWS.items() if row.code])
-def test_a_grant_is_dropped_if_user_info_can_not_be_read(service, endpoint, name):
+def test_a_grant_is_dropped_if_user_info_fails(service, endpoint, name):
     started = begun(service, "informed")
     endpoint.play(grant(id_token=service.issuers["informed"].token(nonce=started["nonce"])))
     endpoint.play(USER_INFO_ROWS[name].act, path=USER_INFO)
@@ -318,7 +318,7 @@ def apple_service(apple, tmp_path_factory):
         yield service
 
 
-def test_apple_posts_its_response_with_the_name(apple, apple_service):
+def test_apples_posted_response_has_the_name(apple, apple_service):
     started = begun(apple_service, "apple")
     url = parameters(started)
     assert url["scope"] == "name email" and url["response_mode"] == "form_post"
@@ -331,20 +331,20 @@ def test_apple_posts_its_response_with_the_name(apple, apple_service):
     assert not apple.secret_faults
 
 
-def test_apple_says_that_the_user_cancelled(apple, apple_service):
+def test_apples_cancellation_is_a_denial(apple, apple_service):
     started = begun(apple_service, "apple")
     _, response = apple.web_sign_in(started["authorization_url"], None)
     refused(finish(apple_service, started, response | {"code": None}), "sign_in_denied", False)
 
 
-def test_apple_without_scopes_may_send_a_query(apple_service):
+def test_apple_sends_a_query_without_scopes(apple_service):
     url = parameters(begun(apple_service, "apple", scopes=[]))
     assert "scope" not in url and "response_mode" not in url
     body = {"provider": "apple", "redirect_uri": REDIRECT, "response_mode": "query"}
     client.contract.assert_code(apple_service.api.post("/v1/sign-ins", body), "request_invalid")
 
 
-def test_what_ties_a_sign_in_is_never_logged(service, endpoint, issuer):
+def test_secrets_of_a_sign_in_are_never_logged(service, endpoint, issuer):
     started = begun(service, context="a context to look for", login_hint="a-hint-to-look-for")
     refused(finish(service, started, {"error": "access_denied"}), "sign_in_denied", False)
     refused(finish(service, started, {"state": started["nonce"]}), "state_mismatch", False)

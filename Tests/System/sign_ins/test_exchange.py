@@ -1,4 +1,4 @@
-"""A native finish whose code is exchanged: after the claim, once, and only for the person of the sign-in."""
+"""A native finish that exchanges a code: after the claim, once, and only for the user of the sign-in."""
 
 import concurrent.futures
 import threading
@@ -33,7 +33,7 @@ def service(issuer, endpoint, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def fresh(endpoint):
-    # Connections stay open: one that is closed just when a code is sent would be a fault of its own.
+    # Keeps connections open, because closing one just when a code is sent would be a fault.
     endpoint.forget()
 
 
@@ -47,7 +47,7 @@ def refused(response: client.Response, code: str, spent: bool, error: str | None
     assert b"an access token" not in response.body and b"a refresh token" not in response.body
 
 
-def test_a_code_alone(service, endpoint, issuer):
+def test_a_code_alone_finishes_a_sign_in(service, endpoint, issuer):
     begun = begin(service, context="/basket")
     token = issuer.token(nonce=begun["nonce"])
     endpoint.play(grant(id_token=token))
@@ -64,7 +64,7 @@ def test_a_code_alone(service, endpoint, issuer):
 
 
 @pytest.mark.parametrize("nonce", ["same", None])
-def test_a_token_and_then_its_code(service, endpoint, issuer, nonce):
+def test_a_code_is_exchanged_after_the_token_is_verified(service, endpoint, issuer, nonce):
     begun = begin(service)
     endpoint.play(grant(id_token=issuer.token(**({"nonce": begun["nonce"]} if nonce else {}))))
     first = issuer.token(nonce=begun["nonce"], email="first@example.com", email_verified=True)
@@ -73,13 +73,13 @@ def test_a_token_and_then_its_code(service, endpoint, issuer, nonce):
     assert "redirect_uri" not in endpoint.last().form and "code_verifier" not in endpoint.last().form
 
 
-def test_a_token_and_a_grant_without_one(service, endpoint, issuer):
+def test_the_grant_may_lack_an_id_token_if_the_finish_has_one(service, endpoint, issuer):
     begun = begin(service)
     answer = finish(service, begun, id_token=issuer.token(nonce=begun["nonce"]), code="c1").json
     assert answer["grant"]["id_token"] is None and answer["identity"]["subject"] == "user-1"
 
 
-def test_a_code_is_only_compared_where_the_audience_has_no_client(service, endpoint, issuer):
+def test_without_a_client_a_code_is_only_checked_against_its_hash(service, endpoint, issuer):
     begun = begin(service, audience="bare")
     token = issuer.token(aud="bare", nonce=begun["nonce"])
     refused(finish(service, begun, code="c1"), "client_not_configured", False)
@@ -97,7 +97,7 @@ def test_a_code_is_only_compared_where_the_audience_has_no_client(service, endpo
         ({"code": "c1", "id_token": "junk"}, "token_malformed"),
     ],
 )
-def test_what_is_refused_before_the_claim_uses_nothing_up(service, endpoint, issuer, members, code):
+def test_a_refusal_before_the_claim_uses_nothing_up(service, endpoint, issuer, members, code):
     begun = begin(service)
     refused(finish(service, begun, **members), code, False)
     assert not endpoint.calls
@@ -120,21 +120,21 @@ def test_an_injected_code_is_refused_by_its_nonce(service, endpoint, issuer, cla
     "claims, code",
     [({"sub": "victim"}, "subject_mismatch"), ({"nonce": "other"}, "nonce_mismatch"), ({"aud": "bare"}, "audience_mismatch")],
 )
-def test_the_code_of_another_person_beside_a_good_token(service, endpoint, issuer, claims, code):
+def test_a_code_of_another_user_is_refused_despite_a_valid_token(service, endpoint, issuer, claims, code):
     begun = begin(service)
     endpoint.play(grant(id_token=issuer.token(**({"nonce": begun["nonce"]} | claims))))
     refused(finish(service, begun, id_token=issuer.token(nonce=begun["nonce"]), code="c1"), code, True)
     assert endpoint.received("/revoke") == 0
 
 
-def test_re_authentication_by_another_person_is_refused(service, endpoint, issuer):
+def test_re_authentication_by_another_user_is_refused(service, endpoint, issuer):
     begun = begin(service, subject="user-1")
     endpoint.play(grant(id_token=issuer.token(nonce=begun["nonce"], sub="user-2")))
     refused(finish(service, begun, code="c1"), "subject_mismatch", True)
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.code])
-def test_every_refusal_of_the_provider_is_spent(service, endpoint, name):
+def test_every_refusal_by_the_provider_spends_the_sign_in(service, endpoint, name):
     row = ROWS[name]
     begun = begin(service)
     endpoint.play(row.act)
@@ -144,7 +144,7 @@ def test_every_refusal_of_the_provider_is_spent(service, endpoint, name):
 
 
 @pytest.mark.parametrize("name", [name for name, row in FAULTS.items() if not row.slow] + ["silence"])
-def test_every_fault_after_sending_is_spent(service, endpoint, name):
+def test_every_fault_after_sending_spends_the_sign_in(service, endpoint, name):
     begun = begin(service)
     endpoint.play(FAULTS[name].act)
     refused(finish(service, begun, code="c1"), FAULTS[name].code, True)
@@ -167,11 +167,11 @@ def test_the_claim_is_released_if_nothing_was_sent(issuer, tmp_path):
             refused(response, "provider_unavailable", False)
             assert response.header("Retry-After") == "2"
         assert reload.metrics(service).value("assay_store_releases_total", outcome="released") == 2
-        # The token alone still finishes it.
+        # The token alone can still finish the sign-in.
         assert finish(service, begun, id_token=issuer.token(nonce=begun["nonce"])).status == 200
 
 
-def test_too_many_calls_end_a_finish_before_its_claim(issuer, tmp_path):
+def test_a_finish_beyond_max_calls_claims_nothing(issuer, tmp_path):
     with TokenEndpoint() as endpoint, Service(with_client(issuer, endpoint, tmp_path, max_calls=1), **ON) as service:
         service.wait_until_ready()
         first, second = begin(service), begin(service)
@@ -179,12 +179,12 @@ def test_too_many_calls_end_a_finish_before_its_claim(issuer, tmp_path):
         with concurrent.futures.ThreadPoolExecutor() as pool:
             waiting = pool.submit(finish, Caller(service), first, code="c1")
             endpoint.wait_for(lambda: endpoint.received() == 1)
-            # Also with a good ID Token of its own.
+            # With and without a valid ID Token.
             for members in ({}, {"id_token": issuer.token(nonce=second["nonce"])}):
                 response = finish(service, second, code="c2", **members)
                 refused(response, "provider_unavailable", False)
                 assert "max_calls" in response.json["detail"] and response.header("Retry-After") == "1"
-            # But a bad one is refused first.
+            # An invalid one is refused first.
             refused(finish(service, second, code="c2", id_token=issuer.token(nonce="another")), "nonce_mismatch", False)
             endpoint.heal()
             refused(waiting.result(), "provider_unavailable", True)
@@ -207,7 +207,7 @@ def test_without_keys_a_code_is_not_sent_and_the_sign_in_is_not_claimed(shared_s
         assert finish(service, begun, code="c1").status == 200
 
 
-def test_waiting_for_keys_is_part_of_the_time_that_clients_give_a_finish(shared_server, tmp_path):
+def test_waiting_for_keys_counts_towards_the_time_of_a_finish(shared_server, tmp_path):
     issuer = shared_server.issuer("exchange-slow", ec_key("old"))
     limits = {"keys_timeout": "30s", "provider_timeout": "30s"}
     with TokenEndpoint() as silent, Service(with_client(issuer, silent, tmp_path), limits=limits, **ON) as service:
@@ -228,7 +228,7 @@ def test_waiting_for_keys_is_part_of_the_time_that_clients_give_a_finish(shared_
         assert silent.received() == 1 and time.monotonic() - started < 12
 
 
-def test_apple_with_token_and_code(tmp_path):
+def test_apples_token_and_code_finish_a_sign_in(tmp_path):
     with Apple() as apple:
         team = apple.team("com.example.app")
         key = tmp_path / "AuthKey.p8"

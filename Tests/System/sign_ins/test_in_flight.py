@@ -1,4 +1,4 @@
-"""A thousand finishes at a provider that takes its time: nobody else waits, and what they held is given back."""
+"""A thousand finishes at a slow provider delay no other requests, and their memory is released."""
 
 import json
 import threading
@@ -17,14 +17,13 @@ from .calls import ON, begin
 
 PATH = "/v1/sign-ins/finish"
 COUNT, ROUNDS = 1000, 3
-# Most of it is the connections to the client and to the provider: about 30 KiB for each finish.
+# Mostly for the connections to the client and to the provider, which take about 30 KiB for each finish.
 PEAK = 100 * MIB
-# From the first round to the last: memory that was freed stays with the process, but is used again. The sign-ins that are
-# remembered as finished take less than 0.2 MiB.
+# From the first round to the last. The process reuses freed memory, and the claims take less than 0.2 MiB.
 GROWTH = 8 * MIB
 
 
-def test_a_thousand_finishes_in_flight(shared_server, tmp_path):
+def test_a_thousand_finishes_in_flight_delay_nothing_and_do_not_leak(shared_server, tmp_path):
     issuer = shared_server.issuer("in-flight", ec_key("in-flight"))
     answered = threading.Event()
     grants: dict[str, dict] = {}

@@ -1,4 +1,4 @@
-"""Every code with which a finish may be rejected. Only the claim uses the sign-in up."""
+"""Every code with which a finish may be refused. Only the claim uses up the sign-in."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def signed(issuer, begun: dict, header=None, **claims) -> str:
     return jws(issuer.keys[0], issuer.claims(**(usual | claims)), **(header or {}))
 
 
-# By code: what is wrong with the token, and additional members of the finish.
+# By code: changes to a valid token, and additional members of the finish.
 TOKENS = {
     "header_unsupported": ({"header": {"typ": "at+jwt"}}, {}),
     "key_not_found": ({"header": {"kid": "another"}}, {}),
@@ -63,14 +63,14 @@ TOKENS = {
 
 
 @pytest.mark.parametrize("code", TOKENS)
-def test_a_bad_token_uses_nothing_up(service, issuer, code):
+def test_a_token_with_a_wrong_claim_uses_nothing_up(service, issuer, code):
     begun = begin(service)
     claims, members = TOKENS[code]
     refused(finish(service, begun, signed(issuer, begun, **claims), **members), code)
     assert finish(service, begun, signed(issuer, begun)).status == 200
 
 
-def test_a_refused_token_uses_nothing_up(service, issuer):
+def test_an_untrusted_or_old_token_uses_nothing_up(service, issuer):
     begun = begin(service, max_age=60)
     good = signed(issuer, begun)
     header, payload, _ = parts(good)
@@ -93,7 +93,7 @@ def test_a_provider_without_usable_keys_uses_nothing_up(service, weak, down):
     assert response.header("Retry-After")
 
 
-def test_what_can_not_be_read_says_that_nothing_is_used_up(service):
+def test_an_unreadable_request_uses_nothing_up(service):
     response = service.api.post("/v1/sign-ins/finish", b"{}", {"Content-Type": "text/plain"})
     refused(response, "content_type_unsupported")
     refused(service.api.post("/v1/sign-ins/finish", "x" * 100_000), "request_too_large")

@@ -39,7 +39,7 @@ def signing(shared_server, issuer, apple):
         yield service
 
 
-def test_a_sign_in_from_begin_to_end(signing, issuer):
+def test_a_sign_in_is_begun_and_finished_once(signing, issuer):
     begun = begin(signing, context="/basket")
     assert begun["state"] is None and begun["authorization_url"] is None
     assert begun["nonce_sha256"] == hashlib.sha256(begun["nonce"].encode()).hexdigest()
@@ -54,19 +54,19 @@ def test_a_sign_in_from_begin_to_end(signing, issuer):
     refused(finish(signing, begun, token), "sign_in_replayed", spent=True)
 
 
-def test_apple_gets_the_hash_and_the_app_may_bring_a_name(signing, apple):
+def test_apple_gets_the_nonces_hash_and_the_app_may_send_a_name(signing, apple):
     begun = begin(signing, "apple")
     token = apple.token(aud="com.example.app", nonce=begun["nonce_sha256"])
     user = {"name": {"firstName": "Ada", "lastName": None}, "email": None}
     response = finish(signing, begun, token, user=user)
     assert response.status == 200 and response.json["identity"]["given_name"] == "Ada", response
-    # If the hash is expected, the nonce itself does not prove that the app knew it.
+    # A token with the plain nonce is refused, because the app sends the hash.
     again = begin(signing, "apple")
     plain = apple.token(aud="com.example.app", nonce=again["nonce"])
     refused(finish(signing, again, plain), "nonce_mismatch")
 
 
-def test_what_fails_uses_nothing_up(signing, issuer):
+def test_a_failed_finish_uses_nothing_up(signing, issuer):
     begun = begin(signing)
     good = issuer.token(nonce=begun["nonce"])
     refused(finish(signing, begun, issuer.token(nonce="another")), "nonce_mismatch")
@@ -84,14 +84,14 @@ def test_what_fails_uses_nothing_up(signing, issuer):
     assert finish(signing, begun, good).status == 200
 
 
-def test_a_code_is_compared_where_the_token_has_its_hash(signing, issuer):
+def test_a_code_must_match_its_hash_in_the_token(signing, issuer):
     begun = begin(signing)
     assert finish(signing, begun, issuer.token(nonce=begun["nonce"]), code="a code").status == 200
     begun = begin(signing)
     refused(finish(signing, begun, issuer.token(nonce=begun["nonce"], c_hash="AAAA"), code="a code"), "c_hash_mismatch")
 
 
-def test_a_sign_in_accepts_its_own_audience_and_provider_alone(signing, issuer, apple):
+def test_a_sign_in_accepts_only_its_own_audience_and_provider(signing, issuer, apple):
     begun = begin(signing, audience="other-client")
     refused(finish(signing, begun, issuer.token(nonce=begun["nonce"], aud="client")), "audience_mismatch")
     other = apple.token(aud="com.example.app", nonce=begun["nonce_sha256"])
@@ -102,7 +102,7 @@ def test_a_sign_in_accepts_its_own_audience_and_provider_alone(signing, issuer, 
 @pytest.mark.parametrize(
     ("audiences", "is_kept"), [(["new", "client"], True), (["new"], False), (["client-2", "clien"], False)], ids=str
 )
-def test_a_reload_between_begin_and_finish(issuer, audiences, is_kept):
+def test_a_reload_may_invalidate_a_sign_in(issuer, audiences, is_kept):
     with Service(provider(issuer), **ON) as service:
         service.wait_until_ready()
         begun = begin(service)
@@ -121,7 +121,7 @@ def test_a_handle_does_not_accept_another_users_token(signing, issuer):
     refused(finish(signing, theirs, issuer.token(nonce=mine["nonce"])), "nonce_mismatch")
 
 
-def test_re_authentication_is_by_the_same_person_and_young_enough(signing, issuer):
+def test_re_authentication_must_be_recent_and_by_the_same_user(signing, issuer):
     begun = begin(signing, subject="user-1", max_age=0)
     now = int(time.time())
     refused(finish(signing, begun, issuer.token(nonce=begun["nonce"], sub="user-2")), "subject_mismatch")
@@ -162,7 +162,7 @@ def test_re_authentication_is_by_the_same_person_and_young_enough(signing, issue
         ({"context": "c" * 512, "subject": "ü" * 255, "issuer": "i" * 1024}, 400, "request_invalid"),
     ],
 )
-def test_a_bad_beginning_says_what_is_wrong(signing, members, status, code):
+def test_an_invalid_begin_is_refused_with_its_code(signing, members, status, code):
     response = signing.api.post("/v1/sign-ins", {"provider": "oidc"} | members)
     assert response.status == status and response.code == code, response
     assert "spent" not in response.json
@@ -181,7 +181,7 @@ def test_a_changed_handle_is_refused(signing, issuer):
         refused(finish(signing, changed, issuer.token(nonce=begun["nonce"])), "sign_in_invalid")
 
 
-def test_of_many_at_once_one_finishes(signing, issuer):
+def test_only_one_of_many_concurrent_finishes_succeeds(signing, issuer):
     begun = begin(signing)
     token = issuer.token(nonce=begun["nonce"])
     statuses = []
@@ -208,7 +208,7 @@ def test_a_sign_in_expires(server, tmp_path):
         begun = begin(service, expires_in=60)
         clock.shift(61)
         refused(finish(service, begun, issuer.token(nonce=begun["nonce"])), "sign_in_expired")
-        # Once the clock is corrected, it is valid again, but still only once.
+        # Once the clock is corrected, the sign-in is valid again, but still single-use.
         clock.shift(0)
         token = issuer.token(nonce=begun["nonce"])
         assert finish(service, begun, token).status == 200
@@ -216,20 +216,20 @@ def test_a_sign_in_expires(server, tmp_path):
         refused(finish(service, begun, token), "sign_in_expired")
         clock.shift(0)
         refused(finish(service, begun, token), "sign_in_replayed", spent=True)
-        # A handle from a clock that was far ahead would outlive its claim.
+        # A handle from a clock that is far ahead would outlive its claim.
         clock.shift(310)
         begun = begin(service)
         clock.shift(0)
         refused(finish(service, begun, issuer.token(nonce=begun["nonce"])), "sign_in_invalid")
 
 
-def test_without_the_setting_there_is_no_such_path(service):
+def test_without_the_setting_the_endpoints_do_not_exist(service):
     for path in ("/v1/sign-ins", "/v1/sign-ins/finish"):
         assert service.api.post(path, {"provider": "oidc"}).code == "not_found"
         assert service.api.get(path).code == "not_found"
 
 
-def test_processes_with_the_same_keys_finish_each_others_sign_ins(server, tmp_path):
+def test_processes_with_a_common_key_finish_each_others_sign_ins(server, tmp_path):
     issuer = server.issuer("replicas")
     old, new = tmp_path / "old.key", tmp_path / "new.key"
     for file in (old, new):
@@ -249,7 +249,7 @@ def test_processes_with_the_same_keys_finish_each_others_sign_ins(server, tmp_pa
         assert finish(both, begun, token).status == 200
 
 
-def test_keys_are_rotated_without_a_restart(server, tmp_path):
+def test_handle_keys_can_be_rotated_without_a_restart(server, tmp_path):
     issuer = server.issuer("rotation")
     old, new = tmp_path / "old.key", tmp_path / "new.key"
     for file in (old, new):
@@ -263,12 +263,12 @@ def test_keys_are_rotated_without_a_restart(server, tmp_path):
     ) as newer:
         begun = [begin(service) for _ in range(2)]
         tokens = [issuer.token(nonce=each["nonce"]) for each in begun]
-        # A file that can't be used changes nothing.
+        # An invalid file has no effect.
         first.write_text("half of a k")
         reason = service.wait_for_entry(message="sign-in files invalid, still using the previous ones")["reason"]
         assert reason.startswith(f"sign_ins.key_files: {first}: ")
         assert finish(service, begun[0], tokens[0]).status == 200
-        # The keys swap places: the new one seals, and the old one still opens.
+        # The keys swap places: the new one encrypts, and the old one still decrypts.
         second.write_bytes(old.read_bytes())
         first.write_bytes(new.read_bytes())
         service.wait_for_entry(message="sign-in keys changed")

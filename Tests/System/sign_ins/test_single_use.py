@@ -1,4 +1,4 @@
-"""`nonce.single_use`: nonces that a backend generates itself, each of which verifies one token."""
+"""`nonce.single_use`: nonces from the backend, each of which verifies one token."""
 
 import concurrent.futures
 import hashlib
@@ -32,7 +32,7 @@ def apple(shared_server):
 
 @pytest.fixture(scope="module")
 def once(issuer, plain, apple):
-    """Without `sign_ins`: used nonces are kept in this process's memory."""
+    """A service without `sign_ins`, which keeps used nonces in its memory."""
     providers = [
         provider(issuer, nonce=ONCE),
         provider(plain, "plain"),
@@ -57,13 +57,13 @@ def test_a_nonce_verifies_one_token(once, issuer):
     token = issuer.token(nonce=mine)
     once.accept(token, nonce=mine)
     replayed(once, token, nonce=mine)
-    # Another token with the same nonce means that the nonce was used for another sign-in.
+    # Another token with the same nonce is refused too.
     replayed(once, issuer.token(nonce=mine, sub="somebody else"), nonce=mine)
     other = nonce()
     once.accept(issuer.token(nonce=other), nonce=other)
 
 
-def test_a_token_that_is_refused_uses_no_nonce_up(once, issuer):
+def test_a_refused_token_uses_no_nonce_up(once, issuer):
     mine = nonce()
     once.reject(issuer.token(nonce=mine, exp=1), "token_expired", nonce=mine)
     once.reject(issuer.token(nonce=mine, aud="other"), "audience_mismatch", nonce=mine)
@@ -77,7 +77,7 @@ def test_a_nonce_is_required(once, issuer):
     once.reject(issuer.token(), "nonce_missing", nonce=nonce())
 
 
-def test_nonces_are_a_providers_own(once, issuer, apple, plain):
+def test_nonces_are_separate_for_each_provider(once, issuer, apple, plain):
     mine = nonce()
     once.accept(issuer.token(nonce=mine), nonce=mine)
     once.accept(apple.token(nonce=hashlib.sha256(mine.encode()).hexdigest()), nonce=mine)
@@ -85,12 +85,12 @@ def test_nonces_are_a_providers_own(once, issuer, apple, plain):
         once.accept(plain.token(nonce=mine), nonce=mine)
 
 
-def test_a_hashed_nonce_does_not_come_back_as_a_plain_one(once, apple):
+def test_a_hashed_nonce_cannot_be_reused_as_a_plain_one(once, apple):
     mine = nonce()
     digest = hashlib.sha256(mine.encode()).hexdigest()
     token = apple.token(nonce=digest)
     assert once.accept(token, nonce=mine)["token"]["nonce_match"] == "sha256_hex"
-    # An attacker with only the token knows the hash, which is a valid nonce if plain nonces are accepted.
+    # The token reveals the hash, which is a valid nonce if plain nonces are accepted.
     replayed(once, token, nonce=digest)
     replayed(once, apple.token(nonce=mine), nonce=mine)
 
@@ -125,7 +125,7 @@ def test_a_batch_that_waits_for_keys_keeps_the_order(server):
         assert "identity" in results[0] and results[1]["error"]["code"] == "nonce_replayed"
 
 
-def test_of_many_at_once_one_is_accepted(once, issuer):
+def test_only_one_of_many_concurrent_requests_is_accepted(once, issuer):
     mine = nonce()
     body = {"id_token": issuer.token(nonce=mine), "nonce": mine}
 
@@ -151,7 +151,7 @@ def test_explaining_uses_nothing_up(once, issuer):
     once.accept(body["id_token"], nonce=mine)
 
 
-def test_a_nonce_is_remembered_as_long_as_a_token_may_pass(server, tmp_path):
+def test_a_nonce_is_remembered_as_long_as_its_token_is_valid(server, tmp_path):
     clock = WallClock(tmp_path)
     issuer = server.issuer("single-use-time")
     settings = provider(issuer, nonce=ONCE, max_token_age="1h", clock_skew="60s")
@@ -169,7 +169,7 @@ def test_a_nonce_is_remembered_as_long_as_a_token_may_pass(server, tmp_path):
         replayed(service, token, nonce=mine)
 
 
-def test_a_token_is_a_day_old_at_most(server):
+def test_a_token_may_be_at_most_a_day_old(server):
     issuer = server.issuer("single-use-old")
     with Service(provider(issuer, nonce=ONCE)) as service:
         service.wait_until_ready()
@@ -178,7 +178,7 @@ def test_a_token_is_a_day_old_at_most(server):
         service.reject(old, "token_too_old", nonce=mine)
 
 
-def test_a_reload_turns_it_on(server):
+def test_a_reload_can_turn_single_use_on(server):
     issuer = server.issuer("single-use-reload")
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
@@ -191,7 +191,7 @@ def test_a_reload_turns_it_on(server):
         assert service.api.get("/readyz").json["store"] == {"state": "ok"}
 
 
-def test_a_store_that_is_gone_refuses_these_providers_alone(server, tmp_path):
+def test_a_missing_store_affects_only_providers_with_single_use(server, tmp_path):
     issuer, other = server.issuer("single-use-store"), server.issuer("single-use-other")
     key_file = tmp_path / "sign-ins.key"
     key_file.write_bytes(run("key", "new").stdout)
@@ -225,7 +225,7 @@ def test_a_store_that_is_gone_refuses_these_providers_alone(server, tmp_path):
             service.wait_until(lambda: is_accepted(service))
 
 
-def test_what_is_on_is_named_at_the_start(server, once):
+def test_enabled_features_are_logged_at_the_start(server, once):
     (line,) = once.entries(message="features enabled")
     assert line["features"] == ["nonce.single_use"] and line["store"] == "memory"
     assert line["single_use"] == ["oidc", "apple"]
@@ -238,7 +238,7 @@ def test_what_is_on_is_named_at_the_start(server, once):
         assert not service.entries(message="features enabled")
 
 
-def test_operators_see_sign_ins_and_the_store_where_they_are(server, once, plain):
+def test_verdicts_include_sign_ins_and_the_store_if_enabled(server, once, plain):
     answer = once.admin.get("/v1/verdicts").json
     assert answer["sign_ins"] == [] and answer["store"]["state"] == "ok" and answer["store"]["entries"] > 0
     with Service(provider(plain), sign_ins={}) as service:
@@ -268,7 +268,7 @@ def test_each_nonce_takes_at_most_150_bytes(issuer):
                 results = service.api.post("/v1/verify/batch", {"items": items}).json["results"]
                 assert all("identity" in result for result in results)
 
-        # Until what a batch takes has been taken.
+        # Warms up the memory that a batch takes.
         verify(16)
         before = service.resident()
         verify(80)

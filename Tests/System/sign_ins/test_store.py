@@ -1,4 +1,4 @@
-"""The store that replicas share: a real Valkey or Redis, stopped, restarted, frozen, full."""
+"""The replay store that instances share: a real Valkey or Redis, stopped, restarted, frozen and full."""
 
 import concurrent.futures
 import contextlib
@@ -45,7 +45,7 @@ def at_most(seconds: float):
 
 
 def wait_for_store(service: Service, issuer) -> None:
-    """Waits until a sign-in can be finished: the connection is opened in the background."""
+    """Waits until a sign-in can be finished, because the connection is opened in the background."""
 
     def finishes() -> bool:
         return finish(service, *signed_in(service, issuer)).status == 200
@@ -54,7 +54,7 @@ def wait_for_store(service: Service, issuer) -> None:
 
 
 @pytest.mark.parametrize("server_name", SERVERS)
-def test_replicas_finish_a_sign_in_once_between_them(server, key_file, tmp_path, server_name):
+def test_two_instances_finish_a_sign_in_only_once(server, key_file, tmp_path, server_name):
     issuer = server.issuer("store")
     with (
         Store(tmp_path / "store", server=server_name) as store,
@@ -72,7 +72,7 @@ def test_replicas_finish_a_sign_in_once_between_them(server, key_file, tmp_path,
             assert 600 < left <= 900
 
 
-def test_an_outage_refuses_finishes_at_once_and_touches_nothing_else(server, key_file, tmp_path):
+def test_an_outage_refuses_finishes_at_once_and_affects_nothing_else(server, key_file, tmp_path):
     issuer = server.issuer("outage")
     with Store(tmp_path / "store") as store, replica(issuer, key_file, store) as service:
         wait_for_store(service, issuer)
@@ -87,7 +87,7 @@ def test_an_outage_refuses_finishes_at_once_and_touches_nothing_else(server, key
 
 
 @pytest.mark.parametrize("server_name", SERVERS)
-def test_a_store_that_does_not_answer_may_have_used_the_sign_in_up(server, key_file, tmp_path, server_name):
+def test_a_claim_without_a_reply_may_have_spent_the_sign_in(server, key_file, tmp_path, server_name):
     issuer = server.issuer("frozen")
     with Store(tmp_path / "store", server=server_name) as store, replica(issuer, key_file, store) as service:
         wait_for_store(service, issuer)
@@ -106,7 +106,7 @@ def test_a_store_that_does_not_answer_may_have_used_the_sign_in_up(server, key_f
         refused(finish(service, begun, token), "sign_in_replayed", spent=True)
 
 
-def test_a_finish_that_is_refused_for_overload_claims_nothing(server, key_file, tmp_path):
+def test_a_finish_that_is_shed_claims_nothing(server, key_file, tmp_path):
     issuer = server.issuer("overload")
     limits = {"max_in_flight": 1}
     with Store(tmp_path / "store") as store, replica(issuer, key_file, store, timeout="5s", limits=limits) as service:
@@ -122,7 +122,7 @@ def test_a_finish_that_is_refused_for_overload_claims_nothing(server, key_file, 
         assert finish(service, *second).status == 200
 
 
-def test_a_store_that_hangs_costs_at_most_the_timeout(server, key_file, tmp_path):
+def test_a_hanging_store_delays_a_finish_by_at_most_the_timeout(server, key_file, tmp_path):
     issuer = server.issuer("sleepy")
     with Store(tmp_path / "store", *SLEEPY) as store, replica(issuer, key_file, store) as service:
         wait_for_store(service, issuer)
@@ -137,14 +137,14 @@ def test_a_store_that_hangs_costs_at_most_the_timeout(server, key_file, tmp_path
             for response in pool.map(one, sign_ins):
                 assert response.code == "store_unavailable"
         service.wait_until(lambda: finish(service, *signed_in(service, issuer)).status == 200)
-        # Claims that had been sent were made meanwhile; the others were not.
+        # The claims that had been sent have succeeded meanwhile.
         for sign_in in sign_ins:
             response = finish(service, *sign_in)
             assert response.status == 200 or response.code == "sign_in_replayed"
 
 
 @pytest.mark.parametrize("server_name", SERVERS)
-def test_a_thousand_finishes_over_four_processes_make_one(server, key_file, tmp_path, server_name):
+def test_only_one_of_a_thousand_finishes_at_four_processes_succeeds(server, key_file, tmp_path, server_name):
     issuer = server.issuer("thousand")
     with contextlib.ExitStack() as stack:
         store = stack.enter_context(Store(tmp_path / "store", server=server_name))
@@ -163,7 +163,7 @@ def test_a_thousand_finishes_over_four_processes_make_one(server, key_file, tmp_
         assert statuses.count(200) == 1 and statuses.count(422) == 999
 
 
-def test_over_tls_with_an_authority_and_a_client_certificate(server, key_file, tmp_path):
+def test_tls_with_a_ca_and_a_client_certificate_is_supported(server, key_file, tmp_path):
     issuer = server.issuer("store-tls")
     authority, stranger = Authority(tmp_path), Authority(tmp_path, "Strangers")
     own, client = authority.server_file("127.0.0.1"), authority.client_file()
@@ -186,7 +186,7 @@ def test_over_tls_with_an_authority_and_a_client_certificate(server, key_file, t
             reason = service.wait_for_entry(message="store unreachable")["reason"]
             assert reason == "TLS: the store's certificate is not trusted, or not valid now"
             refused(finish(service, *signed_in(service, issuer)), "store_unavailable")
-        # Files of TLS are read again when they change.
+        # Changed TLS files are reloaded.
         renewed = tmp_path / "authorities.pem"
         renewed.write_bytes(stranger.certificate_file.read_bytes())
         with replica(issuer, key_file, store, ca_file=str(renewed), **shown) as service:
@@ -201,7 +201,7 @@ def test_over_tls_with_an_authority_and_a_client_certificate(server, key_file, t
 # MARK: Failover
 
 
-def test_a_claim_that_a_replica_has_outlives_the_primary(server, key_file, tmp_path):
+def test_a_replicated_claim_survives_a_failover(server, key_file, tmp_path):
     issuer = server.issuer("failover")
     with Store(tmp_path / "primary") as primary, Store(tmp_path / "replica") as copy:
         copy.follow(primary)
@@ -215,8 +215,8 @@ def test_a_claim_that_a_replica_has_outlives_the_primary(server, key_file, tmp_p
             refused(finish(after, begun, token), "sign_in_replayed", spent=True)
 
 
-def test_what_a_failover_can_lose_is_what_the_replica_had_not_got(server, key_file, tmp_path):
-    """The documented window: without `replicas`, claims that the replica had not received can be made again."""
+def test_a_failover_may_lose_claims_that_were_not_replicated(server, key_file, tmp_path):
+    """The documented risk: without `replicas`, claims that the replica has not received can be made again."""
     issuer = server.issuer("window")
     with Store(tmp_path / "primary") as primary, Store(tmp_path / "replica") as copy:
         copy.follow(primary)
@@ -227,7 +227,7 @@ def test_what_a_failover_can_lose_is_what_the_replica_had_not_got(server, key_fi
         ):
             wait_for_store(before, issuer)
             wait_for_store(careful, issuer)
-            # From here on it receives nothing, not even data in flight.
+            # From here on, the replica receives nothing, not even data in flight.
             copy.freeze()
             primary.command("CLIENT", "KILL", "TYPE", "replica")
             begun, token = signed_in(before, issuer)
@@ -241,7 +241,7 @@ def test_what_a_failover_can_lose_is_what_the_replica_had_not_got(server, key_fi
             assert finish(after, begun, token).status == 200
 
 
-def test_a_primary_that_became_a_replica_claims_nothing(server, key_file, tmp_path):
+def test_a_demoted_primary_accepts_no_claims(server, key_file, tmp_path):
     issuer = server.issuer("demoted")
     with Store(tmp_path / "old") as old, Store(tmp_path / "new") as new, replica(issuer, key_file, old) as service:
         wait_for_store(service, issuer)
@@ -255,9 +255,9 @@ def test_a_primary_that_became_a_replica_claims_nothing(server, key_file, tmp_pa
 
 
 @pytest.mark.parametrize("server_name", SERVERS)
-def test_a_cluster_moves_a_slot_while_sign_ins_are_finished(server, key_file, tmp_path, server_name):
+def test_sign_ins_are_finished_while_a_cluster_moves_a_slot(server, key_file, tmp_path, server_name):
     issuer = server.issuer("cluster")
-    # All keys have the slot of the text in braces, so every key moves.
+    # The text in braces puts all keys into one slot, so that all of them move.
     prefix = "assay:{sign-ins}:"
     with Cluster(tmp_path, server_name) as cluster:
         slot = cluster.slot(prefix)
@@ -288,7 +288,7 @@ def test_a_cluster_moves_a_slot_while_sign_ins_are_finished(server, key_file, tm
                 refused(finish(service, begun, token), "sign_in_replayed", spent=True)
 
 
-def test_a_store_that_is_full_uses_nothing_up(server, key_file, tmp_path):
+def test_a_full_store_refuses_claims_without_spending_the_sign_in(server, key_file, tmp_path):
     issuer = server.issuer("full")
     with Store(tmp_path / "store") as store, replica(issuer, key_file, store) as service:
         wait_for_store(service, issuer)
@@ -299,7 +299,7 @@ def test_a_store_that_is_full_uses_nothing_up(server, key_file, tmp_path):
         assert finish(service, begun, token).status == 200
 
 
-def test_too_few_replicas_of_the_store_leave_it_open_what_became_of_a_claim(server, key_file, tmp_path):
+def test_a_claim_with_too_few_replicas_may_have_spent_the_sign_in(server, key_file, tmp_path):
     issuer = server.issuer("lonely")
     with Store(tmp_path / "store") as store, replica(issuer, key_file, store, replicas=1) as service:
         service.wait_until(
@@ -313,7 +313,7 @@ def test_too_few_replicas_of_the_store_leave_it_open_what_became_of_a_claim(serv
             service.wait_until(lambda: finish(service, *signed_in(service, issuer)).status == 200)
 
 
-def test_a_user_and_a_password(server, key_file, tmp_path):
+def test_user_name_and_password_are_supported(server, key_file, tmp_path):
     issuer = server.issuer("acl")
     password = tmp_path / "password"
     password.write_text("canary-password\n")
@@ -333,7 +333,7 @@ def test_a_user_and_a_password(server, key_file, tmp_path):
         refused(finish(service, *signed_in(service, issuer)), "store_unavailable")
 
 
-def test_a_password_is_read_again_when_it_changes(server, key_file, tmp_path):
+def test_a_changed_password_file_is_reloaded(server, key_file, tmp_path):
     issuer = server.issuer("password")
     password = tmp_path / "password"
     password.write_text("first")
@@ -347,7 +347,7 @@ def test_a_password_is_read_again_when_it_changes(server, key_file, tmp_path):
         service.wait_for_entry(message="store reachable again")
 
 
-def test_config_check_looks_at_the_store(server, key_file, tmp_path):
+def test_config_check_reports_on_the_store(server, key_file, tmp_path):
     issuer = server.issuer("live-check")
     with Store(tmp_path / "store") as store, replica(issuer, key_file, store) as service:
 

@@ -1,7 +1,7 @@
-"""A soak test: valid and invalid sign-ins, rough clients, rotations, outages and changed settings, all at once.
+"""A soak test: valid and invalid sign-ins, misbehaving clients, rotations, outages and reloads, all at once.
 
-Every answer must be the expected one, and memory and descriptors must not grow. ASSAY_SOAK_MINUTES sets the duration;
-the default is 3.
+Every response must be the expected one, and memory and descriptors must not grow. ASSAY_SOAK_MINUTES sets the duration,
+by default 3.
 """
 
 import itertools
@@ -22,10 +22,9 @@ from harness.service import Service, provider
 from harness.tokens import ec_key, ed_key, jws, rsa_key
 
 MINUTES = float(os.environ.get("ASSAY_SOAK_MINUTES", "3"))
-# Between two events. Tokens may cause two fetches per half minute, and the rotation that needs one is one of nine
-# events.
+# Seconds between two events. One of nine events needs a fetch, of which tokens may cause two per half minute.
 PERIOD = 2.5
-# How far the median of the last third of the samples may exceed that of the second. Lower for long runs.
+# By how much the median of the last third of the samples may exceed that of the second. Lower for long runs.
 MEMORY_GROWTH_KIB = 300 if MINUTES >= 60 else 1024
 DESCRIPTOR_GROWTH = 8
 # While the last fetch has failed, it is unknown whether a missing key exists.
@@ -33,10 +32,10 @@ UNKNOWN = "key_not_found|keys_unavailable"
 
 
 class Rounds:
-    """The sign-ins of one provider: replaced at each rotation, and picked up by the load in its next round."""
+    """The sign-ins of one provider. The load uses new ones after each rotation."""
 
     def __init__(self, issuer: Issuer, spends_fetches: bool):
-        """`spends_fetches`: whether invalid tokens cause fetches, which then leaves none for a rotation."""
+        """`spends_fetches`: whether invalid tokens cause fetches, which leaves none for a rotation."""
         self.issuer = issuer
         self.spends_fetches = spends_fetches
         self.stranger = rsa_key("stranger")
@@ -62,10 +61,7 @@ class Rounds:
 
 
 class Conductor:
-    """Events at the providers, one after the other, in a loop.
-
-    The previous key stays published, for sign-ins in progress.
-    """
+    """Causes events, one after the other, in a loop. Rotations keep the previous key for sign-ins in progress."""
 
     def __init__(self, service: Service, by_kid: Rounds, by_refresh: Rounds, load: Load):
         self.service = service
@@ -90,12 +86,12 @@ class Conductor:
         next(self.events)()
 
     def rotate_and_sign_at_once(self) -> None:
-        """Tokens name a key that has not been fetched."""
+        """Rotates, and signs at once with a key that has not been fetched."""
         self.by_kid.issuer.rotate(ec_key(f"kid-{next(self.rotations)}"), *self.by_kid.issuer.keys[:2])
         self.load.change("by-kid", self.by_kid.requests())
 
     def rotate_and_tell(self) -> None:
-        """The new key is published, and an operator refreshes before it is used."""
+        """Rotates, and has an operator refresh before the new key is used."""
         issuer = self.by_refresh.issuer
         issuer.rotate(rsa_key(f"told-{next(self.rotations)}"), *issuer.keys[:2])
         answer = self.service.admin.post("/v1/providers/by-refresh/refresh?drop_omitted=true")
@@ -180,7 +176,7 @@ def rough(service: Service, token: str):
 
 
 def operator(service: Service, token: str):
-    """Batches, metrics, probes."""
+    """A client that sends batches, scrapes metrics, and probes."""
     batch = {"items": [{"id_token": token}, {"id_token": "x"}] * 20}
     api, admin = Client(service.api.address), Client(service.admin.address)
 
@@ -194,7 +190,7 @@ def operator(service: Service, token: str):
     return once
 
 
-def test_a_long_life():
+def test_hours_of_events_cause_no_wrong_response_and_no_leak():
     # Resident memory in KiB, and open file descriptors.
     samples: list[tuple[int, int]] = []
     with KeyServer() as server:
@@ -202,7 +198,7 @@ def test_a_long_life():
         by_refresh = Rounds(server.issuer("by-refresh", rsa_key("told"), rsa_key("told-before")), spends_fetches=True)
         calm = Rounds(server.issuer("calm", ed_key("calm")), spends_fetches=False)
         settings = [provider(rounds.issuer, rounds.issuer.name) for rounds in (by_kid, by_refresh, calm)]
-        # A small signature cache, so that entries are evicted.
+        # A small verified-token cache, so that entries are evicted.
         usual = {"limits": {"request_timeout": "1s"}, "log": {"requests": False}}
         with Service(*settings, verified_token_cache={"entries": 50}, **usual) as service:
             service.wait_until_ready()
@@ -217,7 +213,7 @@ def test_a_long_life():
                     conductor.next()
                     pause.wait(PERIOD)
                     samples.append((service.resident() // 1024, service.descriptors()))
-                    # Not read here, and an hour of answers takes gigabytes.
+                    # An hour of responses would take gigabytes.
                     contract.recording.clear()
                     load.change("calm", calm.requests())
                     surprises = {name: wrong[:3] for name, wrong in load.surprises.items() if wrong}
@@ -237,7 +233,7 @@ def test_a_long_life():
     before, after = samples[third : 2 * third], samples[2 * third :]
     memory = [statistics.median(resident for resident, _ in part) for part in (before, after)]
     descriptors = [statistics.median(count for _, count in part) for part in (before, after)]
-    print(f"{MINUTES:g} minutes: {load.verified} answers as due, {served:.0f} of them yes; ", end="")
+    print(f"{MINUTES:g} minutes: {load.verified} responses as expected, {served:.0f} tokens accepted; ", end="")
     print(f"KiB {memory[0]:.0f} -> {memory[1]:.0f}, descriptors {descriptors[0]:.0f} -> {descriptors[1]:.0f}")
     assert memory[1] <= memory[0] + MEMORY_GROWTH_KIB, samples
     assert descriptors[1] <= descriptors[0] + DESCRIPTOR_GROWTH, samples

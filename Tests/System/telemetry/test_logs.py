@@ -26,7 +26,7 @@ def collector():
 
 @pytest.fixture(scope="module")
 def watched(shared_server, collector):
-    """A service for canaries only, with an API key and full tracing."""
+    """A service for requests with canaries, with an API key and tracing of every request."""
     issuer = shared_server.issuer("watched", rsa_key("watched-key"))
     down = shared_server.issuer("watched-down", ec_key("down"))
     down.jwks.status = 500
@@ -69,7 +69,7 @@ REQUEST = {"nonce": "canary-nonce", "access_token": "canary-access-token", "code
 
 
 def cases(issuer, down) -> dict:
-    """For every code that a token or request can cause: the token, and the changes to the request."""
+    """By code that a token or request can cause: the token, and changes to the request."""
     key = issuer.keys[0]
     time = now()
 
@@ -175,12 +175,12 @@ def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
         assert response.code == code, f"{code}: {response}"
         batch = {"items": [{"id_token": token} | request]}
         service.api.post("/v1/verify/batch", batch, {**authorization, "X-Request-Id": f"batch-{code}"})
-        # An explanation shows operators the token's issuer and audience. Its log line shows nothing of the token.
+        # An explanation shows the token's issuer and audience to operators, but must not log them.
         explanation = {"id_token": token} | request
         service.admin.post("/v1/explain", explanation, {**authorization, "X-Request-Id": f"explain-{code}"})
         seen.add(code)
     seen |= signed_in(service, issuer, authorization)
-    # Those of grants are the subject of Tests/System/grants/test_clients.py, those of browsers of sign_ins/test_browser.py.
+    # grants/test_clients.py and sign_ins/test_browser.py cover these.
     of_grants = {
         "state_mismatch", "redirect_uri_mismatch", "response_issuer_mismatch", "sign_in_denied",
         "redirect_uri_not_configured", "revocation_not_supported", "grant_invalid", "provider_refused", "client_rejected",
@@ -203,7 +203,7 @@ def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
         "shutting_down",
     }
 
-    # The others contain no token, but their data must not be logged either.
+    # These requests contain no token, but their data must not be logged, either.
     for method, path, headers, body in [
         ("GET", "/canary-path?canary=query", {}, None),
         ("PUT", "/v1/verify?canary=query", {}, b"{}"),
@@ -241,7 +241,7 @@ def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
         assert CANARY not in service.admin.get(path).text.lower()
 
 
-def test_each_request_has_its_line(watched):
+def test_each_request_has_one_log_line(watched):
     service, issuer, _ = watched
     authorization = {"Authorization": f"Bearer {API_KEY}"}
     expected = {
@@ -270,7 +270,7 @@ def test_each_request_has_its_line(watched):
         assert len(service.entries(message="request", request_id=request_id)) == 1
 
 
-def test_requests_that_are_no_verification_have_a_line_too(watched):
+def test_other_requests_have_a_log_line_too(watched):
     service, _, _ = watched
     for listener, path, status in [
         (service.api, "/nowhere", 404),
@@ -283,7 +283,7 @@ def test_requests_that_are_no_verification_have_a_line_too(watched):
         assert "nowhere" not in entry["route"]
 
 
-def test_the_log_is_one_json_object_a_line(watched):
+def test_each_log_line_is_a_json_object(watched):
     service, _, _ = watched
     assert service.log
     for line in list(service.log):
@@ -310,7 +310,7 @@ def test_a_rejected_token_logs_no_warning(watched):
     assert not [entry for entry in service.entries(level="warning") if entry.get("request_id")]
 
 
-def test_request_lines_can_be_switched_off(shared_server):
+def test_request_logging_can_be_turned_off(shared_server):
     issuer = shared_server.issuer("quiet", ec_key("quiet"))
     with Service(provider(issuer), log={"requests": False}) as service:
         service.wait_until_ready()
@@ -320,7 +320,7 @@ def test_request_lines_can_be_switched_off(shared_server):
         assert not service.entries(message="request")
 
 
-def test_of_refused_requests_a_few_lines_and_their_number(shared_server):
+def test_log_lines_of_refused_requests_are_rate_limited_and_counted(shared_server):
     issuer = shared_server.issuer("refused", ec_key("refused"))
     with Service(provider(issuer), log={"requests": "refused"}) as service:
         service.wait_until_ready()
@@ -342,8 +342,8 @@ def test_of_refused_requests_a_few_lines_and_their_number(shared_server):
     assert [line["code"] for line in lines if line not in malformed] == ["token_expired"]
 
 
-def test_strangers_cannot_fill_the_log(shared_server):
-    """By default, for refusals that need no API key."""
+def test_unauthenticated_requests_cannot_flood_the_log(shared_server):
+    """The limit applies by default."""
     issuer = shared_server.issuer("strangers", ec_key("strangers"))
     many = 300
     with Service(provider(issuer), api_keys=[sha256_hex(API_KEY)]) as service:
@@ -368,7 +368,7 @@ def test_strangers_cannot_fill_the_log(shared_server):
     assert len([line for line in lines if line["status"] == 422]) == many
 
 
-def test_one_line_says_what_was_started(shared_server):
+def test_one_line_describes_the_start(shared_server):
     issuer, second = (shared_server.issuer(name, ec_key(name)) for name in ("started", "started-second"))
     with Service(provider(issuer), provider(second, "second", optional=True)) as service:
         entry = service.wait_for_entry(message="started")
@@ -378,7 +378,7 @@ def test_one_line_says_what_was_started(shared_server):
         assert entry["version"] in run("--version").stdout.decode()
 
 
-def test_a_reload_says_what_has_changed(shared_server):
+def test_a_reload_logs_what_has_changed(shared_server):
     issuer, new = (shared_server.issuer(name, ec_key(name)) for name in ("changed", "changed-new"))
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
@@ -394,7 +394,7 @@ def test_a_reload_says_what_has_changed(shared_server):
         assert entry["changed"] == ["admin.hosts", "log.requests", "providers.oidc", "providers.new (new)"]
 
 
-def test_a_request_that_took_too_long_has_its_duration(shared_server):
+def test_the_log_has_the_duration_of_a_timeout(shared_server):
     issuer = shared_server.issuer("slow", ec_key("slow"))
     with Service(provider(issuer), limits={"request_timeout": "1s"}) as service:
         service.wait_until_ready()
@@ -404,11 +404,11 @@ def test_a_request_that_took_too_long_has_its_duration(shared_server):
                 assert connection.response("POST", "/v1/verify").status == 408
         service.wait_for(lambda: len(service.entries(message="request", status=408)) == 2)
         for entry in service.entries(message="request", status=408):
-            # The listener checks four times per second.
+            # The listener checks timeouts four times per second.
             assert 1_000_000 <= entry["duration_us"] < 10_000_000
 
 
-def test_probes_and_scrapes_are_logged_if_asked_for(shared_server):
+def test_probes_and_scrapes_are_logged_on_request(shared_server):
     issuer = shared_server.issuer("probes", ec_key("probes"))
     for probes in (False, True):
         with Service(provider(issuer), log={"probes": probes}) as service:
@@ -421,7 +421,7 @@ def test_probes_and_scrapes_are_logged_if_asked_for(shared_server):
         assert answered == ({"/livez", "/readyz", "/metrics"} if probes else set())
 
 
-def test_at_debug_each_refused_request_has_its_line(shared_server):
+def test_at_level_debug_each_refused_request_is_logged(shared_server):
     issuer = shared_server.issuer("refused-debug", ec_key("refused"))
     with Service(provider(issuer), log={"requests": "refused", "level": "debug"}) as service:
         service.wait_until_ready()
@@ -433,7 +433,7 @@ def test_at_debug_each_refused_request_has_its_line(shared_server):
     assert [line["code"] for line in lines] == ["token_malformed"] * 100
 
 
-def test_a_warning_that_comes_again_and_again_is_counted(shared_server):
+def test_a_repeated_warning_is_rate_limited_and_counted(shared_server):
     issuer = shared_server.issuer("again", ec_key("again"))
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
@@ -458,14 +458,14 @@ def refusals(service) -> int:
     return int(page.value("assay_configuration_reloads_total", result="failure"))
 
 
-def test_the_level_can_be_raised(shared_server):
+def test_the_log_at_level_debug_is_valid_json(shared_server):
     issuer = shared_server.issuer("warnings", ec_key("warnings"))
     with Service(provider(issuer), log={"level": "debug"}) as service:
         service.wait_until_ready()
     assert all(json.loads(line) for line in service.log)
 
 
-def test_changes_of_keys_are_logged_once(server):
+def test_repeated_fetch_failures_are_logged_once(server):
     issuer = server.issuer("op", ec_key("old"))
     with Service(provider(issuer)) as service:
         service.wait_until_ready()

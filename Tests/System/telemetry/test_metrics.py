@@ -1,4 +1,4 @@
-"""`GET /metrics`: the format, the verdict counters, and a limit on the series that junk can add."""
+"""`GET /metrics`: the format, the counters, and the bound on the number of series."""
 
 import secrets
 
@@ -20,14 +20,14 @@ def metrics(service) -> Metrics:
 
 @pytest.fixture
 def counted(server):
-    """A service for one test, so that it counts only that test's requests."""
+    """A service for one test, which counts only that test's requests."""
     issuer = server.issuer("op", ec_key("op"))
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
         yield service, issuer
 
 
-def test_the_text_format_parses_and_follows_its_conventions(service, oidc):
+def test_the_metrics_follow_the_formats_conventions(service, oidc):
     service.accept(oidc.token())
     service.reject("x", "token_malformed")
     found = metrics(service)
@@ -57,10 +57,10 @@ def test_each_verdict_is_counted_by_provider_and_code(counted):
     assert difference(code="token_malformed") == 1
     assert difference() == 7
     accepted = {code for code in after.label_values(VERDICTS, "code") if difference(provider="oidc", code=code) == 3}
-    assert len(accepted) == 1, "the three good ones have a series of their own"
+    assert len(accepted) == 1, "accepted tokens have their own series"
 
 
-def test_a_token_of_no_known_provider_is_counted_too(counted):
+def test_a_token_of_an_unknown_provider_is_counted(counted):
     service, issuer = counted
     before = metrics(service).value(VERDICTS, code="provider_unknown")
     service.reject(issuer.token(iss="https://unknown.example.com"), "provider_unknown")
@@ -77,7 +77,7 @@ def test_each_item_of_a_batch_is_counted(counted):
     assert after.value(VERDICTS) == before.value(VERDICTS) + 7
 
 
-def test_counters_never_go_back(counted):
+def test_counters_never_decrease(counted):
     service, issuer = counted
     previous = metrics(service)
     for _ in range(5):
@@ -136,7 +136,7 @@ def test_limits_are_reported_as_configured(server):
         assert told == {"max_connections": 77, "max_in_flight": 5, "max_buffered": 1 << 20}
 
 
-def test_what_the_process_uses_is_what_the_system_says(counted):
+def test_the_resources_of_the_process_are_reported_correctly(counted):
     service, _ = counted
     found = metrics(service)
     resident = service.resident()

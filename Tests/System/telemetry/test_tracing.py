@@ -1,4 +1,4 @@
-"""Traces: the log has the caller's trace, and spans go to a collector, for which no request ever waits."""
+"""Traces: the log has the caller's trace, and spans are exported without delaying any request."""
 
 import base64
 import json
@@ -44,7 +44,7 @@ def spans_metric(service: Service, **labels) -> float:
 
 
 class TestLog:
-    """Without a collector."""
+    """The trace in the log of a service without a collector."""
 
     @pytest.fixture(scope="class")
     def service(self, shared_server):
@@ -57,18 +57,18 @@ class TestLog:
         service.api.request(method, path, body, headers | {"X-Request-Id": name})
         return service.wait_for_entry(message="request", request_id=name)
 
-    def test_the_caller_s_trace_is_in_the_line(self, service):
+    def test_the_log_line_has_the_callers_trace(self, service):
         line = self.line(service, "log-trace", {"traceparent": SAMPLED, "tracestate": "a=secret"})
         assert {name: line[name] for name in MEMBERS & set(line)} == {
             "trace_id": TRACE,
             "parent_id": PARENT,
             "trace_flags": "01",
         }
-        # The log line of a problem.
+        # The line of a refused request has it too.
         assert line["code"] == "request_invalid"
         assert not any("secret" in line for line in service.log)
 
-    def test_of_every_route(self, service):
+    def test_log_lines_of_every_route_have_the_trace(self, service):
         for name, path, method, body in [
             ("log-batch", "/v1/verify/batch", "POST", b'{"items":[{"id_token":"x"}]}'),
             ("log-document", "/openapi.yaml", "GET", None),
@@ -77,7 +77,7 @@ class TestLog:
             line = self.line(service, name, {"TraceParent": UNSAMPLED}, path, method, body)
             assert (line["trace_id"], line["parent_id"], line["trace_flags"]) == (TRACE, PARENT, "00"), name
 
-    def test_without_one_there_is_nothing_of_it(self, service):
+    def test_without_a_trace_the_log_line_has_no_members_for_it(self, service):
         assert not MEMBERS & set(self.line(service, "log-none", {}))
 
     malformed = {
@@ -94,12 +94,12 @@ class TestLog:
     }
 
     @pytest.mark.parametrize("name", malformed)
-    def test_one_that_is_malformed_is_none(self, service, name):
+    def test_a_malformed_traceparent_is_ignored(self, service, name):
         line = self.line(service, f"log-{name}", {"traceparent": self.malformed[name]})
         assert not MEMBERS & set(line)
         assert line["status"] == 400
 
-    def test_two_are_none(self, service):
+    def test_two_traceparents_are_ignored(self, service):
         octets = request_bytes("GET", "/openapi.yaml", None, {"X-Request-Id": "log-two", "traceparent": SAMPLED})
         octets = octets.replace(b"traceparent", b"Traceparent: " + UNSAMPLED.encode() + b"\r\ntraceparent")
         with service.api.connect() as connection:
@@ -107,15 +107,15 @@ class TestLog:
             assert connection.response("GET", "/openapi.yaml").status == 200
         assert not MEMBERS & set(service.wait_for_entry(message="request", request_id="log-two"))
 
-    def test_of_a_version_to_come_what_is_known(self, service):
+    def test_a_later_version_of_traceparent_is_accepted(self, service):
         line = self.line(service, "log-future", {"traceparent": f"cc-{TRACE}-{PARENT}-ff-what-else"})
         assert (line["trace_id"], line["trace_flags"]) == (TRACE, "03")
 
-    def test_nothing_is_exported_and_the_metrics_say_so(self, service):
+    def test_no_spans_are_exported_without_a_collector(self, service):
         assert spans_metric(service) == 0
 
 
-def test_a_request_is_a_span_of_the_caller_s_trace(issuer, collector):
+def test_a_request_is_a_span_in_the_callers_trace(issuer, collector):
     with traced(collector, provider(issuer)) as service:
         service.wait_until_ready()
         answer = service.verify(
@@ -136,7 +136,7 @@ def test_a_request_is_a_span_of_the_caller_s_trace(issuer, collector):
         "assay.code": "ok",
     }
     assert span.status == 0
-    # The log line and the span name each other.
+    # The log line names the span.
     assert (line["trace_id"], line["span_id"], line["parent_id"]) == (TRACE, span.span_id, PARENT)
     assert line["trace_flags"] == "01"
     assert abs((span.end - span.start) / 1000 - line["duration_us"]) < 2
@@ -146,7 +146,7 @@ def test_a_request_is_a_span_of_the_caller_s_trace(issuer, collector):
     assert re.fullmatch("[0-9a-f]{32}", span.resource["service.instance.id"])
 
 
-def test_the_outcome_of_a_request_is_reported(issuer, server, collector):
+def test_spans_report_the_outcome_of_requests(issuer, server, collector):
     down = server.issuer("down", ec_key("down"))
     down.jwks.status = 500
     with traced(
@@ -193,7 +193,7 @@ def test_the_outcome_of_a_request_is_reported(issuer, server, collector):
     assert not any(b"secret" in body for body in collector.bodies)
 
 
-def test_a_claim_is_a_span_below_the_one_of_its_request(issuer, collector):
+def test_a_claim_is_a_child_span_of_its_request(issuer, collector):
     with traced(collector, provider(issuer, nonce={"single_use": True}), sign_ins={}) as service:
         service.wait_until_ready()
         parent = {"traceparent": SAMPLED}
@@ -218,7 +218,7 @@ def test_a_claim_is_a_span_below_the_one_of_its_request(issuer, collector):
         ("POST /v1/verify/batch", ""),
     ]
     claims = collector.find(kind="client", name="claim")
-    # Those of a batch are one.
+    # All claims of a batch are one span.
     assert len(claims) == 5
     for claim in claims:
         request = requests[claim.parent_id]
@@ -227,7 +227,7 @@ def test_a_claim_is_a_span_below_the_one_of_its_request(issuer, collector):
     assert not any(text in body for body in collector.bodies for text in (b"first-nonce", begun["sign_in"].encode()))
 
 
-def test_an_unauthenticated_caller_fills_no_queue(issuer, collector):
+def test_requests_without_authentication_have_no_span(issuer, collector):
     digest = sha256_hex("a key")
     with traced(collector, provider(issuer), api_keys=[digest]) as service:
         service.wait_until_ready()
@@ -238,7 +238,7 @@ def test_an_unauthenticated_caller_fills_no_queue(issuer, collector):
     assert line["status"] == 401 and "span_id" not in line and line["trace_id"] == TRACE
 
 
-def test_the_caller_decides_what_is_recorded_and_else_the_ratio(issuer, collector):
+def test_sampling_follows_the_caller_or_else_sample_ratio(issuer, collector):
     with traced(collector, provider(issuer), more={"sample_ratio": "0"}) as service:
         service.wait_until_ready()
         service.verify("x", {"X-Request-Id": "root"})
@@ -251,7 +251,7 @@ def test_the_caller_decides_what_is_recorded_and_else_the_ratio(issuer, collecto
     assert (unsampled["trace_id"], unsampled["parent_id"]) == (TRACE, PARENT) and "span_id" not in unsampled
 
 
-def test_a_trace_begins_here_where_the_caller_has_none(issuer, collector):
+def test_a_request_without_a_trace_begins_one(issuer, collector):
     with traced(collector, provider(issuer)) as service:
         service.wait_until_ready()
         service.verify(issuer.token(), {"X-Request-Id": "one"})
@@ -264,7 +264,7 @@ def test_a_trace_begins_here_where_the_caller_has_none(issuer, collector):
     assert all("parent_id" not in line for line in lines)
 
 
-def test_keys_are_fetched_in_spans(issuer, server, collector):
+def test_key_fetches_have_spans(issuer, server, collector):
     moved = server.issuer("moved", ec_key("moved"))
     moved.jwks.status, moved.jwks.headers = 302, {"Location": issuer.jwks_uri + "?signature=secret"}
     server.document("/traced/keys?signature=secret", issuer.jwk_set())
@@ -309,19 +309,19 @@ def test_keys_are_fetched_in_spans(issuer, server, collector):
     _, (refused,) = of("refused")
     assert refused.attributes["error.type"] == "connect" and "http.response.status_code" not in refused.attributes
     assert not any(b"secret" in body for body in collector.bodies)
-    # The provider does not take part in the trace.
+    # The trace is not propagated to the provider.
     asked = issuer.discovery.requests + issuer.jwks.requests + moved.jwks.requests
     assert asked and not any(name.lower() in ("traceparent", "tracestate") for fields in asked for name in fields)
 
 
-def test_protobuf_s_own_reader_reads_it(issuer, collector):
+def test_protobufs_own_parser_accepts_the_spans(issuer, collector):
     with traced(collector, provider(issuer)) as service:
         service.wait_until_ready()
         service.verify(issuer.token(), {"traceparent": SAMPLED, "tracestate": "a=1"})
         service.verify("x")
 
     def with_base64(value, name: str = ""):
-        """The same JSON with IDs in base64, as in Protobuf's JSON encoding; OTLP requires hexadecimal."""
+        """The same JSON with IDs in base64, as in Protobuf's JSON encoding. OTLP uses hexadecimal."""
         match value:
             case dict():
                 return {name: with_base64(member, name) for name, member in value.items()}
@@ -343,10 +343,10 @@ def test_protobuf_s_own_reader_reads_it(issuer, collector):
     assert attributes["http.route"].string_value == "/v1/verify"
 
 
-# Failing collectors.
+# failing collectors
 
 
-def test_spans_go_out_by_themselves_and_are_counted(issuer, collector):
+def test_spans_are_exported_periodically_and_counted(issuer, collector):
     with traced(collector, provider(issuer)) as service:
         service.wait_until_ready()
         for _ in range(3):
@@ -358,7 +358,7 @@ def test_spans_go_out_by_themselves_and_are_counted(issuer, collector):
         assert len({entry["path"] for entry in collector.requests}) == 1
 
 
-def test_a_full_batch_goes_at_once(issuer, collector):
+def test_a_full_batch_is_exported_at_once(issuer, collector):
     with traced(collector, provider(issuer)) as service:
         service.wait_until_ready()
         for _ in range(512):
@@ -367,7 +367,7 @@ def test_a_full_batch_goes_at_once(issuer, collector):
         assert len(json.loads(collector.bodies[-1])["resourceSpans"][0]["scopeSpans"][0]["spans"]) <= 512
 
 
-def test_a_busy_collector_gets_the_same_batch_again(issuer, collector):
+def test_a_batch_is_retried_if_the_collector_is_busy(issuer, collector):
     collector.answers = [(503, b"", {"Retry-After": "0"}), (429, b"", {"Retry-After": "0"})]
     with traced(collector, provider(issuer)) as service:
         service.wait_until_ready()
@@ -376,13 +376,13 @@ def test_a_busy_collector_gets_the_same_batch_again(issuer, collector):
         assert collector.bodies[0] == collector.bodies[1] == collector.bodies[2]
         assert len(collector.find(trace_id=TRACE)) == 1
         service.wait_for_entry(message="spans can be exported again")
-        # Changes are logged, not every failure.
+        # Only the first failure is logged.
         (line,) = service.entries(message="spans can't be exported")
         assert line["level"] == "warning" and line["reason"] == "the collector answered with status 503"
         assert spans_metric(service, reason="export_failed") == 0
 
 
-def test_what_a_collector_refuses_is_dropped_and_counted(issuer, collector):
+def test_spans_that_a_collector_refuses_are_dropped_and_counted(issuer, collector):
     collector.answers = [(400, b"", {}), (302, b"", {"Location": collector.endpoint + "/elsewhere"})]
     with traced(collector, provider(issuer)) as service:
         service.wait_until_ready()
@@ -395,7 +395,7 @@ def test_what_a_collector_refuses_is_dropped_and_counted(issuer, collector):
     assert {entry["path"] for entry in collector.requests} == {"/v1/traces"}
 
 
-def test_what_a_collector_takes_in_part_is_counted_so(issuer, collector):
+def test_a_partially_accepted_batch_is_counted_as_such(issuer, collector):
     collector.answers = [(200, collectors.rejection(2), {})]
     with traced(collector, provider(issuer)) as service:
         service.wait_until_ready()
@@ -404,7 +404,7 @@ def test_what_a_collector_takes_in_part_is_counted_so(issuer, collector):
         assert spans_metric(service) == len(collector.spans) - 2
 
 
-def test_a_collector_that_hangs_holds_up_nothing(issuer, collector):
+def test_a_hanging_collector_delays_nothing(issuer, collector):
     collector.hold()
     with traced(collector, provider(issuer)) as service:
         service.wait_until_ready()
@@ -414,15 +414,15 @@ def test_a_collector_that_hangs_holds_up_nothing(issuer, collector):
                 connection.send(request_bytes("POST", "/v1/verify", b"{}", {"traceparent": SAMPLED}) * 50)
                 for _ in range(50):
                     assert connection.response("POST", "/v1/verify").status == 400
-        # Spans are dropped beyond one batch in flight and a bounded queue.
+        # Spans beyond one batch in flight and a bounded queue are dropped.
         service.wait_until(lambda: spans_metric(service, reason="queue_full") >= requests - 2048 - 512)
         assert service.accept(issuer.token())
-        # Shutdown does not wait for it either.
+        # A stop does not wait for the collector, either.
         service.stop()
     assert not [line for line in service.log if '"level":"error"' in line]
 
 
-def test_a_collector_that_is_away_holds_up_nothing(issuer):
+def test_an_unreachable_collector_delays_nothing(issuer):
     with Collector() as gone:
         endpoint = gone.endpoint
     with Service(provider(issuer), tracing={"otlp_endpoint": endpoint}) as service:
@@ -433,7 +433,7 @@ def test_a_collector_that_is_away_holds_up_nothing(issuer):
         assert service.accept(issuer.token())
 
 
-def test_a_collector_is_reached_over_tls_if_its_authority_is_trusted(issuer, tmp_path):
+def test_a_collector_with_tls_needs_a_trusted_ca(issuer, tmp_path):
     authority = Authority(tmp_path, "Collectors")
     with Collector(context=authority.server_context()) as collector:
         with traced(collector, provider(issuer)) as service:
@@ -445,7 +445,7 @@ def test_a_collector_is_reached_over_tls_if_its_authority_is_trusted(issuer, tmp
         assert collector.spans
 
 
-# Settings
+# settings
 
 
 def test_the_collector_gets_the_configured_headers(issuer, collector, tmp_path):
@@ -464,7 +464,7 @@ def test_the_collector_gets_the_configured_headers(issuer, collector, tmp_path):
     assert not any("canary" in line for line in service.log)
 
 
-def test_opentelemetry_s_own_variables_will_do(issuer, collector):
+def test_opentelemetrys_own_variables_are_supported(issuer, collector):
     variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint, "OTEL_SERVICE_NAME": "by-variable"}
     with Service(provider(issuer), variables=variables) as service:
         service.wait_until_ready()
@@ -484,7 +484,7 @@ def test_opentelemetry_s_own_variables_will_do(issuer, collector):
         ("ca_file", None, "there is no such file"),
     ],
 )
-def test_a_file_that_is_none_keeps_it_from_starting(issuer, collector, tmp_path, name, content, reason):
+def test_an_invalid_file_prevents_the_start(issuer, collector, tmp_path, name, content, reason):
     file = tmp_path / "file"
     if content is not None:
         file.write_text(content)
@@ -497,7 +497,7 @@ def test_a_file_that_is_none_keeps_it_from_starting(issuer, collector, tmp_path,
         assert "canary" not in text
 
 
-def test_the_command_line_traces_nothing(issuer, collector, tmp_path):
+def test_commands_export_no_spans(issuer, collector, tmp_path):
     config = write_config(tmp_path, {"providers": [provider(issuer)], "tracing": collectors.settings(collector)})
     result = run("verify", "--config", str(config), stdin=issuer.token())
     assert result.returncode == 0, result
