@@ -35,6 +35,12 @@ OPERATIONS = {
     ("get", "/metrics"): {ADMIN},
 }
 
+# Operations of features that are off unless the settings turn them on.
+OPTIONAL_OPERATIONS = {
+    "beginSignIn", "finishSignIn", "refreshGrant", "revokeGrant", "verifyNotification", "verifyAccessToken", "forwardAuth",
+    "root", "console", "consoleStyle", "consoleScript",
+}  # fmt: skip
+
 # The harness checks responses against the same table, but never accepts 500.
 STATUSES = contract.STATUS | {"internal": 500}
 OF_GRANTS = {"grant_invalid", "provider_refused"}
@@ -117,6 +123,11 @@ def test_rejections_are_listed_in_the_order_of_the_checks():
 
 def test_verify_documents_every_status():
     assert set(document().operation("verify").responses) == {200, 400, 401, 404, 408, 413, 415, 422, 431, 500, 503}
+
+
+def test_what_can_be_off_in_the_settings_documents_that_it_is_not_found_then():
+    found = {operation.id for operation in document().operations if (404, "not_found") in operation.answers}
+    assert found == OPTIONAL_OPERATIONS
 
 
 def test_an_item_has_the_codes_of_a_single_verify_except_for_transport_errors():

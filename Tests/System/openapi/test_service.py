@@ -7,6 +7,7 @@ import pytest
 
 from harness.contract import assert_code
 from harness.issuer import KeyServer
+from harness.service import Service
 from harness.token_endpoint import grant
 from harness.tokens import b64url, jws, now, parts, unb64url
 from openapi.documented import FILE, METHODS, document
@@ -259,6 +260,17 @@ def test_paths_exist_only_on_their_listeners_with_their_methods(path, listener, 
             assert response.status == 405, (method, response)
             allowed = {name.strip().lower() for name in response.header("Allow").split(",")}
             assert allowed - {"head"} == documented
+
+
+def test_a_feature_that_is_off_is_not_found():
+    """All of them, without the settings of any."""
+    with Service({"id": "oidc", "issuer": "https://op.example", "audiences": ["app"], "jwks_uri": "https://op.example/keys"}) as service:
+        for operation in document().operations:
+            if (404, "not_found") in operation.answers:
+                client = service.api if "http://127.0.0.1:8080" in operation.servers else service.admin
+                body = operation.request and next(iter(operation.request.examples.values()))
+                response = client.request(operation.method.upper(), target(operation.path), body and json.dumps(body).encode())
+                assert_code(response, "not_found")
 
 
 NOWHERE = ["//", "/v1", "/v1/", "/v1/verify/", "//v1/verify", "/V1/verify", "/v1/providers/"]
