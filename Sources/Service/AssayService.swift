@@ -104,7 +104,10 @@ package final class AssayService: Sendable {
                 listener.address, tls: watch?.tls, on: group, acceptor: acceptor, limits: listener.limits,
                 unixSeconds: SystemClocks.unixSeconds, makeResponder: makeResponder)
         }
-        let serviceListener = try await bind(configuration.service, serviceTLS) { ServiceResponder(loops[$0]) }
+        let serviceListener = try await bind(configuration.service, serviceTLS) { loop in
+            let responder = ServiceResponder(loops[loop])
+            return configuration.settings.refusesPublicHosts ? LocalHostsResponder(responder) : responder
+        }
         let scrape = Scrape(
             served: served, loops: loops, telemetry: telemetry, calls: configuration.calls,
             configurations: configurations,

@@ -24,13 +24,33 @@ extension HTTPFields {
     ///
     /// - Parameter names: in lower case.
     func isForForeignHost(besides names: [String]) -> Bool {
-        guard var host = self["Host"]?.string.lowercased()[...] else { return false }
+        guard let host = hostName, host != "localhost", !names.contains(where: { host == $0 }) else { return false }
+        return !host.isIPAddress
+    }
+
+    /// Whether the request's host is a name that someone could register, and point at this listener (DNS rebinding).
+    ///
+    /// Names without a dot and those that end in `.test`, `.localhost` (RFC 6761) or `.internal` can't be registered:
+    /// they are what containers and tests call each other.
+    var isForPublicHost: Bool {
+        guard let host = hostName, host.contains("."),
+            ![".test", ".localhost", ".internal"].contains(where: host.hasSuffix)
+        else { return false }
+        return !host.isIPAddress
+    }
+
+    /// The request's host in lower case, without a port or brackets; `nil` if there is none.
+    private var hostName: Substring? {
+        guard var host = self["Host"]?.string.lowercased()[...] else { return nil }
         if let colon = host.lastIndex(of: ":"), host[colon...].dropFirst().allSatisfy(\.isNumber), !host.hasSuffix("]")
         {
             host = host[..<colon]
         }
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        guard !host.isEmpty, host != "localhost", !names.contains(where: { host == $0 }) else { return false }
-        return (try? SocketAddress(ipAddress: String(host), port: 0)) == nil
+        return host.isEmpty ? nil : host
     }
+}
+
+extension Substring {
+    fileprivate var isIPAddress: Bool { (try? SocketAddress(ipAddress: String(self), port: 0)) != nil }
 }

@@ -24,6 +24,9 @@ package struct ServiceSettings: Sendable {
     /// An attacker can point their own domain name at a loopback listener. A page under that name in an operator's
     /// browser would then have the listener's origin (DNS rebinding).
     package var operatorHosts: [String]?
+    /// Whether the service listener refuses requests for a host name that someone could register, for the same reason.
+    /// Fixed at the start.
+    package var refusesPublicHosts = false
     package var loggedRequests = LoggedRequests(.all)
     /// How many valid signatures each event loop caches; 0 disables the cache.
     package var signatureCacheCapacity = 0

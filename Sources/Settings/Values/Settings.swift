@@ -30,6 +30,9 @@ package struct Settings: Sendable {
     package var adminHosts: [String] = []
     /// Whether the admin listener serves the console.
     package var servesConsole = false
+    /// Whether the service listener refuses requests for a host name that someone could register. Not in a file:
+    /// `assay dev` sets it.
+    package var refusesPublicHosts = false
     /// Maximum number of connections to the admin listener.
     package var adminMaximumConnections = 64
     /// How long to keep serving requests after SIGTERM, before the shutdown begins.

@@ -27,13 +27,14 @@ struct DevelopmentSettings {
         settings.service = Settings.Listener(service)
         settings.admin = Settings.Listener(admin)
         settings.servesConsole = true
+        // There are no API keys: a page on the Internet could call the service.
+        settings.refusesPublicHosts = true
         settings.signIns = Settings.SignIns()
         settings.limits = team.limits
         settings.keys = team.keys
         settings.clockSkewSeconds = team.clockSkewSeconds
         settings.verifiedTokenCacheEntries = team.verifiedTokenCacheEntries
         settings.forwardAuth = team.forwardAuth
-        // There are no API keys.
         for index in settings.forwardAuth.policies.indices { settings.forwardAuth.policies[index].requiresKey = false }
         var (providers, credentials): ([DevProviderSettings], [String: [String: ClientCredential]]) = ([], [:])
         for provider in team.providers {

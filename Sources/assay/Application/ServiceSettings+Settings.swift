@@ -42,6 +42,7 @@ extension ServiceSettings {
         {
             operatorHosts = settings.adminHosts
         }
+        refusesPublicHosts = settings.refusesPublicHosts
         loggedRequests = LoggedRequests(settings.log)
         forwardAuth = settings.forwardAuth
         // Each event loop has its own share, so that the cache needs no lock.
