@@ -21,7 +21,13 @@ private struct Running {
         let service: @Sendable (String, [UInt8]) async -> DevCalls.Answer? = { path, body in
             path == "/v1/verify" ? DevCalls.Answer(status: 422, body: Array(#"{"code":"token_expired"}"#.utf8)) : nil
         }
-        let calls = DevCalls(deliversAnywhere: false, service: service) { url, type, body in
+        let explanation = #"""
+            {"likely_cause":{"check":"expiry","explanation":"The token expired.","fix":"Get another."},"checks":[
+            {"name":"expiry","expected":"after now","found":"before now"}]}
+            """#
+        let calls = DevCalls(deliversAnywhere: false, service: service) { _ in
+            DevCalls.Answer(status: 200, body: Array(explanation.utf8))
+        } deliver: { url, type, body in
             let status = url == "http://localhost/hook" && type == "application/json" && !body.isEmpty ? 204 : 500
             return DevCalls.Answer(status: status, body: [])
         }
@@ -395,6 +401,7 @@ private func claims(of token: String) throws -> [String: JSONTree] { try part(1,
             let page = String(decoding: bytes, as: UTF8.self)
             #expect(status == 200)
             #expect(page.contains("token_expired") && page.contains("&quot;email&quot;: &quot;robin@example.org&quot;"))
+            for why in ["The token expired.", "Get another.", "after now", "before now"] { #expect(page.contains(why)) }
             let bad = try await running.ask("POST", "/apple/native", "claims=nonsense", form)
             #expect(bad.status == 400)
         }
@@ -405,6 +412,8 @@ private func claims(of token: String) throws -> [String: JSONTree] { try part(1,
             let port = try #require(Int(running.issuer.address.split(separator: ":").last ?? ""))
             #expect(running.issuer.address == "127.0.0.1:\(port)")
             let calls = DevCalls(deliversAnywhere: false) { _, _ in
+                nil
+            } explain: { _ in
                 nil
             } deliver: { _, _, _ in
                 nil

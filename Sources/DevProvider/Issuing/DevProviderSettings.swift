@@ -29,6 +29,9 @@ package struct DevProviderSettings: Sendable {
     /// The preset in a few words.
     var summary: String { ProviderPreset.named(preset)?.summary ?? preset }
 
+    /// What its audiences are: an API's is not a client's.
+    var nameOfAudiences: String { accessTokens == nil ? "Client ID" : "Audience" }
+
     /// The algorithm of its tokens: RS256 if the policy accepts it, or else the first that the policy accepts.
     var algorithm: SignatureAlgorithm {
         SignatureAlgorithm.allCases.first { policy.algorithms?.contains($0) ?? true } ?? .rs256

@@ -1,13 +1,14 @@
 internal import IDToken
 internal import HTTPServer
+internal import NIOHTTP1
 
 /// The home page: every provider, and the panel that controls their faults.
 enum HomePage {
     /// - Parameter providers: those whose keys have been generated.
     static func page(
         _ settings: [DevProviderSettings], _ providers: [String: EmulatedProvider], _ people: People
-    ) -> HTML {
-        Layout.page(
+    ) -> Page {
+        Page(
             title: "Providers", wide: true,
             """
             <h1>Providers</h1>
@@ -31,7 +32,7 @@ enum HomePage {
             <h2 id="provider-\(provider.id)">\(provider.id)</h2>
             <p class="aside">Stands in for: \(provider.summary)</p>
             <dl><dt>Issuer</dt><dd><code>\(provider.policy.issuer)</code></dd>
-            <dt>Client IDs</dt>\(audiences)</dl>
+            <dt>\(provider.nameOfAudiences)s</dt>\(audiences)</dl>
             <p class="actions">\(browser)<a class="button quiet" href="/\(provider.id)/native">\(native)</a></p>
             </section>
             """
@@ -54,14 +55,12 @@ enum HomePage {
     ) -> HTML {
         let rows: [HTML] = Fault.allCases.map { fault in
             let active = settings.map(\.id).filter { providers[$0]?.faults.has(fault) == true }
-            let off: HTML =
-                active.isEmpty
-                ? ""
-                : "<button name=\"off\" value=\"\(fault.rawValue)\" class=\"quiet\" aria-label=\"Switch off: \(fault.title)\">Off</button>"
+            let isOn: HTML = active.isEmpty ? "false" : active.count == settings.count ? "true" : "mixed"
             return """
                 <tr><th scope="row">\(fault.title)</th><td>\(fault.consequence)</td><td>\(active.joined(separator: ", "))</td>
-                <td><button name="fault" value="\(fault.rawValue)" class="quiet"
-                aria-label="Switch on: \(fault.title)">On</button>\(off)</td></tr>
+                <td><button name="fault" value="\(fault.rawValue)" class="quiet" aria-pressed="\(isOn)"
+                aria-label="Switch on: \(fault.title)">On</button><button name="off" value="\(fault.rawValue)" class="quiet"
+                aria-pressed="\(active.isEmpty ? "true" : "false")" aria-label="Switch off: \(fault.title)">Off</button></td></tr>
                 """
         }
         return """
@@ -120,5 +119,13 @@ enum HomePage {
 }
 
 extension DevResponder {
-    func homePage() -> HTTPResponse { .page(HomePage.page(settings, providers, people)) }
+    func homePage() -> HTTPResponse { page(HomePage.page(settings, providers, people)) }
+
+    /// A page with the layout of all, which names the faults that are on.
+    func page(_ page: Page, _ status: HTTPResponseStatus = .ok) -> HTTPResponse {
+        let faults = Fault.allCases.map { fault in
+            (fault: fault, providers: settings.map(\.id).filter { providers[$0]?.faults.has(fault) == true })
+        }
+        return .page(Layout.html(page, faults: faults.filter { !$0.providers.isEmpty }), status)
+    }
 }

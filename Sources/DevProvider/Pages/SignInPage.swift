@@ -2,10 +2,10 @@ internal import IDToken
 
 /// The page of the authorization endpoint, where a person signs in or cancels.
 enum SignInPage {
-    static func page(_ request: AuthorizationRequest, _ provider: EmulatedProvider, _ people: People) -> HTML {
+    static func page(_ request: AuthorizationRequest, _ provider: EmulatedProvider, _ people: People) -> Page {
         let chosen = request.loginHint.flatMap(people.named)
         let scopes = request.scopes.isEmpty ? "nothing but an identifier" : request.scopes.joined(separator: ", ")
-        return Layout.page(
+        return Page(
             title: "Sign in with \(provider.id)",
             """
             <h1>Sign in with \(provider.id)</h1>
@@ -66,9 +66,9 @@ enum SignInPage {
     }
 
     /// The parameters as a form that submits itself.
-    static func formPost(to url: String, _ parameters: [(name: String, value: String)]) -> HTML {
+    static func formPost(to url: String, _ parameters: [(name: String, value: String)]) -> Page {
         let inputs: [HTML] = parameters.map { "<input type=\"hidden\" name=\"\($0.name)\" value=\"\($0.value)\">" }
-        return Layout.page(
+        return Page(
             title: "Signing in", hasScript: true,
             """
             <h1>Signing in</h1>
@@ -78,8 +78,8 @@ enum SignInPage {
     }
 
     /// Why the request was refused. In this case, a provider sends nothing to the redirect URI.
-    static func refusal(_ reason: String, _ provider: EmulatedProvider) -> HTML {
-        Layout.page(
+    static func refusal(_ reason: String, _ provider: EmulatedProvider) -> Page {
+        Page(
             title: "Refused by \(provider.id)",
             """
             <h1>The request was refused</h1>

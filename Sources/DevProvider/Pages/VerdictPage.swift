@@ -8,31 +8,58 @@ enum VerdictPage {
         let path: String
         /// `nil` if the service did not respond.
         let status: Int?
+        /// As the service wrote it: JSON.
+        let body: [UInt8]
         let members: [String: JSONTree]
 
         init(_ answer: DevCalls.Answer?, _ path: String) {
             self.path = path
             status = answer?.status
+            body = answer?.body ?? []
             members = answer.flatMap { (try? JSONTree(readingObject: $0.body))?.object } ?? [:]
         }
 
         var isAccepted: Bool { status.map { (200...299).contains($0) } == true }
     }
 
-    /// - Parameter token: `nil` if there is none to show.
-    static func page(_ provider: String, token: String?, request: [String: JSONTree], _ answer: Answer) -> HTML {
-        Layout.page(
+    /// Why a token was refused, in the words of `POST /v1/explain`.
+    struct Cause {
+        let explanation: String
+        let fix: String?
+        let expected: String?
+        let found: String?
+
+        init?(_ answer: DevCalls.Answer?) {
+            guard let members = answer.flatMap({ (try? JSONTree(readingObject: $0.body))?.object }),
+                let cause = members["likely_cause"]?.object, let explanation = cause["explanation"]?.string
+            else { return nil }
+            self.explanation = explanation
+            fix = cause["fix"]?.string
+            let check = members["checks"]?.array?.compactMap(\.object).first { $0["name"] == cause["check"] }
+            expected = check?["expected"]?.string
+            found = check?["found"]?.string
+        }
+    }
+
+    /// - Parameters:
+    ///   - token: `nil` if there is none to show.
+    ///   - cause: `nil` if the service did not explain it.
+    static func page(
+        _ provider: String, token: String?, request: [String: JSONTree], _ answer: Answer, _ cause: Cause?
+    ) -> Page {
+        Page(
             title: answer.isAccepted ? "Signed in" : "Refused", wide: true,
             """
             <h1>\(heading(answer))</h1>
             \(summary(answer))
+            \(cause.map(why) ?? "")
             <div class="columns">
             \(token.map(decoded) ?? "")
             <section aria-labelledby="assay"><h2 id="assay">What Assay says</h2>
             <p><code>POST \(answer.path)</code>, \(answer.status.map { "status \($0)" } ?? "no answer")</p>
-            <pre tabindex="0" role="region" aria-label="Assay's response">\(JSONTree.object(answer.members).indented)</pre>
+            <pre tabindex="0" role="region" aria-label="Assay's response">\(IndentedJSON.text(answer.body))</pre>
             <details><summary>The request</summary>
-            <pre tabindex="0" role="region" aria-label="Request">\(JSONTree.object(request).indented)</pre></details></section>
+            <pre tabindex="0" role="region" aria-label="Request">\(IndentedJSON.text(ordered(request)))</pre></details></section>
             </div>
             <p class="actions"><a class="button" href="/\(provider)/native">Another token</a>
             <a class="button quiet" href="/">All providers</a></p>
@@ -61,9 +88,32 @@ enum VerdictPage {
         return "<dl>\(rows)</dl>"
     }
 
+    private static func why(_ cause: Cause) -> HTML {
+        let rows: [HTML] = [("Expected", cause.expected), ("Found", cause.found)].compactMap { name, value in
+            value.map { "<dt>\(name)</dt><dd><code>\($0)</code></dd>" }
+        }
+        return """
+            <section aria-labelledby="why" class="trouble"><h2 id="why">Why</h2>
+            <p>\(cause.explanation)</p>
+            <dl>\(rows)</dl>
+            <p>\(cause.fix ?? "")</p></section>
+            """
+    }
+
+    /// A request's members in the order of the contract.
+    private static let order = [
+        "sign_in", "id_token", "token", "provider", "nonce", "code", "response", "redirect_uri",
+    ]
+
+    private static func ordered(_ request: [String: JSONTree]) -> [UInt8] {
+        let names = order.filter { request[$0] != nil }
+        let members = names.map { JSONTree.string($0).json + [UInt8(ascii: ":")] + (request[$0]?.json ?? []) }
+        return [UInt8(ascii: "{")] + members.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "}")]
+    }
+
     private static func decoded(_ token: String) -> HTML {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false).map { part in
-            Base64URL.decode(Array(part.utf8).span).flatMap { try? JSONTree(readingObject: $0) }?.indented ?? ""
+            Base64URL.decode(Array(part.utf8).span).map { IndentedJSON.text($0) } ?? ""
         }
         return """
             <section aria-labelledby="token"><h2 id="token">The token</h2>
@@ -75,32 +125,14 @@ enum VerdictPage {
     }
 
     /// A backend's response to a notification.
-    static func delivery(_ type: String, to url: String, _ answer: DevCalls.Answer?) -> HTML {
+    static func delivery(_ type: String, to url: String, _ answer: DevCalls.Answer?) -> Page {
         let outcome = answer.map { "The backend answered \($0.status)." } ?? "Nothing answered at this URL."
-        return Layout.page(
+        return Page(
             title: "Notification",
             """
             <h1>\(type)</h1>
             <p>Sent to <code>\(url)</code>. \(outcome)</p>
             <p class="actions"><a class="button" href="/#notifications">Another one</a></p>
             """)
-    }
-}
-
-extension JSONTree {
-    /// The value as JSON text for people, with sorted members.
-    fileprivate var indented: String { indented("") }
-
-    private func indented(_ margin: String) -> String {
-        switch self {
-        case .object(let members) where !members.isEmpty:
-            let lines = members.sorted { $0.key < $1.key }.map {
-                "\(margin)  \(JSONTree.string($0.key).indented): \($0.value.indented(margin + "  "))"
-            }
-            return "{\n" + lines.joined(separator: ",\n") + "\n\(margin)}"
-        case .array(let elements) where !elements.isEmpty:
-            return "[" + elements.map { $0.indented(margin + "  ") }.joined(separator: ", ") + "]"
-        default: return String(decoding: json, as: UTF8.self)
-        }
     }
 }

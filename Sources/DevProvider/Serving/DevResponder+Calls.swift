@@ -18,14 +18,22 @@ extension DevResponder {
         }
     }
 
-    /// Calls the service, and creates the response from its answer, on this loop.
-    func asking(
-        _ path: String, _ members: [String: JSONTree],
-        _ respond: @escaping (_ answer: VerdictPage.Answer) -> HTTPResponse
-    ) -> EventLoopFuture<HTTPResponse> {
+    /// Calls the service.
+    private func asking(_ path: String, _ members: [String: JSONTree]) -> EventLoopFuture<VerdictPage.Answer> {
         let body = JSONTree.object(members).json
         return loop.makeFutureWithTask { [calls] in await calls.service(path, body) }
-            .assumeIsolated().map { respond(VerdictPage.Answer($0, path)) }.nonisolated()
+            .map { VerdictPage.Answer($0, path) }
+    }
+
+    /// Has the service explain why it refused a token.
+    ///
+    /// - Returns: `nil` if it did not refuse, or does not explain it.
+    private func explaining(
+        _ answer: VerdictPage.Answer, _ members: [String: JSONTree]
+    ) -> EventLoopFuture<VerdictPage.Cause?> {
+        guard !answer.isAccepted else { return loop.makeSucceededFuture(nil) }
+        let body = JSONTree.object(members).json
+        return loop.makeFutureWithTask { [calls] in await calls.explain(body) }.map { VerdictPage.Cause($0) }
     }
 
     // MARK: Notifications
@@ -52,8 +60,8 @@ extension DevResponder {
         }
         return .later { [self] in
             loop.makeFutureWithTask { [calls] in await calls.deliver(url, made.contentType, made.body) }
-                .assumeIsolated().map { delivered in
-                    guard !isForm else { return .page(VerdictPage.delivery(type, to: url, delivered)) }
+                .assumeIsolated().map { [self] delivered in
+                    guard !isForm else { return page(VerdictPage.delivery(type, to: url, delivered)) }
                     answer["delivered"] = delivered.map { .integer(Int64($0.status)) } ?? .null
                     return .json(.object(answer))
                 }.nonisolated()
@@ -84,7 +92,11 @@ extension DevResponder {
         let path = members["token"] == nil ? "/v1/verify" : "/v1/access-tokens/verify"
         members["provider"] = .string(id)
         return .later { [self, members] in
-            asking(path, members) { .page(VerdictPage.page(id, token: token, request: members, $0)) }
+            asking(path, members).assumeIsolated().flatMap { [self] answer in
+                explaining(answer, members).assumeIsolated().map { [self] cause in
+                    page(VerdictPage.page(id, token: token, request: members, answer, cause))
+                }.nonisolated()
+            }.nonisolated()
         }
     }
 
@@ -103,13 +115,13 @@ extension DevResponder {
             "provider": .string(id), "redirect_uri": .string(DevProviderServer.callback(of: id, at: origin)),
         ]
         return .later { [self] in
-            asking("/v1/sign-ins", members) { answer in
+            asking("/v1/sign-ins", members).assumeIsolated().map { [self] answer in
                 guard let signIn = answer.members["sign_in"]?.string,
                     let url = answer.members["authorization_url"]?.string
-                else { return .page(VerdictPage.page(id, token: nil, request: members, answer)) }
+                else { return page(VerdictPage.page(id, token: nil, request: members, answer, nil)) }
                 let cookie = "\(Self.cookie)=\(signIn); Path=/\(id)/callback; HttpOnly; SameSite=Lax; Max-Age=600"
                 return .redirect(url, settingCookie: cookie)
-            }
+            }.nonisolated()
         }
     }
 
@@ -125,10 +137,10 @@ extension DevResponder {
             "redirect_uri": .string(DevProviderServer.callback(of: id, at: origin)),
         ]
         return .later { [self] in
-            asking("/v1/sign-ins/finish", members) { answer in
+            asking("/v1/sign-ins/finish", members).assumeIsolated().map { [self] answer in
                 let token = answer.members["grant"]?.object?["id_token"]?.string
-                return .page(VerdictPage.page(id, token: token, request: members, answer))
-            }
+                return page(VerdictPage.page(id, token: token, request: members, answer, nil))
+            }.nonisolated()
         }
     }
 }

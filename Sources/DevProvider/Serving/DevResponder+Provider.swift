@@ -67,7 +67,7 @@ extension DevResponder {
                 return .error(.unauthorized, "invalid_token")
             }
             return .json(claims)
-        case ("/native", .get): return .page(NativePage.form(provider, people))
+        case ("/native", .get): return page(NativePage.form(provider, people))
         default:
             guard request.head.method == .get, let tenant = Self.tenant(ofDocument: path) else { return nil }
             return .json(provider.discoveryDocument(ofTenant: tenant.isEmpty ? nil : tenant))
@@ -98,7 +98,7 @@ extension DevResponder {
             }
             asked = try AuthorizationRequest(query, to: provider)
         } catch let error as DevRequestError {
-            return .page(SignInPage.refusal(error.text, provider), .badRequest)
+            return page(SignInPage.refusal(error.text, provider), .badRequest)
         }
         let decision: EmulatedProvider.Decision
         if request.head.method == .post {
@@ -107,9 +107,9 @@ extension DevResponder {
             let person = asked.loginHint.map(people.named) ?? people.usual
             decision = person.map(EmulatedProvider.Decision.signIn) ?? .nobody
         } else {
-            return .page(SignInPage.page(asked, provider, people))
+            return page(SignInPage.page(asked, provider, people))
         }
-        return Self.send(try provider.respond(to: asked, decision, now: now))
+        return send(try provider.respond(to: asked, decision, now: now))
     }
 
     private func decide(_ form: FormParameters) throws -> EmulatedProvider.Decision {
@@ -129,10 +129,10 @@ extension DevResponder {
     }
 
     /// Sends the browser back to the relying party.
-    private static func send(_ answer: EmulatedProvider.AuthorizationResponse) -> HTTPResponse {
+    private func send(_ answer: EmulatedProvider.AuthorizationResponse) -> HTTPResponse {
         let text = answer.parameters.map { "\($0.name)=\(percentEncoded($0.value))" }.joined(separator: "&")
         switch answer.mode {
-        case .form: return .page(SignInPage.formPost(to: answer.redirectURI, answer.parameters))
+        case .form: return page(SignInPage.formPost(to: answer.redirectURI, answer.parameters))
         case .fragment: return .redirect(answer.redirectURI + "#" + text)
         case .query: return .redirect(answer.redirectURI + (answer.redirectURI.contains("?") ? "&" : "?") + text)
         }

@@ -71,12 +71,14 @@ struct Dev: AsyncParsableCommand {
         }
         let addresses = try DevAddresses(self)
         let team = try teamSettings()
-        let service = Mutex<ListenAddress?>(nil)
+        let listening = Mutex<(service: ListenAddress?, admin: ListenAddress?)>((nil, nil))
         let provider: DevProviderServer
         do {
             provider = try await DevProviderServer.start(
                 addresses.issuer, origin: issuerOrigin,
-                calls: .calls(deliversAnywhere: allowRemote) { service.withLock { $0 } })
+                calls: .calls(
+                    deliversAnywhere: allowRemote, service: { listening.withLock { $0.service } },
+                    admin: { listening.withLock { $0.admin } }))
         } catch {
             throw ConfigurationError(text: "the development provider: \(error)")
         }
@@ -93,7 +95,7 @@ struct Dev: AsyncParsableCommand {
         application.log.write(
             .info, "listening", [("listener", .text("issuer")), ("address", .text(provider.address))])
         try await application.run { server in
-            service.withLock { $0 = ListenAddress(server.serviceAddress) }
+            listening.withLock { $0 = (ListenAddress(server.serviceAddress), ListenAddress(server.adminAddress)) }
             await ListenAddress(server.adminAddress)?.waitUntilReady()
             let started = DevAnnouncement(
                 service: server.serviceAddress, admin: server.adminAddress, provider: provider,

@@ -9,13 +9,19 @@ import Settings
 extension DevCalls {
     /// Calls over HTTP.
     ///
-    /// - Parameter service: the address of the service, once it listens.
+    /// - Parameters:
+    ///   - service: the address of the service listener, once it listens.
+    ///   - admin: that of the admin listener.
     static func calls(
-        deliversAnywhere: Bool, service: @escaping @Sendable () -> ListenAddress?
+        deliversAnywhere: Bool, service: @escaping @Sendable () -> ListenAddress?,
+        admin: @escaping @Sendable () -> ListenAddress?
     ) -> DevCalls {
         DevCalls(deliversAnywhere: deliversAnywhere) { path, body in
             guard let address = service() else { return nil }
             return await post(path, to: address, "application/json", body)
+        } explain: { body in
+            guard let address = admin() else { return nil }
+            return await post("/v1/explain", to: address, "application/json", body)
         } deliver: { url, type, body in
             guard let url = try? FetchURL(url, allowingHTTP: true), !url.isSecure else { return nil }
             return await post(url.requestTarget, to: .network(host: url.host, port: url.port), type, body)

@@ -11,7 +11,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from console.accessibility import faults
-from harness.commands import DEV_PROVIDERS
+from console.browser import Visit
+from harness.commands import DEV_PROVIDERS, Dev
+from openapi.documented import document
 
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'`{{7*7}}"
 
@@ -137,7 +139,65 @@ def test_a_token_is_shown_with_its_verdict(visit):
     expect(page.get_by_role("heading", level=1)).to_have_text("Refused token_expired")
 
 
+def test_a_refusal_says_why(visit):
+    page = visit("/apple/native")
+    page.get_by_label("Nonce").select_option("that of another sign-in")
+    page.get_by_role("button", name="Get it and verify it").click()
+    why = page.get_by_role("region", name="Why")
+    expect(why).to_contain_text("does not match the request's")
+    expect(why).to_contain_text("Check that the backend stores the nonce")
+    expect(why).to_contain_text("Expected")
+    assert faults(page) == [] and violations(page) == []
+
+
+def test_json_stands_in_the_order_of_the_contract(visit):
+    page = visit("/google/native")
+    page.get_by_role("button", name="Get it and verify it").click()
+    answer = json.loads(page.get_by_label("Assay's response").inner_text())
+    schemas = document().tree["components"]["schemas"]
+    assert list(answer) == schemas["VerifyAnswer"]["required"]
+    assert list(answer["identity"]) == schemas["Identity"]["required"]
+    page.get_by_text("The request", exact=True).click()
+    request = list(json.loads(page.get_by_label("Request").inner_text()))
+    assert request == [name for name in schemas["VerifyRequest"]["properties"] if name in request]
+
+
+def test_an_audience_of_an_api_is_not_called_a_client_id(chromium, tmp_path):  # noqa: F811
+    settings = tmp_path / "assay.yaml"
+    settings.write_text("providers: [{ id: api, issuer: https://op.test, audiences: [https://api.test], tokens: access }]\n")
+    with Dev("--config", str(settings)) as dev:
+        visit = Visit(chromium, f"http://{dev.issuer_address}/")
+        expect(visit.page.locator("#provider-api ~ dl")).to_contain_text("Audiences")
+        visit.page.get_by_role("link", name="Get an access token").click()
+        visit.page.get_by_label("Audience").select_option("https://api.test")
+        assert "Client ID" not in visit.page.content()
+        visit.close()
+
+
 # MARK: The panel
+
+
+def test_the_faults_that_are_on_are_named_on_every_page(visit, dev):
+    page = visit()
+    banner = page.get_by_role("complementary", name="Faults that are on")
+    expect(banner).to_have_count(0)
+    on = page.get_by_role("button", name="Switch on: Issue expired tokens")
+    off = page.get_by_role("button", name="Switch off: Issue expired tokens")
+    expect(on).to_have_attribute("aria-pressed", "false")
+    expect(off).to_have_attribute("aria-pressed", "true")
+    on.click()
+    expect(on).to_have_attribute("aria-pressed", "true")
+    expect(off).to_have_attribute("aria-pressed", "false")
+    dev.ask_issuer("POST", "/faults", {"fault": "expired_tokens", "provider": "google", "on": False})
+    page.reload()
+    expect(on).to_have_attribute("aria-pressed", "mixed")
+    for path in ("apple/native", "google/browser"):
+        page.goto(f"http://{dev.issuer_address}/{path}")
+        expect(banner).to_contain_text("Issue expired tokens: apple, microsoft, oidc")
+        assert violations(page) == []
+    banner.get_by_role("link").click()
+    off.click()
+    expect(banner).to_have_count(0)
 
 
 def test_a_fault_can_be_switched_on_and_off(visit, dev):
