@@ -1,0 +1,50 @@
+"""What others build is named by its whole version: images, and the packages that the builds and tests download."""
+
+import re
+import subprocess
+
+import pytest
+
+from harness.service import REPOSITORY
+
+IMAGE = re.compile(r"^(?:FROM| *(?:- )?image:) +(\S+)", re.MULTILINE)
+# A digest, or a version of three numbers; the versions of `pause` have two.
+WHOLE = re.compile(r"@sha256:[0-9a-f]{64}$|:v?\d+\.\d+\.\d+(-[a-z-]+)?$|^registry\.k8s\.io/pause:\d+\.\d+$")
+# Built here, and no image.
+OURS = {"${ASSAY_IMAGE:-assay}", "scratch"}
+LOCKS = sorted(file for file in REPOSITORY.glob("*/**/requirements.lock") if ".venv" not in str(file))
+
+
+def images() -> list[str]:
+    files = [REPOSITORY / "deploy/container/Containerfile", *REPOSITORY.glob("deploy/**/*.yaml")]
+    return sorted({image for file in files for image in IMAGE.findall(file.read_text())} - OURS)
+
+
+@pytest.mark.parametrize("image", images())
+def test_an_image_is_named_by_its_whole_version(image):
+    assert WHOLE.search(image)
+
+
+@pytest.mark.parametrize("image", ["nginx", "nginx:latest", "nginx:1.28", "swift:6.3-bookworm", "a:1.2.3@sha256:00"])
+def test_less_than_that_would_be_found(image):
+    assert not WHOLE.search(image)
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda file: file.parent.name)
+def test_every_python_package_has_its_hashes(lock):
+    requirements = [line for line in lock.with_suffix(".txt").read_text().splitlines() if line]
+    entries = re.findall(r"^(\S+==\S+)(?: ; [^\\]*)? \\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", lock.read_text(), re.MULTILINE)
+    names = {name for name, _ in entries}
+    assert len(names) == len(re.findall(r"^[A-Za-z]", lock.read_text(), re.MULTILINE))
+    assert {normal(line) for line in requirements} <= names
+
+
+def normal(requirement: str) -> str:
+    """A requirement as locks have it: the name in lower case with hyphens, without extras."""
+    name, version = re.sub(r"\[.*\]", "", requirement).split("==")
+    return f"{re.sub('[-_.]+', '-', name).lower()}=={version}"
+
+
+def test_the_swift_packages_are_the_pinned_ones():
+    done = subprocess.run([REPOSITORY / "scripts/pins", "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
