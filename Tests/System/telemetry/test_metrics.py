@@ -5,7 +5,7 @@ import secrets
 import pytest
 
 from harness.metrics import Metrics
-from harness.service import Service, provider
+from harness.service import REPOSITORY, Service, provider
 from harness.tokens import ec_key, jws, now
 
 VERDICTS = "assay_verifications_total"
@@ -36,6 +36,14 @@ def test_the_metrics_follow_the_formats_conventions(service, oidc):
         assert name in found.help, name
         assert name.startswith(("assay_", "process_")), name
         assert not name.startswith("assay_") or (kind == "counter") == name.endswith("_total"), name
+
+
+def test_the_page_of_metrics_has_what_is_served(service):
+    page = (REPOSITORY / "docs/metrics.md").read_text()
+    found = metrics(service)
+    assert found.types
+    for name, kind in found.types.items():
+        assert f"| `{name}` | {kind} | {found.help[name]} |" in page
 
 
 def test_each_verdict_is_counted_by_provider_and_code(counted):
