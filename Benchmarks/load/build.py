@@ -1,4 +1,4 @@
-"""Builds what of the benchmark is not Python."""
+"""Builds the parts of the benchmark that are not written in Python."""
 
 import functools
 import os
@@ -12,7 +12,7 @@ PEER_SOURCES = HERE.parent / "peers"
 
 
 class Builder:
-    """Each thing is built when first asked for; what can't be built is unavailable, for what the compiler says."""
+    """Builds each program on first use. One that fails to build is unavailable, with the compiler's output as the reason."""
 
     def __init__(self, directory: pathlib.Path):
         self.directory = directory.resolve()
@@ -41,7 +41,7 @@ class Builder:
 
     @functools.cache
     def go(self, name: str) -> pathlib.Path:
-        """With the libraries that Debian packages, in their GOPATH."""
+        """Uses the libraries from Debian's packages, with their GOPATH."""
         program = self.directory / name
         self._run(
             ["go", "build", "-o", program, "main.go"],

@@ -1,4 +1,4 @@
-"""What the machine takes away from cores, and when: core_watch.c on each of some."""
+"""Records when the machine takes time away from cores, by running core_watch.c on each of them."""
 
 import array
 import contextlib
@@ -19,20 +19,20 @@ NOT_PERMITTED = 3
 
 
 class CoreWatch:
-    """Watches cores during one run after the other."""
+    """Watches a set of cores during each run."""
 
     def __init__(self, builder: Builder, cores: list[int]):
         self._program, self._cores = builder.c("core_watch"), cores
         self._usual = {core: math.inf for core in cores}
-        """What nine in ten pieces of work take at least, in the best run so far."""
+        """The 10th percentile of the work's duration on each core, in the best run so far."""
 
     def during(self, run: Callable[[], Found]) -> tuple[Found, Quiet]:
-        """What a run finds, and when the machine was quiet during it."""
+        """Returns the result of a run, and when the machine was quiet during it."""
         with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
             files = {core: pathlib.Path(name) / str(core) for core in self._cores}
             watches = [stack.enter_context(_watch(self._program, core, file)) for core, file in files.items()]
             found = run()
-            time.sleep(2 * WINDOW)  # The last answers are judged by the window after theirs, too.
+            time.sleep(2 * WINDOW)  # The last answers are also judged by the window that follows theirs.
             for watch in watches:
                 watch.terminate()
             if any(watch.wait(timeout=20) for watch in watches):

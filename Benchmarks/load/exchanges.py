@@ -1,4 +1,4 @@
-"""Finishes that exchange a code, next to tokens that are only verified; and 1,000 of them in flight at a slow provider."""
+"""Sign-ins finished with a code, compared with plain verification; and 1,000 of them in flight at a slow provider."""
 
 import contextlib
 import pathlib
@@ -21,15 +21,15 @@ from service import LIMITS, NETWORK, Assay, apple, settings
 from sign_ins import WARM_UP_SECONDS, begun, key_file
 
 SIZE, QUICK_SIZE = 60_000, 6_000
-"""Sign-ins that are prepared."""
+"""The number of prepared sign-ins."""
 ALGORITHM = "RS256"
 VERIFY, EXCHANGE = "verify", "finish with a code"
 IN_FLIGHT, DELAY = 1000, 1.0
-"""Finishes at a provider that takes so many seconds."""
+"""Concurrent finishes, and the provider's mean response time in seconds."""
 RATE, CONNECTIONS = 1000, 16
-"""Verifications a second beside them."""
+"""Verifications a second meanwhile, and their connections."""
 REST_SECONDS = 6
-"""After which idle connections to the provider are closed: longer than they are kept."""
+"""Longer than the service keeps idle connections to the provider."""
 MEGABYTE = 1e6
 
 
@@ -69,7 +69,7 @@ def measure(bench: Bench, section: Section) -> None:
         pools.check(usual.port, good)
 
         def exchange(seconds: float) -> wrk.Figures:
-            # Only a new process has forgotten what was finished in the round before.
+            # Only a new process has forgotten the sign-ins that the previous round finished.
             with service(endpoint, max_calls=4 * wrk.CONNECTIONS) as fresh:
                 loaded(fresh, fresh.port, good)(WARM_UP_SECONDS)
                 figures = wrk.run(fresh, fresh.port, finishes, seconds)
@@ -83,7 +83,7 @@ def measure(bench: Bench, section: Section) -> None:
 
 
 def _client(bench: Bench) -> dict:
-    """Authenticates as Apple's clients do, by a secret that the service signs and keeps."""
+    """A client that authenticates as Apple's clients do, with a secret that the service signs and caches."""
     key = ec.generate_private_key(ec.SECP256R1())
     file = bench.directory / "AuthKey.p8"
     file.touch(mode=0o600)
@@ -93,11 +93,11 @@ def _client(bench: Bench) -> dict:
 
 
 def _prepared(key: mint.Key, service: Assay, count: int, answers: pathlib.Path) -> Iterator[str]:
-    """Requests that finish sign-ins by a code; the provider's answers to the codes go to a file."""
+    """Yields requests that finish sign-ins with a code; writes the provider's response to each code to `answers`."""
     with answers.open("w") as file:
         for index, (handle, nonce) in enumerate(begun(service, count)):
             claims = mint.claims(index, nonce)
-            # Of another code.
+            # This hash belongs to another code.
             del claims["c_hash"]
             grant = {"access_token": f"a{index}", "token_type": "Bearer", "expires_in": 3600, "refresh_token": f"r{index}"}
             file.write(mint.compact(grant | {"id_token": key.token(claims)}).decode() + "\n")
@@ -105,7 +105,7 @@ def _prepared(key: mint.Key, service: Assay, count: int, answers: pathlib.Path) 
 
 
 def _opened(service: Assay) -> float:
-    """The connections to the provider that the service has opened."""
+    """The number of connections that the service has opened to the provider."""
     lines = service.admin("GET", "/metrics")[1].decode().splitlines()
     found = [line for line in lines if line.startswith("assay_provider_connections_total{") and 'outcome="opened"' in line]
     return sum(float(line.rsplit(" ", 1)[1]) for line in found)
@@ -139,7 +139,7 @@ def _costs(section: Section, series: dict[str, Series], reused: list[float]) -> 
 
 
 def _in_flight(bench: Bench, section: Section, service: Assay, good: pools.Pool, finishes: pools.Pool) -> None:
-    """In one process, so that memory which is not given back would add up."""
+    """Uses one process for all rounds, so that leaked memory would add up."""
     seconds = max(3, bench.seconds)
     loaded(service, service.port, good)(WARM_UP_SECONDS)
     alone, beside, peaks, rests = [], [], [], [service.resident_bytes()]
@@ -157,7 +157,7 @@ def _in_flight(bench: Bench, section: Section, service: Assay, good: pools.Pool,
             peaks.append(service.resident_bytes())
         time.sleep(REST_SECONDS)
         rests.append(service.resident_bytes())
-        # The first round is for warming up.
+        # The first round is the warm-up.
         if index:
             alone.append(sorted(before.latencies))
             beside.append(sorted(during.latencies))
@@ -189,7 +189,7 @@ def _wait_until_full(service: Assay) -> None:
     deadline = time.monotonic() + 20
     while service.metric("assay_provider_calls_in_flight") < IN_FLIGHT * 0.9:
         if time.monotonic() > deadline:
-            raise RuntimeError("the finishes are not in flight")
+            raise RuntimeError("too few finishes are in flight after 20 s")
         time.sleep(0.02)
 
 

@@ -1,4 +1,4 @@
-"""Forward-auth: alone, next to an echo and to Envoy's own check, and behind a real nginx."""
+"""Forward-auth: alone, compared with an echo and with Envoy's own check, and behind a real nginx."""
 
 import contextlib
 import dataclasses
@@ -102,7 +102,7 @@ class Together:
 
 
 def _behind_nginx(bench: Bench, section: Section, caching: Assay, backend: Process, constant: Process) -> None:
-    """`constant` answers in Assay's place. The backend's CPU time is not counted."""
+    """`constant` responds in Assay's place for comparison. The backend's CPU time is not counted."""
     repeated = bench.pools.repeated_token(ALGORITHM)
     with contextlib.ExitStack() as stack:
         fronts = {

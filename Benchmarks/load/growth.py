@@ -1,4 +1,4 @@
-"""How cost grows with providers, keys, the length of tokens, and connections."""
+"""How cost grows with the number of providers, keys and connections, and with token length."""
 
 import contextlib
 import resource
@@ -18,7 +18,7 @@ KEYS = (1, 10, 1000)
 TOKEN_LENGTHS = (None, 4096, 16384)
 CONNECTIONS = (1, 10, 100, 1000, 10000)
 NOISE = 1.15
-"""A cost that is at most so many times the first is called flat."""
+"""A cost up to this many times the first is called flat."""
 
 
 def measure(bench: Bench, section: Section) -> None:
@@ -31,7 +31,7 @@ def measure(bench: Bench, section: Section) -> None:
 
 
 def _table(section: Section, head: str, series: dict[str, Series], more: dict[str, list[str]]) -> None:
-    """Each row beside the first; `more` are further columns."""
+    """Compares each row with the first; `more` are additional columns."""
     first = next(iter(series.values()))
     rows = []
     for index, (name, found) in enumerate(series.items()):
@@ -94,7 +94,7 @@ def _keys(bench: Bench, section: Section) -> None:
     with contextlib.ExitStack() as stack:
         for count in KEYS:
             file = bench.directory / f"jwks-{count}.json"
-            # The key in use is the last: whoever looks for it one by one sees all others first.
+            # The key in use is the last, so a linear search would have to pass all others.
             file.write_bytes(mint.compact({"keys": [*others[: count - 1], key.jwk]}))
             content = settings([apple(jwks_file=str(file))])
             service = stack.enter_context(Assay(bench.assay, bench.directory, content))
@@ -131,7 +131,7 @@ def _tokens(bench: Bench, section: Section) -> None:
 
 def _connections(bench: Bench, section: Section) -> None:
     pool = bench.pools.good("RS256")
-    # The service needs some descriptors for itself.
+    # The service needs some descriptors of its own.
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 500
     section.text(
         "### Connections",

@@ -1,4 +1,4 @@
-"""A provider's key server on loopback."""
+"""A provider's JWKS endpoint on loopback."""
 
 import http.server
 import threading
@@ -7,8 +7,8 @@ import mint
 
 
 class KeyServer:
-    """Serves a JWK Set under every path; if it `changes`, each time with a key more or less, so that no fetch leaves
-    things as they were."""
+    """Serves a JWK Set under every path. If it `changes`, every other response has one more key, so that each fetch finds
+    a new set."""
 
     def __init__(self, keys: list[dict], changes: bool = False):
         extra = mint.Key("ES256", "now-and-then").jwk

@@ -1,4 +1,4 @@
-"""Latency at a rate that the service can sustain, while its keys are refreshed."""
+"""Latency at a sustainable rate, while keys are refreshed."""
 
 import array
 import contextlib
@@ -22,24 +22,24 @@ from service import NETWORK, Assay, Refreshing, apple, settings
 SHARE = 0.7
 REFRESHED = "Assay, keys refreshed every second"
 LONG_ENOUGH = 2
-"""Seconds in which a best rate can be found."""
+"""The least seconds of a run that finds a peak rate."""
 ENOUGH = 0.5
-"""The share of a run's answers of which as many have to count in a round."""
+"""A round needs this share of one run's answers to count."""
 ATTEMPTS = 4
-"""Runs in which they have to, and in which a best rate has to be found."""
+"""The most runs for that in a round, and the most attempts to find a peak rate."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Contender:
     server: Process
     measured: Process
-    """Whose best rate it is asked at a share of."""
+    """The server whose peak rate determines the request rate."""
     refreshed: Assay | None = None
-    """Whose keys are refreshed meanwhile."""
+    """The service whose keys are refreshed during the run."""
 
 
 class Generator:
-    """Who asks, and watches the machine meanwhile."""
+    """Sends the requests, and watches the machine meanwhile."""
 
     def __init__(self, bench: Bench, cores: list[int], own: int):
         self._bench, self._own = bench, own
@@ -62,7 +62,7 @@ class Generator:
         return None
 
     def warm_up(self, servers: list[Process]) -> None:
-        """So that the watch knows the cores from the first round on; raises if it may not watch, and then goes without."""
+        """Lets the watch learn the cores' usual speed. If watching is not permitted, raises and disables it for later runs."""
         try:
             for server in servers:
                 self.ask(server, 0, self._bench.seconds)
@@ -73,20 +73,20 @@ class Generator:
 
 @dataclasses.dataclass
 class Round:
-    """What a contender did in one round."""
+    """A contender's results in one round."""
 
     answers: int = 0
     counted: array.array = dataclasses.field(default_factory=lambda: array.array("d"))
-    """Latencies of the answers that count."""
+    """The latencies of the answers that count."""
     longest: float = 0
-    """Of all answers."""
+    """The longest latency of all answers."""
     peaks: list[float] = dataclasses.field(default_factory=list)
     rates: list[float] = dataclasses.field(default_factory=list)
     cpu: list[float] = dataclasses.field(default_factory=list)
     refreshes: int = 0
 
     def run(self, bench: Bench, generator: Generator, contender: Contender) -> None:
-        """Nothing counts of a run whose best rate isn't known."""
+        """Does nothing if no peak rate was found."""
         best = generator.best_rate(contender.measured)
         if best is None:
             return
@@ -103,14 +103,14 @@ class Round:
 
 
 def _has_enough(rounds: list[Round]) -> bool:
-    """Whether as many answers count in them as tell anything."""
+    """Whether enough answers count for the figures to mean something."""
     runs = sum(len(found.peaks) for found in rounds)
     counted, answers = sum(len(found.counted) for found in rounds), sum(found.answers for found in rounds)
     return runs > 0 and counted >= ENOUGH * answers / runs
 
 
 def _counted(rounds: list[Round]) -> list[float]:
-    """Latencies of all answers that count, in order; none, if they are too few."""
+    """The latencies of all answers that count, in ascending order; empty if there are too few."""
     return sorted(itertools.chain.from_iterable(found.counted for found in rounds)) if _has_enough(rounds) else []
 
 
@@ -135,7 +135,7 @@ def _row(name: str, rounds: list[Round], counted: list[float]) -> list[str]:
 def measure(bench: Bench, section: Section) -> None:
     cores, others = apart()
     with contextlib.ExitStack() as stack:
-        # The provider is not on the service's machine.
+        # Keeps the key server off the service's cores: in reality, it is on another machine.
         stack.enter_context(confined(others))
         keys = stack.enter_context(KeyServer([key.jwk for key in bench.pools.keys.values()], changes=True))
         content = settings([apple(jwks_uri=keys.url, network=NETWORK)])

@@ -1,4 +1,4 @@
-"""What other programs do on the machine while something is measured."""
+"""How much other programs disturb a measurement."""
 
 import os
 import pathlib
@@ -11,20 +11,20 @@ from processes import TICKS, tree_times
 
 Found = TypeVar("Found")
 QUIET = 0.05
-"""The share of the machine that others may use; a run in which they use more is repeated."""
+"""The share of the processors that others may use; a run in which they use more is repeated."""
 ATTEMPTS = 4
 TOLERATED = 0.1
-"""The share of disturbed runs that a page goes without a warning for."""
+"""The share of disturbed runs above which the page has a warning."""
 
 
 class Machine:
-    """Knows how much of its processors went to others: other programs, and other machines on the same hardware."""
+    """Tracks the share of processor time that goes to other programs and to other machines on the same hardware."""
 
     def __init__(self):
         self.shares: list[float] = []
 
     def quietest(self, run: Callable[[], Found]) -> Found:
-        """Runs until one run was quiet, or the least disturbed of a few."""
+        """Repeats a run until one is quiet, a few times at most; returns the result of the least disturbed one."""
 
         def watched() -> tuple[float, Found]:
             began, busy, ours = time.monotonic(), _busy_seconds(), tree_times(os.getpid())
@@ -55,7 +55,7 @@ class Machine:
         )
 
     def warning(self) -> str:
-        """Where so much was disturbed that no figure of the run is worth much."""
+        """A warning if so many runs were disturbed that the figures mean little."""
         if self.loud_runs <= len(self.shares) * TOLERATED:
             return ""
         return (
@@ -65,6 +65,6 @@ class Machine:
 
 
 def _busy_seconds() -> float:
-    """User, nice, system and stolen time of all processors."""
+    """The user, nice, system and steal time of all processors."""
     fields = list(map(int, pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]))
     return (fields[0] + fields[1] + fields[2] + fields[7]) / TICKS

@@ -3,8 +3,8 @@
 usage: main.py ASSAY [--only PART,…] [--peers NAME,…] [--rounds N] [--seconds S] [--latency-seconds S]
                      [--requests N] [--quick] [--out DIR] [--build DIR] [--venv DIR]
 
-Ends with 1 if a part failed. A peer that can't be measured is named in the report and fails nothing, nor does a target
-that is missed.
+The exit status is 1 if a part failed. A peer that can't be measured is only named in the report. A missed target is not
+a failure either.
 """
 
 import argparse
@@ -75,19 +75,19 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--peers", type=chosen(names), default=names, metavar="NAME,…", help=f"peers to measure: {', '.join(names)}"
     )
-    parser.add_argument("--rounds", type=int, help="of each measurement (5)")
-    parser.add_argument("--seconds", type=float, help="of each round (3)")
-    parser.add_argument("--latency-seconds", type=float, help="of each round of latency (20)")
-    parser.add_argument("--requests", type=int, help="of the long load (10 million)")
-    parser.add_argument("--quick", action="store_true", help="one short round of everything, to see that it works")
+    parser.add_argument("--rounds", type=int, help="rounds of each measurement (default: 5)")
+    parser.add_argument("--seconds", type=float, help="seconds of each round (default: 3)")
+    parser.add_argument("--latency-seconds", type=float, help="seconds of each latency round (default: 20)")
+    parser.add_argument("--requests", type=int, help="requests of the long load (default: 10 million)")
+    parser.add_argument("--quick", action="store_true", help="one short round of everything, as a smoke test")
     parser.add_argument(
         "--out",
         type=pathlib.Path,
-        help="where the results go: Benchmarks for a whole run, the folder of --build for a partial or quick one",
+        help="directory for the results (default: Benchmarks for a whole run, that of --build for a partial or quick one)",
     )
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / ".build-peers", help="where peers are built")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / ".build-peers", help="directory in which peers are built")
     parser.add_argument(
-        "--venv", type=pathlib.Path, default=ROOT / ".venv-bench", help="Python environment of the peers"
+        "--venv", type=pathlib.Path, default=ROOT / ".venv-bench", help="virtual environment of the peers"
     )
     options = parser.parse_args()
     rounds, seconds, latency_seconds, requests = (1, 1, 3, 100_000) if options.quick else (5, 3, 20, 10_000_000)
@@ -112,7 +112,7 @@ def main() -> int:
     failures: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
-        directory.chmod(0o755)  # Apache's workers are not who started them.
+        directory.chmod(0o755)  # Apache's workers run as another user.
         bench = Bench(
             assay=options.assay.resolve(),
             builder=Builder(options.build),
@@ -132,7 +132,7 @@ def main() -> int:
             sections[part] = report.Section(title)
             try:
                 measure(bench, sections[part])
-            except Exception as error:  # One part that fails must not cost the results of the others.
+            except Exception as error:  # One failed part must not cost the results of the others.
                 traceback.print_exc()
                 failures[part] = f"{type(error).__name__}: {error}"
                 sections[part].text(f"**Failed**: {failures[part]}")
@@ -141,7 +141,7 @@ def main() -> int:
     floors = {algorithm: floor for section in sections.values() for algorithm, floor in section.floors.items()}
     versions = {label: version for section in sections.values() for label, version in section.versions.items()}
     command = f"scripts/bench {shlex.join(sys.argv[2:])}".strip()
-    say("writes the results")
+    say("writing the results")
     options.out.mkdir(parents=True, exist_ok=True)
     head = report.circumstances(options.assay, command, options, bench.machine.describe(), versions)
     text = report.page(sections, failures, bench.machine.warning(), head, bool(bars))

@@ -1,4 +1,4 @@
-"""Rounds that go through all contenders in turn, so that what the machine does to one it does to the others."""
+"""Interleaved rounds: each measures all contenders in turn, so that a change in the machine's speed affects all."""
 
 import dataclasses
 import pathlib
@@ -15,7 +15,7 @@ from processes import Process, Unavailable
 
 @dataclasses.dataclass(frozen=True)
 class Bench:
-    """What every part is given."""
+    """The context that every part receives."""
 
     assay: pathlib.Path
     builder: Builder
@@ -35,7 +35,7 @@ class Bench:
         return self.pools.directory
 
     def bare(self, tokens: Pool, algorithm: str, seconds: float, at_once: int = 1) -> list[wrk.Figures]:
-        """The bare check, alone or several at once: CPU microseconds, and checks a second as they follow from these."""
+        """Runs the bare check, alone or several at once. Its rate is calculated from its CPU microseconds."""
         program = self.builder.c("bare_verify", "-lcrypto")
         command = [program, self.directory / f"{algorithm}.pem", tokens.file, algorithm, str(seconds)]
         running = [subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True) for _ in range(at_once)]
@@ -47,7 +47,7 @@ class Bench:
 
 
 Contender = Callable[[float], wrk.Figures]
-"""Measures for so many seconds."""
+"""Measures for the given number of seconds."""
 
 
 @dataclasses.dataclass
@@ -63,15 +63,15 @@ class Series:
         return statistics.median(self.values(name))
 
     def ratio(self, other: "Series", name: str = "cpu") -> float:
-        """The median of the rounds' own ratios."""
+        """The median of the ratios within each round."""
         return statistics.median(a / b for a, b in zip(self.values(name), other.values(name), strict=True))
 
 
 def interleave(
     bench: Bench, contenders: dict[str, Contender], what: str, dropped: dict[str, str] | None = None
 ) -> dict[str, Series]:
-    """Every other round goes the other way round. The first, short one is for warming up and not counted. A contender
-    that turns out to be unavailable is left out, and why is noted in `dropped`."""
+    """Every other round runs in reverse order. The first, short round is the warm-up and not counted. A contender that
+    turns out to be unavailable is left out, and `dropped` gets the reason."""
     series = {name: Series() for name in contenders}
     for index in range(bench.rounds + 1):
         bench.say(f"{what}: round {index} of {bench.rounds}" if index else f"{what}: warming up")
@@ -90,7 +90,7 @@ def interleave(
 
 
 BATCH_CONNECTIONS = 8
-"""What is under way when the time is up has cost CPU time and isn't counted: 64 batches at once would be too much."""
+"""Requests in flight at the end have used CPU time and are not counted. With 64 batches, that would be too much."""
 
 
 def loaded(server: Process, port: int, pool: Pool) -> Contender:

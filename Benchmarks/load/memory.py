@@ -1,4 +1,4 @@
-"""Memory: idle, after requests, under a long load, and that of a connection."""
+"""Memory: idle, after requests, under a long load, and per connection."""
 
 import contextlib
 import http.client
@@ -22,7 +22,7 @@ WARM_UP = 0.2
 
 def measure(bench: Bench, section: Section) -> None:
     made = bench.pools
-    # Twice as many tokens as the verified-token cache has entries: in turn, none is ever found in it.
+    # Twice as many tokens as the verified-token cache has entries: in rotation, every lookup misses.
     count = 2000 if bench.is_quick else 20000
     bench.say(f"memory: signs {count} tokens")
     pool = made.add("many", lambda: _many(made.keys["RS256"], count))
@@ -85,7 +85,7 @@ def _first_requests(service: Assay, pool: pools.Pool) -> None:
 
 
 def _long_load(bench: Bench, service: Assay, pool: pools.Pool) -> list[tuple[int, int]]:
-    """How many requests there had been, and how much memory the service had then."""
+    """Samples of the number of requests so far and the service's resident memory."""
     samples: list[tuple[int, int]] = []
     total = 0
     while total < bench.requests or len(samples) < 3:
@@ -96,13 +96,13 @@ def _long_load(bench: Bench, service: Assay, pool: pools.Pool) -> list[tuple[int
 
 
 def _thinned(samples: list, count: int = 8) -> list:
-    """The first, the last, and some at even distances between."""
+    """The first sample, the last, and some at even distances between them."""
     step = max(1, (len(samples) - 1) / (count - 1))
     return [samples[round(index * step)] for index in range(count) if round(index * step) < len(samples)]
 
 
 def _connections(bench: Bench, service: Assay, pool: pools.Pool) -> tuple[float, float]:
-    """Bytes a connection, before its first request and after it."""
+    """Bytes per connection, before and after its first request."""
     bench.say(f"memory: {CONNECTIONS} connections")
     body = pool.lines(1)[0].encode()
     request = (
@@ -117,7 +117,7 @@ def _connections(bench: Bench, service: Assay, pool: pools.Pool) -> tuple[float,
         deadline = time.monotonic() + 20
         while service.metric("assay_connections") < CONNECTIONS:
             if time.monotonic() > deadline:
-                raise RuntimeError("the service does not take all connections")
+                raise RuntimeError("the service does not accept all connections")
             time.sleep(0.1)
         silent = service.resident_bytes()
         for connection in opened:

@@ -80,7 +80,7 @@ def rsa_jwk(key_id: str, modulus: int, exponent: int = 65537) -> dict:
 
 
 def public_rsa_keys(count: int) -> list[dict]:
-    """Public keys nobody signs with. Their moduli are the products of a few primes by twos, which makes a thousand in
+    """Public keys without a signer. Their moduli are the pairwise products of a few primes, so that a thousand keys take
     the time of fifty."""
     primes: list[int] = []
     while len(primes) * (len(primes) - 1) // 2 < count * 2:
@@ -92,7 +92,7 @@ def public_rsa_keys(count: int) -> list[dict]:
 
 
 def claims(index: int, nonce: str, **changes) -> dict:
-    """The claims of a sign-in with Apple; the nonce is in the token as its SHA-256."""
+    """The claims of a sign-in with Apple. The `nonce` claim is the nonce's SHA-256."""
     now = int(time.time())
     return {
         "iss": ISSUER,
@@ -112,11 +112,11 @@ def claims(index: int, nonce: str, **changes) -> dict:
 
 
 def short_claims(index: int, length: int | None = None, **changes) -> dict:
-    """As little as an ID Token may say, and no nonce; as much more as a token of about this length takes."""
+    """The claims an ID Token must have, without a nonce, padded to a token of about `length` characters."""
     now = int(time.time())
     found = {"iss": ISSUER, "aud": AUDIENCE, "exp": now + 300 * 86400, "iat": now - 5, "sub": str(index)} | changes
     if length:
-        # 46 characters of header, 342 of signature and two dots; three octets of payload are four characters.
+        # 46 characters of header, 342 of signature, and two dots; three octets of payload become four characters.
         room = (length - 46 - 342 - 2) * 3 // 4 - len(compact(found | {"groups": ""}))
         found["groups"] = secrets.token_hex(room // 2 + 1)[: max(room, 0)]
     return found

@@ -1,4 +1,4 @@
-"""The nginx of deploy/gateways, which asks about each request before it passes it on."""
+"""nginx as in deploy/gateways: it makes an auth subrequest before it forwards each request."""
 
 import pathlib
 import time
@@ -11,7 +11,7 @@ SHIPPED = pathlib.Path(__file__).parents[2] / "deploy/gateways/nginx.conf"
 
 
 class Nginx(Process):
-    """With two workers, on a port of its own, until it answers a pool's first line."""
+    """Runs two workers on a port of its own; is ready once a pool's first line gets a 200."""
 
     def __init__(self, directory: pathlib.Path, asked: int, backend: int, pool: Pool):
         self.port = free_port()
@@ -52,7 +52,7 @@ class Nginx(Process):
                 status, body = pools.ask(self.port, pool, pool.lines(1)[0])
             except OSError:
                 if not self.is_running() or time.monotonic() > deadline:
-                    raise Unavailable("nginx does not start") from None
+                    raise Unavailable("nginx did not start") from None
                 time.sleep(0.02)
                 continue
             if status != 200:

@@ -1,4 +1,4 @@
-"""More requests than can be answered, from callers that come whether or not others have been answered."""
+"""Overload: requests arrive on a fixed schedule, faster than the service can answer."""
 
 import contextlib
 import dataclasses
@@ -16,7 +16,7 @@ CONNECTIONS, CROWD = 8, 2000
 PATIENCE = 2
 SECONDS, WARMING = 4, 2.5
 ITEMS = 32
-"""So many tokens are asked about in one request that callers written in Python can be too many."""
+"""Tokens per request: so many that clients written in Python can overload the service."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,10 +48,10 @@ def measure(bench: Bench, section: Section) -> None:
             crowd.run(SECONDS, rate=TIMES * before.accepted_a_second)
             while set(surge(1).run(0.1).statuses) != {200}:
                 pass
-            # The machine of before and after, not of before alone.
+            # The machine's speed may have changed since the first measurement.
             after = surge(CONNECTIONS).run(WARMING)
             if strange := {*before.statuses, *after.statuses} - {200} | set(crowd.statuses) - {200, 503}:
-                raise RuntimeError(f"answers with {strange}")
+                raise RuntimeError(f"unexpected statuses: {strange}")
             peak = (before.accepted_a_second + after.accepted_a_second) / 2
             return Figures(
                 peak * ITEMS,

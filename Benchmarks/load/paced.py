@@ -1,4 +1,4 @@
-"""The generator in paced.c: requests at a fixed rate, or one after the other over connections that stood before."""
+"""The generator in paced.c: requests at a fixed rate, or one after the other, over connections opened beforehand."""
 
 import array
 import dataclasses
@@ -15,21 +15,21 @@ from processes import put_first
 
 
 class Measured(Protocol):
-    """A server, or several."""
+    """One or more servers."""
 
     def cpu_seconds(self) -> float: ...
 
 
 @dataclasses.dataclass(frozen=True)
 class Answers:
-    """Of one run."""
+    """The answers of one run."""
 
     due: array.array
-    """When each request was due, in seconds of the monotonic clock; without a rate, when it was sent."""
+    """When each request was due, in seconds of the monotonic clock; without a fixed rate, when it was sent."""
     latencies: array.array
-    """Milliseconds of each request."""
+    """Each request's latency in milliseconds."""
     cpu: float
-    """The server's microseconds a request, without what the connections cost."""
+    """The server's CPU microseconds per request, without the cost of opening connections."""
 
     def __len__(self) -> int:
         return len(self.due)
@@ -57,8 +57,8 @@ def run(
     connections: int,
     cores: Sequence[int] = (),
 ) -> Answers:
-    """A rate of 0 is as fast as answers come; `cores` are those that the generator is confined to, and has to itself as
-    far as the system lets it."""
+    """With a rate of 0, each connection sends its next request at once. The generator is confined to `cores`, with
+    priority there if the system allows it."""
     with tempfile.NamedTemporaryFile(dir=bench.directory) as file:
         kind = "bearer" if pool.is_bearer else "post"
         command = [bench.builder.c("paced"), port, pool.file, pool.path, kind, rate, seconds, connections, file.name]
@@ -74,7 +74,7 @@ def run(
             if cores:
                 put_first(process.pid)
             if process.stdout.readline() == "connected\n":
-                time.sleep(0.3)  # of the half-second for which the generator lets the server come to rest
+                time.sleep(0.3)  # The generator pauses for half a second, so that the server can settle.
             before = server.cpu_seconds()
             text, complaint = process.communicate()
             spent = server.cpu_seconds() - before

@@ -1,4 +1,4 @@
-"""A peer under measurement: started, waited for, and seen to do its work."""
+"""Starts a peer, waits for it, and checks that it verifies tokens."""
 
 import http.client
 import pathlib
@@ -13,7 +13,7 @@ from processes import Process, Unavailable, free_port
 
 
 class RunningPeer(Process):
-    """A peer that has been seen to take good tokens and, unless it only echoes, to refuse spoilt ones."""
+    """A peer that has been shown to accept good tokens and, unless it only echoes, to reject tampered ones."""
 
     def __init__(self, peer: Peer, site: Site, cores: list[int] | None):
         self.peer, self.port = peer, site.port
@@ -46,21 +46,21 @@ class RunningPeer(Process):
             except (OSError, http.client.HTTPException):
                 if not self.is_running() or time.monotonic() > deadline:
                     words = " ".join(log.read_text().split())[-200:]
-                    raise Unavailable(f"did not start: {words or 'no word why'}") from None
+                    raise Unavailable(f"did not start: {words or 'its log is empty'}") from None
                 time.sleep(0.05)
 
     def _check(self, site: Site) -> None:
         pool = self.peer.pool(site.pools, site.algorithm)
         sign_ins = site.pools.sign_ins(site.algorithm)
         if any(pools.ask(self.port, pool, line)[0] != 200 for line in pool.lines(20)):
-            raise Unavailable("refuses good tokens")
+            raise Unavailable("rejects good tokens")
         if not self.peer.verifies:
             return
         for token, nonce in sign_ins[:20]:
             for spoilt in (pools.spoilt_payload(token), pools.spoilt_signature(token)):
                 line = spoilt if self.peer.is_bearer else pools.body(spoilt, nonce)
                 if pools.ask(self.port, pool, line)[0] not in (400, 401, 403, 422):
-                    raise Unavailable("takes a spoilt token")
+                    raise Unavailable("accepts a tampered token")
 
 
 def start(

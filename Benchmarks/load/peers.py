@@ -1,4 +1,4 @@
-"""What the service is measured beside: other ways to check an ID Token over HTTP, and an echo that checks nothing."""
+"""The peers: other ways to verify an ID Token over HTTP, and an echo that verifies nothing."""
 
 import dataclasses
 import json
@@ -17,7 +17,7 @@ APACHE_MODULES = pathlib.Path("/usr/lib/apache2/modules")
 
 @dataclasses.dataclass(frozen=True)
 class Site:
-    """Where a peer is started: for one algorithm, on a port, with files of its own."""
+    """The surroundings of one peer: an algorithm, a port, and a directory of its own."""
 
     algorithm: str
     port: int
@@ -27,7 +27,7 @@ class Site:
     own: pathlib.Path
 
     def fill(self, template: str, **values) -> pathlib.Path:
-        """A configuration from Benchmarks/peers, with its blanks filled in."""
+        """Fills in a configuration template from Benchmarks/peers."""
         source = PEER_SOURCES / template
         text = string.Template(source.read_text()).substitute(
             port=self.port, directory=self.pools.directory, algorithm=self.algorithm, own=self.own, **values
@@ -37,7 +37,7 @@ class Site:
         return file
 
     def program(self, name: str) -> str:
-        """From the Python environment, else from the system."""
+        """Prefers a program in the virtual environment to the system's."""
         found = shutil.which(name, path=str(self.venv / "bin")) or shutil.which(name)
         if not found:
             raise Unavailable(f"{name} is not installed")
@@ -49,7 +49,7 @@ class Peer:
     name: str
     label: str
     answers: str
-    """What it reads and says, for the report."""
+    """What it reads and returns, for the report."""
     command: Callable[[Site], list]
     version: Callable[[Site], str]
     is_bearer: bool = False

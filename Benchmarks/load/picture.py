@@ -35,7 +35,7 @@ def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") 
 
 
 def _chart(title: str, bars: list[Bar], floor: float, top: int) -> tuple[list[str], int]:
-    """One algorithm's bars, cheapest first, and where they end."""
+    """One algorithm's bars, cheapest first, and the y position below them."""
     bars = sorted(bars, key=lambda bar: bar.cpu)
     scale = (WIDTH - LABELS - RIGHT) / max(bar.cpu for bar in bars)
     parts, values = [_text(0, top + 16, title, "title")], []
@@ -52,7 +52,7 @@ def _chart(title: str, bars: list[Bar], floor: float, top: int) -> tuple[list[st
     line = LABELS + floor * scale
     parts += [
         f'  <line x1="{line:.1f}" y1="{top + TITLE - 6}" x2="{line:.1f}" y2="{y}" class="floor"/>',
-        *values,  # above the line, which may run through one
+        *values,  # drawn over the line, which may cross a value
         _text(line, y + 13, f"bare check {floor:.1f}", "floor-note", "middle"),
     ]
     return parts, y + 13
@@ -71,7 +71,7 @@ def draw(bars: dict[str, list[Bar]], floors: dict[str, float]) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-{margin} -{margin} {WIDTH + 2 * margin} {top}" '
             f'width="{WIDTH + 2 * margin}" height="{top}" role="img" aria-label="Server CPU time per request">',
             f"  <style>{STYLE}\n  </style>",
-            # A ground of its own: a viewer that does not know the page's colours still shows something readable.
+            # With its own background, the picture is readable in viewers that do not know the page's colours.
             f'  <rect x="-{margin}" y="-{margin}" width="{WIDTH + 2 * margin}" height="{top}" rx="6" class="ground"/>',
             *parts,
             "</svg>",

@@ -1,4 +1,4 @@
-"""Pools of requests: files that the load generators go through line by line, over and over."""
+"""Pools of requests: files that the load generators send line by line, in rotation."""
 
 import dataclasses
 import http.client
@@ -14,18 +14,18 @@ BATCH = 64
 
 @dataclasses.dataclass(frozen=True)
 class Pool:
-    """Lines of a file: bodies to POST to `path`, or tokens to GET it with as `Authorization: Bearer`."""
+    """A file whose lines are bodies to POST to `path`, or bearer tokens to GET it with."""
 
     file: pathlib.Path
     path: str = "/v1/verify"
     is_bearer: bool = False
     tokens: int = 1
-    """In each request."""
+    """The number of tokens in each request."""
     is_single_use: bool = False
     """Each line can be sent only once."""
     status: int = 200
     code: str | None = None
-    """The problem's, where the tokens are to be refused."""
+    """The expected error code, if the service must reject the tokens."""
 
     def lines(self, count: int) -> list[str]:
         with open(self.file) as file:
@@ -33,7 +33,7 @@ class Pool:
 
 
 def ask(port: int, pool: Pool, line: str, timeout: float = 5) -> tuple[int, bytes]:
-    """One request of a pool's kind."""
+    """Sends one of a pool's requests."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
         if pool.is_bearer:
@@ -47,13 +47,13 @@ def ask(port: int, pool: Pool, line: str, timeout: float = 5) -> tuple[int, byte
 
 
 def check(port: int, pool: Pool, count: int = 20) -> None:
-    """Raises unless the service answers as the pool expects: a benchmark must know what it measures."""
+    """Raises unless the service answers as the pool expects, so that a benchmark knows what it measures."""
     for line in pool.lines(count):
         status, body = ask(port, pool, line)
         answer = json.loads(body) if body else {}
         codes = [item.get("error", {}).get("code") for item in answer["results"]] if "results" in answer else []
         if status != pool.status or answer.get("code") != pool.code or any(codes):
-            raise RuntimeError(f"{pool.file.name}: {pool.status} {pool.code or ''} expected, answer: {body[:300]!r}")
+            raise RuntimeError(f"{pool.file.name}: expected {pool.status} {pool.code or ''}, got {body[:300]!r}")
 
 
 def body(token: str, nonce: str | None = None, provider: str | None = "apple") -> str:
@@ -74,7 +74,7 @@ def spoilt_payload(token: str) -> str:
 
 
 class Pools:
-    """Made when first asked for; one key for each algorithm signs them all."""
+    """Pools that are made on first use. One key per algorithm signs all tokens."""
 
     def __init__(self, directory: pathlib.Path):
         self.directory = directory
@@ -99,13 +99,13 @@ class Pools:
         return self._sign_ins[algorithm]
 
     def tokens(self, algorithm: str) -> Pool:
-        """The good tokens alone, for those that read no body and for the bare check."""
+        """The good tokens alone, for servers that read no body and for the bare check."""
         return self.add(
             f"{algorithm}.tokens", lambda: [token for token, _ in self.sign_ins(algorithm)], is_bearer=True, path="/"
         )
 
     def repeated_token(self, algorithm: str) -> Pool:
-        """Always the same token, for those that read no body."""
+        """Always the same token, for servers that read no body."""
         return self.add(
             f"{algorithm}.repeated-token", lambda: [self.sign_ins(algorithm)[0][0]], is_bearer=True, path="/"
         )
@@ -138,7 +138,7 @@ class Pools:
                 lambda token, index, nonce: key.token(mint.claims(index, nonce, aud="com.example.else")),
             ),
             "bad signature": ("signature_invalid", lambda token, index, nonce: spoilt_signature(token)),
-            # As long as a good one, and the fault at its end.
+            # As long as a good token, with the fault at the end.
             "malformed": ("token_malformed", lambda token, index, nonce: token[:-1] + "*"),
         }
         code, spoil = faults[kind]
@@ -152,7 +152,7 @@ class Pools:
         )
 
     def add(self, name: str, lines, **kind) -> Pool:
-        """A pool under a name; its lines are made when the name is new."""
+        """Returns the pool of a name; makes its lines if the name is new."""
         if name not in self._made:
             file = self.directory / name
             file.write_text("".join(line + "\n" for line in lines()))

@@ -1,4 +1,4 @@
-"""Processes under measurement: started, asked what they have used, ended."""
+"""Processes under measurement: their start, resource usage and end."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Unavailable(Exception):
-    """Something that can't be measured here; the text says why."""
+    """Something can't be measured here; the text gives the reason."""
 
 
 def free_port() -> int:
@@ -23,18 +23,18 @@ def free_port() -> int:
 
 
 def raise_descriptor_limit() -> None:
-    """As many file descriptors as the system lets this process and its children have, from here on."""
+    """Raises the soft limit to the hard limit, for this process and its later children."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def two_cores() -> list[int]:
-    """Those that servers are given, however many there are: all that are compared have two threads or workers."""
+    """The first two cores, for servers: all compared servers have two threads or workers."""
     return sorted(os.sched_getaffinity(0))[:2]
 
 
 def apart() -> tuple[list[int], list[int]]:
-    """Cores for a server and others for who asks it: neither's work is the other's delay."""
+    """Separate cores for a server and for its clients, so that neither delays the other."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         raise Unavailable("there is only one core")
@@ -44,7 +44,7 @@ def apart() -> tuple[list[int], list[int]]:
 
 @contextlib.contextmanager
 def confined(cores: list[int]):
-    """This process, with the threads that it starts, on these cores alone for as long as that."""
+    """Confines this process, with the threads that it starts, to these cores for a block of code."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
     try:
@@ -54,14 +54,14 @@ def confined(cores: list[int]):
 
 
 def put_first(session: int) -> None:
-    """Gives a session's processes their cores before all others of ordinary priority, where the system lets us: a
-    priority of their own says nothing to those of another session."""
+    """Gives a session's processes priority over all other sessions, if the system allows it. With autogroups, a
+    process's nice value has no effect outside of its session."""
     with contextlib.suppress(OSError):
         pathlib.Path(f"/proc/{session}/autogroup").write_text("-20")
 
 
 def output(*command: str) -> str:
-    """What a command prints, on either stream; for versions."""
+    """A command's stdout and stderr, for version numbers."""
     try:
         run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
     except OSError as error:
@@ -70,11 +70,11 @@ def output(*command: str) -> str:
 
 
 class Process:
-    """A server and all processes that it starts, in a session of their own; on two cores, unless others are given."""
+    """A server and all processes that it starts, in a session of their own; by default on two cores."""
 
     def __init__(self, command: list, *, cores: list[int] | None = None, environment: dict | None = None, **streams):
         confined = ["taskset", "-c", ",".join(map(str, cores or two_cores()))]
-        # The service would take the scripts' own variables for settings.
+        # The service would read the scripts' own variables as settings.
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")}
         try:
             self.process = subprocess.Popen(
@@ -90,11 +90,11 @@ class Process:
         return tree(self.process.pid)
 
     def cpu_seconds(self) -> float:
-        """User and system time of the whole tree, with what processes that have ended used."""
+        """User and system time of the whole tree, including processes that have ended."""
         return tree_times(self.process.pid)
 
     def resident_bytes(self) -> int:
-        """Memory of the whole tree; what several processes share counts in each."""
+        """Resident memory of the whole tree. Shared memory counts once per process."""
         return sum(_resident_pages(process) for process in self.tree()) * PAGE
 
     def is_running(self) -> bool:
@@ -113,7 +113,7 @@ class Process:
         except subprocess.TimeoutExpired:
             pass
         try:
-            # Workers that have outlived the first process. The session is ours, so nothing else is in its group.
+            # Kills workers that outlive the first process. The session is ours, so nothing else is in its group.
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
@@ -121,7 +121,7 @@ class Process:
 
 
 def tree(process: int) -> list[int]:
-    """A process and all that descend from it."""
+    """A process and all its descendants."""
     children: dict[int, list[int]] = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit() and (fields := _stat(int(entry))):
@@ -133,12 +133,12 @@ def tree(process: int) -> list[int]:
 
 
 def tree_times(process: int) -> float:
-    """Seconds of CPU time that a process and all that descend from it have used, those that have ended included."""
+    """The CPU seconds of a process and all its descendants, including those that have ended."""
     return sum(sum(map(int, fields[11:15])) for fields in map(_stat, tree(process)) if fields) / TICKS
 
 
 def _stat(process: int) -> list[str] | None:
-    """The fields of /proc/PID/stat from the state on; nothing if the process has ended."""
+    """The fields of /proc/PID/stat from the state on; `None` if the process has ended."""
     try:
         return pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
     except OSError:

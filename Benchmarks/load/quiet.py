@@ -1,4 +1,4 @@
-"""Which answers count: those during which the machine gave the cores that are measured nearly all they have."""
+"""Which answers count: those during which the measured cores lost almost no time to the machine."""
 
 import array
 import collections
@@ -9,28 +9,28 @@ from collections.abc import Iterable
 from paced import Answers
 
 WINDOW = 0.1
-"""Seconds."""
+"""The length of a window in seconds."""
 INTERVAL, PUNCTUAL = 1.0, 0.1
-"""Milliseconds from one moment of a watch to the next, and how late one may be because a core that sleeps has to wake."""
+"""Milliseconds between two moments of a watch, and how late one may be because a sleeping core has to wake up."""
 TOLERATED = 15
-"""Milliseconds that a core may lose in a window that is quiet: what is loaded to 70 % still gets done."""
+"""Milliseconds that a core may lose in a quiet window: at 70 % load, the server still keeps up."""
 AFTERMATH = 0.5
-"""Seconds for which what a disturbance held up may still be under way."""
+"""Seconds for which requests delayed by a disturbance may still be in flight."""
 FEWEST = 10
-"""The windows that must have been quiet for a rate to be known."""
+"""The number of quiet windows that a rate needs."""
 
 Moment = tuple[float, float, float]
-"""When, in seconds of the monotonic clock; how late, and how long the work took, in milliseconds."""
+"""The time in seconds of the monotonic clock; the lateness and the duration of the work in milliseconds."""
 
 
 def window(time: float) -> int:
-    """The number of the window that a time is in."""
+    """The index of the window that contains a time."""
     return math.floor(time / WINDOW)
 
 
 def losses(moments: Iterable[Moment], usual: float) -> dict[int, float]:
-    """Milliseconds lost in each window; `usual` is what the work takes on a core that is all there. A moment stands for
-    its interval: if it was late, the core was away; if not, the core gave what it gave to the work."""
+    """Milliseconds lost in each window; `usual` is the work's duration on an undisturbed core. A moment stands for its
+    interval. If it was late, the core was taken away. Otherwise, the core was as slow as the work on it."""
     lost: dict[int, float] = collections.defaultdict(float)
     for time, late, took in moments:
         if late > INTERVAL:
@@ -43,11 +43,11 @@ def losses(moments: Iterable[Moment], usual: float) -> dict[int, float]:
 
 
 class Quiet:
-    """In which windows no core lost more than is tolerated."""
+    """The windows in which no core lost more than `TOLERATED`."""
 
     def __init__(self, lost: dict[int, float] | None = None):
-        """By window, the most that a core lost; windows in which a core has no moment are left out. Without any, nothing
-        is known, and all pass for quiet."""
+        """`lost` has the most that any core lost in each window, except windows in which a core has no moment. Without
+        it, all windows count as quiet."""
         self._lost = lost
 
     def all(self, windows: Iterable[int]) -> bool:
@@ -55,8 +55,8 @@ class Quiet:
 
 
 def undisturbed(answers: Answers, quiet: Quiet) -> array.array:
-    """Latencies of those that count: the machine was quiet from half a second before they were due, or from the first on,
-    to the end of the window after. How long an answer took has no say in it."""
+    """The latencies of the answers that count: the machine was quiet from half a second before they were due, or from
+    the first request on, to the end of the next window. The latency itself plays no part."""
     first, before = window(min(answers.due)), round(AFTERMATH / WINDOW)
     counts = {
         number: quiet.all(range(max(first, number - before), number + 2))
@@ -66,7 +66,7 @@ def undisturbed(answers: Answers, quiet: Quiet) -> array.array:
 
 
 def best_rate(answers: Answers, quiet: Quiet) -> float | None:
-    """Answers a second while the machine was quiet; nothing, if it hardly was."""
+    """Answers per second while the machine was quiet; `None` if there were too few quiet windows."""
     found = collections.Counter(window(due + latency / 1e3) for due, latency in answers)
     whole = range(window(min(answers.due)) + 1, window(max(answers.due)))
     in_quiet = [found[number] for number in whole if quiet.all([number])]

@@ -12,7 +12,7 @@ from processes import Unavailable, output
 
 @dataclasses.dataclass(frozen=True)
 class Bar:
-    """Of the picture: microseconds of CPU time."""
+    """A bar of the picture, in microseconds of CPU time."""
 
     label: str
     cpu: float
@@ -21,15 +21,15 @@ class Bar:
 
 @dataclasses.dataclass
 class Section:
-    """What a part found."""
+    """The results of a part."""
 
     title: str
     lines: list[str] = dataclasses.field(default_factory=list)
     figures: dict[str, float] = dataclasses.field(default_factory=dict)
-    """By the keys of `TARGETS`."""
+    """The keys are those of `TARGETS`."""
     bars: dict[str, list[Bar]] = dataclasses.field(default_factory=dict)
     floors: dict[str, float] = dataclasses.field(default_factory=dict)
-    """By algorithm: the bare check, of the same run as the bars."""
+    """The cost of the bare check per algorithm, from the same run as the bars."""
     versions: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def text(self, *paragraphs: str) -> None:
@@ -37,7 +37,7 @@ class Section:
             self.lines += [paragraph, ""]
 
     def table(self, head: list[str], rows: list[list]) -> None:
-        """The first column is text, the others are numbers."""
+        """Left-aligns the first column, and right-aligns the others."""
         self.lines += [_row(head), _row(["---", *["--:"] * (len(head) - 1)]), *map(_row, rows), ""]
 
 
@@ -58,7 +58,7 @@ class Target:
         return f"{value:.{self.decimals}f} {self.unit}"
 
     def is_met(self, value: float) -> bool:
-        """Judged by the figure as it is shown."""
+        """Compares the rounded figure that the report shows."""
         shown = round(value, self.decimals)
         match self.relation:
             case "<":

@@ -1,4 +1,4 @@
-"""What the service is asked besides single good tokens, in one interleaved run."""
+"""Requests other than single good tokens, in one interleaved run."""
 
 import contextlib
 
@@ -28,7 +28,7 @@ def measure(bench: Bench, section: Section) -> None:
             pools.check(started.port, pool)
             return loaded(started, started.port, pool)
 
-        # What is compared with each other stands together: a machine's speed is not the same a minute later.
+        # Contenders that are compared run one after the other, because a machine's speed changes within minutes.
         contenders = {
             "good token, request log on": asked(logging, made.good("RS256")),
             **{f"refused: {kind}": asked(usual, made.refused(kind)) for kind in REFUSALS},

@@ -1,4 +1,4 @@
-"""Assay under measurement."""
+"""The measured Assay process."""
 
 import http.client
 import json
@@ -17,8 +17,8 @@ NETWORK = {"allow_http": True, "allow_private_addresses": True}
 
 
 def settings(providers: list[dict], **members) -> dict:
-    """Those of a service without request log and without verified-token cache, unless the members say otherwise; a
-    member that is `None` is left to its default."""
+    """Settings with the request log and the verified-token cache off. `members` override them; a member that is `None`
+    keeps the service's default."""
     usual = {
         "service": {"listen": "127.0.0.1:0"},
         "admin": {"listen": "127.0.0.1:0"},
@@ -30,12 +30,12 @@ def settings(providers: list[dict], **members) -> dict:
 
 
 def apple(**keys) -> dict:
-    """The provider that the pools' tokens are from; `keys` say where its keys are."""
+    """The provider that issued the pools' tokens; `keys` are the settings that locate its keys."""
     return {"id": "apple", "preset": "apple", "algorithms": ["RS256", "ES256"], "audiences": ["com.example.app"]} | keys
 
 
 class Assay(Process):
-    """The service, ready: it listens, and it has the keys of all its providers."""
+    """A service that is ready: it listens and has the keys of all providers."""
 
     def __init__(self, binary: pathlib.Path, directory: pathlib.Path, content: dict, cores: list[int] | None = None):
         file = directory / f"assay-{free_port()}.yaml"
@@ -48,14 +48,14 @@ class Assay(Process):
             while len(ports) < 2:
                 text = self.process.stderr.readline()
                 if not text:
-                    raise RuntimeError(f"assay ended with {self.process.wait()}")
+                    raise RuntimeError(f"assay exited with status {self.process.wait()}")
                 line = json.loads(text)
                 if line["message"] == "listening":
                     ports[line["listener"]] = int(line["address"].rsplit(":", 1)[1])
                 elif line["level"] == "error":
-                    raise RuntimeError(f"assay says: {text.decode()}")
+                    raise RuntimeError(f"assay logged an error: {text.decode()}")
             self.port, self.admin_port = ports["service"], ports["admin"]
-            # From here on nobody reads the log; a collector that keeps up stands behind the pipe.
+            # This process no longer reads the log, so another one drains the pipe, as a log collector would.
             self.collector = subprocess.Popen(
                 [shutil.which("cat")], stdin=self.process.stderr, stdout=subprocess.DEVNULL
             )
@@ -68,7 +68,7 @@ class Assay(Process):
         deadline = time.monotonic() + 120
         while self.admin("GET", "/readyz")[0] != 200:
             if time.monotonic() > deadline:
-                raise RuntimeError("assay does not get ready")
+                raise RuntimeError("assay is not ready after 120 s")
             time.sleep(0.05)
 
     def admin(self, method: str, path: str) -> tuple[int, bytes]:
@@ -81,7 +81,7 @@ class Assay(Process):
             connection.close()
 
     def metric(self, name: str) -> float:
-        """The sum over all labels."""
+        """A metric's sum over all labels."""
         lines = self.admin("GET", "/metrics")[1].decode().splitlines()
         return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith((name + " ", name + "{")))
 
@@ -91,7 +91,7 @@ class Assay(Process):
 
 
 class Refreshing:
-    """Has the service fetch its keys every second, for a block of code."""
+    """Makes the service refresh its keys every second during a block of code."""
 
     def __init__(self, service: Assay):
         self._service, self._stop, self._done, self._error = service, threading.Event(), 0, ""
@@ -109,7 +109,7 @@ class Refreshing:
             self._done += 1
 
     def completed(self) -> int:
-        """How many there were; raises if one failed."""
+        """The number of refreshes; raises if one failed."""
         if self._error:
             raise RuntimeError(self._error)
         return self._done

@@ -1,4 +1,4 @@
-"""The service and its peers, for each algorithm in one interleaved run."""
+"""The service and its peers, in one interleaved run per algorithm."""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""Sign-ins that are begun and finished, next to tokens that are only verified, in one interleaved run."""
+"""Sign-ins that are begun and finished, compared with plain verification in one interleaved run."""
 
 import contextlib
 import http.client
@@ -19,12 +19,12 @@ from service import Assay, apple, settings
 from valkey import Valkey
 
 SIZE, QUICK_SIZE = 100_000, 10_000
-"""Sign-ins that are prepared. The first is what a store in memory holds by default."""
+"""The number of prepared sign-ins. The first is the default capacity of the in-memory store."""
 LIFETIME = 3600
-"""Seconds in which they can be finished: the longest."""
+"""The longest lifetime of a sign-in that the service allows, in seconds."""
 WARM_UP_SECONDS = 1
 FILL_SECONDS = 10
-"""Enough to finish them all."""
+"""Enough time to finish them all."""
 ALGORITHM = "RS256"
 VERIFY, BEGIN, MEMORY, VALKEY = "verify", "begin", "finish, store in memory", "finish, Valkey"
 BEGIN_BODY = {"provider": "apple", "context": "/basket"}
@@ -56,7 +56,7 @@ def measure(bench: Bench, section: Section) -> None:
             pools.check(asked.port, pool)
 
         def finish_in_memory(seconds: float) -> wrk.Figures:
-            # Only a new process has forgotten what was finished in the round before.
+            # Only a new process has forgotten the sign-ins that the previous round finished.
             with service() as fresh:
                 loaded(fresh, fresh.port, good)(WARM_UP_SECONDS)
                 return wrk.run(fresh, fresh.port, finishes, seconds)
@@ -135,7 +135,7 @@ def _table(section: Section, series: dict[str, Series]) -> None:
 
 
 def _memory(section: Section, filled: list[tuple[int, int]]) -> None:
-    """`filled`: finished sign-ins of each process, and the bytes that it grew by."""
+    """`filled` has the number of finished sign-ins of each process, and its growth in bytes."""
     each = [grown / count for count, grown in filled]
     count, grown = filled[0]
     section.text(
@@ -155,7 +155,7 @@ def key_file(bench: Bench) -> pathlib.Path:
 
 
 def begun(service: Assay, count: int) -> Iterator[tuple[str, str]]:
-    """Handles of sign-ins, each with its nonce."""
+    """Begins sign-ins; yields their handles and nonces."""
     body = json.dumps(BEGIN_BODY | {"expires_in": LIFETIME})
     connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=5)
     with contextlib.closing(connection):
@@ -164,12 +164,12 @@ def begun(service: Assay, count: int) -> Iterator[tuple[str, str]]:
             response = connection.getresponse()
             answer = json.loads(response.read())
             if response.status != 201:
-                raise RuntimeError(f"a sign-in did not begin: {answer}")
+                raise RuntimeError(f"beginning a sign-in failed: {answer}")
             yield answer["sign_in"], answer["nonce"]
 
 
 def _prepared(key: mint.Key, service: Assay, count: int) -> Iterator[str]:
-    """Requests that finish sign-ins of a service. Each has a token of its own, because a nonce is in the token."""
+    """Requests that finish a service's sign-ins. Each needs a token of its own, which contains the nonce."""
     for index, (handle, nonce) in enumerate(begun(service, count)):
         token = key.token(mint.claims(index, nonce))
         yield mint.compact({"sign_in": handle, "id_token": token}).decode()
@@ -179,12 +179,12 @@ def _wait_for_store(service: Assay) -> None:
     deadline = time.monotonic() + 20
     while json.loads(service.admin("GET", "/readyz")[1])["store"]["state"] != "ok":
         if time.monotonic() > deadline:
-            raise RuntimeError("assay does not reach the store")
+            raise RuntimeError("assay cannot reach the store")
         time.sleep(0.05)
 
 
 def _fill(service: Callable[[], Assay], good: pools.Pool, finishes: pools.Pool) -> tuple[int, int]:
-    """How many sign-ins a new process finished, and the bytes by which its resident memory grew."""
+    """The number of sign-ins that a new process finished, and the growth of its resident memory in bytes."""
     with service() as fresh:
         loaded(fresh, fresh.port, good)(WARM_UP_SECONDS)
         before = fresh.resident_bytes()

@@ -1,4 +1,4 @@
-"""From exec to the first answer, with keys from disk."""
+"""The time from exec to the first answer, with keys from disk."""
 
 import json
 import pathlib
@@ -29,7 +29,7 @@ def measure(bench: Bench, section: Section) -> None:
             service={"listen": f"127.0.0.1:{port}"},
         )
         Assay(bench.assay, bench.directory, content).stop()
-    # From here on the provider is down.
+    # From here on, the provider is unreachable.
     file = bench.directory / "startup.yaml"
     file.write_text(json.dumps(content))
     body = made.good("RS256").lines(1)[0].encode()
@@ -47,7 +47,7 @@ def measure(bench: Bench, section: Section) -> None:
 
 
 def _first_answer(binary: pathlib.Path, settings_file: pathlib.Path, port: int, body: bytes) -> float:
-    """Seconds. Asks again without a pause that counts until there is a good answer."""
+    """Seconds until the first good answer, polled with a negligible pause."""
     request = (
         b"POST /v1/verify HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
         b"Connection: close\r\n\r\n" % len(body)
@@ -66,7 +66,7 @@ def _first_answer(binary: pathlib.Path, settings_file: pathlib.Path, port: int, 
                 raise RuntimeError(f"no good answer after the start: {answer[:300]!r}")
             time.sleep(0.0005)
         if json.loads(answer.partition(b"\r\n\r\n")[2])["keys"]["source"] != "disk":
-            raise RuntimeError("the keys were not those on disk")
+            raise RuntimeError("the keys are not from disk")
         return took
     finally:
         process.terminate()
@@ -74,7 +74,7 @@ def _first_answer(binary: pathlib.Path, settings_file: pathlib.Path, port: int, 
 
 
 def _ask(port: int, request: bytes) -> bytes:
-    """The whole answer; nothing if there is nobody to ask."""
+    """The whole response; empty if the connection was refused or reset."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
             connection.sendall(request)

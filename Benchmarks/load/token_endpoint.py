@@ -1,9 +1,9 @@
-"""A provider's token endpoint on loopback, in a process of its own: each code has an answer that was prepared.
+"""A provider's token endpoint on loopback, in a process of its own, with a prepared response for each code.
 
 usage: token_endpoint.py ANSWERS SECONDS
 
-The code of a request is the number of its answer's line. It is sent after half to one and a half times so many seconds,
-so that requests which came together don't stay so.
+A request's code is the line number of its response. The delay varies from half to one and a half times SECONDS, so that
+requests that arrive together do not stay together.
 """
 
 import asyncio

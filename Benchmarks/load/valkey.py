@@ -1,4 +1,4 @@
-"""A Valkey on loopback that keeps nothing on disk."""
+"""A Valkey server on loopback without persistence."""
 
 import contextlib
 import pathlib
@@ -10,7 +10,7 @@ from processes import Process, Unavailable, free_port, output
 
 
 class Valkey(Process):
-    """A server, ready for connections."""
+    """A server that is ready for connections."""
 
     def __init__(self, directory: pathlib.Path):
         self.port = free_port()
@@ -41,7 +41,7 @@ class Valkey(Process):
         return f"redis://127.0.0.1:{self.port}/0"
 
     def command(self, text: str) -> bytes:
-        """Sends a command; returns the reply as received."""
+        """Sends a command and returns the raw reply."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
             connection.sendall(f"{text}\r\n".encode())
             return connection.recv(65536)
@@ -50,7 +50,7 @@ class Valkey(Process):
         deadline = time.monotonic() + 10
         while True:
             if not self.is_running():
-                raise Unavailable("valkey-server does not start")
+                raise Unavailable("valkey-server did not start")
             with contextlib.suppress(OSError):
                 if self.command("PING") == b"+PONG\r\n":
                     return

@@ -1,4 +1,4 @@
-"""wrk: as many requests as the server takes, over connections that are kept."""
+"""wrk: as many requests as the server can take, over persistent connections."""
 
 import contextlib
 import dataclasses
@@ -16,15 +16,15 @@ CONNECTIONS = 64
 
 @dataclasses.dataclass(frozen=True)
 class Figures:
-    """Of one run. Counts, rate and CPU time are of tokens, which are more than requests where there are batches."""
+    """The figures of one run. Counts, rate and CPU time are per token, not per request; these differ for batches."""
 
     tokens: int
     rate: float
     cpu: float
-    """Microseconds of the server's user and system time a token."""
+    """Microseconds of the server's user and system time per token."""
     p50: float
     p99: float
-    """Milliseconds a request."""
+    """Milliseconds per request."""
 
 
 def _command(port: int, pool: Pool, seconds: float, connections: int) -> dict:
@@ -61,7 +61,7 @@ def _milliseconds(text: str) -> float:
 
 
 def _requests(output: str, pool: Pool) -> int:
-    """How many were answered; raises if some were not answered as the pool expects."""
+    """The number of answered requests; raises if one was not answered as the pool expects."""
     found = re.search(r"(\d+) requests in", output)
     if not found or not int(found[1]):
         raise RuntimeError(f"wrk: {output[-500:]}")
@@ -93,7 +93,7 @@ def run(server: Process, port: int, pool: Pool, seconds: float, connections: int
 
 @contextlib.contextmanager
 def running(port: int, pool: Pool, seconds: float, connections: int = CONNECTIONS):
-    """Load for a block of code, which should end before the load does."""
+    """Generates load during a block of code, which should end before the load does."""
     with subprocess.Popen(**_command(port, pool, seconds, connections)) as process:
         try:
             yield

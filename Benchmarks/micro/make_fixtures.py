@@ -1,9 +1,9 @@
-"""Makes the keys and tokens of the micro benchmarks: fixtures.json, once; it is committed.
+"""Makes fixtures.json, the keys and tokens of the micro benchmarks. It was run once, and the file is committed.
 
 usage: make_fixtures.py > fixtures.json
 
-Keys and tokens stay as they are, since what a verification costs depends on them a little. The private keys are thrown
-away.
+Keys and tokens do not change, because the cost of a verification depends on them a little. The private keys are
+discarded.
 """
 import base64
 import hashlib
@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 NONCE = "Yb0vXSZ3jUvd3KgCg3cxyWbQ8zFYhJmQ"
-# The whole verification reads the clock, so its tokens must be good for as long as this file is: until 2100.
+# Some benchmarks read the clock, so the tokens must stay valid as long as this file is in use: until 2100.
 ISSUED_AT, EXPIRES_AT = 1_700_000_000, 4_102_444_800
 CLAIMS = {
     "iss": "https://appleid.apple.com", "aud": "com.example.app", "exp": EXPIRES_AT, "iat": ISSUED_AT,
@@ -42,7 +42,7 @@ def compact(value: dict) -> bytes:
 
 
 def jwk(algorithm: str, key) -> dict:
-    """The public half, with the algorithm's name as its `kid`."""
+    """The public key as a JWK, with the algorithm's name as its `kid`."""
     members = {"kid": algorithm, "use": "sig", "alg": algorithm}
     public = key.public_key()
     if algorithm in RSA:
@@ -82,10 +82,10 @@ def main() -> None:
     payload = compact(CLAIMS)
     refused = {
         "expired": token("RS256", keys["RS256"], compact(CLAIMS | {"exp": ISSUED_AT + 86_400})),
-        # Of the right length, by another key.
+        # The right length, but signed with another key.
         "forged": token("RS256", keys["RS256"], payload).rsplit(".", 1)[0]
         + "." + base64url(sign("RS256", keys["RS384"], payload)),
-        # Found out at the very last octet of the payload: no malformed token costs more.
+        # The fault shows at the very last octet of the payload: no malformed token costs more.
         "malformed": token("RS256", keys["RS256"], payload[:-1]),
     }
     print(json.dumps({

@@ -1,18 +1,17 @@
-"""Instructions and allocations of the micro benchmarks, by valgrind's callgrind.
+"""Counts the instructions and allocations of the micro benchmarks with valgrind's callgrind.
 
-usage: measure.py PROGRAM [NAME...]            prints what each benchmark of `micro --list`, or those named, costs
-       measure.py PROGRAM --table [NAME...]    the same as a Markdown table, with times
-       measure.py PROGRAM --check              compares with figures.json; exit code 1 if one is dearer by more than 1 %
-       measure.py PROGRAM --accept             writes figures.json anew
+usage: measure.py PROGRAM [NAME...]            prints the cost of all benchmarks of `micro --list`, or of those named
+       measure.py PROGRAM --table [NAME...]    prints the same as a Markdown table, with times
+       measure.py PROGRAM --check              compares with figures.json; exit status 1 if a cost rose by over one percent
+       measure.py PROGRAM --accept             rewrites figures.json
 
 PROGRAM is micro as `swift build -c release --product micro` builds it, or openssl_patterns; nothing is built here.
 
-Counted is what happens within the program's function `measured`, which runs the iterations: start-up, the making of
-keys and the first uses of everything stay out. The figures are for one iteration: instructions, and calls of libc's
-allocator, both outside of libcrypto and within. Only those outside are compared: what OpenSSL does with a number is not
-ours, and differs from one Debian update to the next.
+Only the program's function `measured` counts, which runs the iterations. Startup, key generation and first uses do not.
+The figures are instructions and calls of libc's allocator per iteration, outside of libcrypto and within it. Only those
+outside are compared: OpenSSL's own cost is not ours, and changes with Debian's updates.
 
-They are the same whatever else the machine is doing. What could make them differ is held still: see ENVIRONMENT.
+The figures do not depend on the machine's load. ENVIRONMENT holds everything else constant.
 """
 import argparse
 import collections
@@ -29,20 +28,20 @@ import tempfile
 
 FIGURES = pathlib.Path(__file__).parent / "figures.json"
 TOLERANCE = 0.01
-# Callgrind collects instructions within `measured` only, but counts calls from the start: the difference of two runs
-# tells those that an iteration makes.
+# Callgrind collects instructions within `measured` only, but counts calls from the start. The difference between two
+# runs gives the calls of an iteration.
 ITERATIONS = (1, 21)
-# Nothing else: its size moves the stack, and the caller's could set anything.
+# The whole environment: its size moves the stack, and the caller's variables could change anything.
 ENVIRONMENT = {
-    # Swift seeds its hash tables at random otherwise, and JSON's name hashes begin with that seed.
+    # Without this, Swift seeds its hash tables at random, and the JSON parser's name hashes use the same seed.
     "SWIFT_DETERMINISTIC_HASHING": "1",
-    # Valgrind offers a program the same Haswell on every machine that has AVX2, and an older processor elsewhere. What
-    # chooses code by the processor is kept to what all of them have: libcrypto (no AVX, AVX2, BMI) and libc's memcpy
-    # and its kin, whose limits also follow the size of the caches.
+    # Valgrind emulates a Haswell on every machine that has AVX2, and an older processor elsewhere. Libraries that choose
+    # code by processor are limited to what all have: libcrypto (no AVX, AVX2, BMI), and libc's memcpy and similar
+    # functions, whose thresholds also depend on cache sizes.
     "OPENSSL_ia32cap": "~0x1000000000000000:~0x128",
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-AVX,-BMI2,-ERMS,-FSRM,-RTM,-MOVBE,-LZCNT"
     ":glibc.cpu.x86_non_temporal_threshold=0xc0000:glibc.cpu.x86_rep_movsb_threshold=0x800",
-    # The first call of a library's function would look it up.
+    # Otherwise, the first call of a library function would include its lookup.
     "LD_BIND_NOW": "1",
 }
 ALLOCATORS = {"malloc", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc", "posix_memalign", "valloc"}
@@ -66,7 +65,7 @@ def main() -> None:
     if unknown := set(options.names) - set(known):
         sys.exit(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     if options.names and (options.check or options.accept):
-        sys.exit("all are checked or accepted, or none")
+        sys.exit("--check and --accept take no names: they apply to all benchmarks")
     figures = measure_all(program, options.names or known)
     if options.accept:
         accept(figures)
@@ -88,10 +87,10 @@ def run(command: list, **options) -> str:
 
 def measure_all(program: pathlib.Path, names: list[str]) -> dict[str, Figures]:
     with tempfile.TemporaryDirectory() as directory:
-        # Valgrind 3.19 gives up on the debug information of newer compilers; the symbols are enough.
+        # Valgrind 3.19 cannot read the debug information of newer compilers; the symbols are enough.
         stripped = pathlib.Path(directory, program.name)
         run([shutil.which("objcopy"), "--strip-debug", program, stripped])
-        # Side by side on as many processors as there are: instructions do not depend on who else runs.
+        # In parallel on all processors: instruction counts do not depend on other load.
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
             return dict(zip(names, threads.map(lambda name: measure(stripped, name), names)))
 
@@ -99,23 +98,23 @@ def measure_all(program: pathlib.Path, names: list[str]) -> dict[str, Figures]:
 def measure(program: pathlib.Path, name: str) -> Figures:
     few, many = (count(program, name, iterations) for iterations in ITERATIONS)
     if many.instructions == 0:
-        sys.exit(f"{name}: no function of {program.name} is called measured")
+        sys.exit(f"{name}: {program.name} has no function named `measured`")
     per_iteration = [(more - less) / (ITERATIONS[1] - ITERATIONS[0]) for less, more in zip(few, many)]
-    # Whole numbers: jansson seeds its tables at random, and start-up may need an allocation more or less for it.
+    # Rounded: jansson seeds its tables at random, so startup may need one allocation more or less.
     return Figures(*map(round, per_iteration))
 
 
 def count(program: pathlib.Path, name: str, iterations: int) -> Figures:
     profile = program.parent / f"{name}.{iterations}"
-    # In a directory of our own, where no .valgrindrc lies about.
+    # In a directory of our own, which has no .valgrindrc.
     run([shutil.which("valgrind"), "--tool=callgrind", "--toggle-collect=*measured*", f"--callgrind-out-file={profile}",
          program, name, str(iterations)], cwd=program.parent)
     return total(profile)
 
 
 def total(profile: pathlib.Path) -> Figures:
-    """Sums a profile up: each function's own instructions by its object file, and the calls of the allocator."""
-    # A name is written once, as `(number) name`, and is `(number)` from then on; objects and functions count apart.
+    """Sums a profile's instructions and allocator calls, by whether they are in libcrypto."""
+    # A name appears once as `(number) name`, and then as `(number)`. Objects and functions are numbered separately.
     names: dict[tuple[str, str], str] = {}
     instructions, allocations = collections.Counter(), collections.Counter()
     here = {"ob": "", "fn": ""}
@@ -136,7 +135,7 @@ def total(profile: pathlib.Path) -> Figures:
                 called = dict(here)
                 is_callee = True
             elif match := re.match(r"[-+*\d]\S* (\d+)", line):
-                # The line behind a call has what the callee spent, which stands under its own name too.
+                # The line after a call has the callee's inclusive cost, which is also listed under its own name.
                 if not is_callee:
                     instructions[is_libcrypto(here["ob"])] += int(match[1])
                 is_callee = False
@@ -152,7 +151,7 @@ def is_allocator(function: dict[str, str]) -> bool:
 
 
 def times(program: pathlib.Path) -> dict[str, int]:
-    """Nanoseconds of one iteration, of the program as it is, outside of valgrind."""
+    """Nanoseconds per iteration of the original program, without valgrind."""
     lines = subprocess.run([program, "--time"], capture_output=True, text=True, check=True).stdout.splitlines()
     return {name: int(nanoseconds) for name, nanoseconds in map(str.split, lines)}
 
@@ -176,7 +175,7 @@ def accept(figures: dict[str, Figures]) -> None:
 def check(figures: dict[str, Figures]) -> None:
     committed = json.loads(FIGURES.read_text())
     if platform.machine() != committed["made with"]["machine"]:
-        sys.exit(f"{FIGURES.name} is about {committed['made with']['machine']}, and this is {platform.machine()}")
+        sys.exit(f"{FIGURES.name} is for {committed['made with']['machine']}, but this machine is {platform.machine()}")
     faults: list[str] = []
     gains: list[str] = []
     for name in committed["benchmarks"].keys() | figures.keys():
@@ -189,21 +188,21 @@ def check(figures: dict[str, Figures]) -> None:
                 change = f"{(now / was - 1) * 100:+.1f} %" if was else "from none"
                 (faults if now > was else gains).append(f"{name}: {what} {was} -> {now} ({change})")
     if gains:
-        # A gain is no reason to stop anybody; but what was gained is only held once the figures say so.
-        print(f"Cheaper by more than {TOLERANCE:.0%}; --accept holds it:", *(f"  {gain}" for gain in sorted(gains)), sep="\n")
+        # A gain is no failure. But until it is accepted, a regression to the old figures goes unnoticed.
+        print(f"Cheaper by more than {TOLERANCE:.0%}; --accept records it:", *(f"  {gain}" for gain in sorted(gains)), sep="\n")
     if not faults:
-        print(f"no benchmark of {len(figures)} is dearer than {FIGURES.name} says by more than {TOLERANCE:.0%}")
+        print(f"none of {len(figures)} benchmarks costs more than {FIGURES.name} allows (tolerance {TOLERANCE:.0%})")
         return
-    lines = [f"Dearer by more than {TOLERANCE:.0%}:", *(f"  {fault}" for fault in sorted(faults))]
+    lines = [f"More expensive by more than {TOLERANCE:.0%}:", *(f"  {fault}" for fault in sorted(faults))]
     for what, now in circumstances().items():
         if now != (was := committed["made with"].get(what)):
-            lines.append(f"The figures were made with another {what}: {was}; here it is {now}.")
-    lines.append(f"If that is meant to be: {sys.argv[0]} {sys.argv[1]} --accept, and commit {FIGURES.name}.")
+            lines.append(f"The figures were made with another {what}: {was}; this is {now}.")
+    lines.append(f"If this is intended, run {sys.argv[0]} {sys.argv[1]} --accept, and commit {FIGURES.name}.")
     sys.exit("\n".join(lines))
 
 
 def circumstances() -> dict[str, str]:
-    """What the figures depend on beside the code; said where they are off."""
+    """What the figures depend on besides the code; reported when they differ."""
     swift = subprocess.run("swift --version", shell=True, capture_output=True, text=True).stdout
     return {
         "machine": platform.machine(),

@@ -8,7 +8,7 @@ import quiet
 from paced import Answers
 
 USUAL = 0.005
-"""Milliseconds that the work takes on a core that is all there."""
+"""Milliseconds that the work takes on an undisturbed core."""
 
 
 def moments(first, last, late=0.02, took=USUAL):
