@@ -1,10 +1,10 @@
-/// A piece of the hot path and the fixed input it is measured on.
+/// A piece of the hot path and its fixed input.
 struct Benchmark: Sendable {
     let name: String
-    /// Makes the input ready, outside of what is measured.
+    /// Prepares the input; not measured.
     private let prepare: @Sendable () throws -> Iteration
 
-    /// Does the work once and says whether its result is right: it can neither fail unseen nor be optimized away.
+    /// Does the work once and returns whether the result is right, so that failures show and nothing is optimized away.
     typealias Iteration = () throws -> Bool
 
     init(_ name: String, _ prepare: @escaping @Sendable () throws -> Iteration) {
@@ -12,14 +12,14 @@ struct Benchmark: Sendable {
         self.prepare = prepare
     }
 
-    /// Runs a number of iterations, after some that make contexts ready and fill memos.
+    /// Runs `count` iterations, after a few that prepare contexts and fill caches.
     func run(_ count: Int) throws {
         let iteration = try prepare()
         try iterate(iteration, 5)
         try measured(iteration, count)
     }
 
-    /// What measure.py counts; it finds it by its name.
+    /// The code that measure.py counts. It finds this function by its name.
     @inline(never)
     private func measured(_ iteration: Iteration, _ count: Int) throws { try iterate(iteration, count) }
 
@@ -29,7 +29,7 @@ struct Benchmark: Sendable {
         }
     }
 
-    /// Nanoseconds of one iteration: the least of ten rounds of 10 ms or so, since whatever else runs only adds to it.
+    /// Nanoseconds per iteration: the minimum of ten rounds of about 10 ms, because other load only adds time.
     func nanoseconds() throws -> Int {
         let iteration = try prepare()
         let clock = ContinuousClock()
@@ -41,7 +41,7 @@ struct Benchmark: Sendable {
     }
 }
 
-/// What keeps a benchmark from being run.
+/// The reason why a benchmark cannot run.
 struct Mistake: Error, CustomStringConvertible {
     let description: String
 

@@ -1,7 +1,7 @@
 import JOSE
 import JSON
 
-/// What is between the octets of a request and the members of its JSON.
+/// Decoding: from the octets of a request to the members of its JSON.
 let encodingBenchmarks = [
     Benchmark("base64url-payload") {
         let fixtures = try Fixtures()

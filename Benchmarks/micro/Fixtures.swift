@@ -2,7 +2,7 @@ import JOSE
 import JSON
 import OpenSSL
 
-/// Keys and tokens that never change, made by make_fixtures.py: what a verification costs depends on them a little.
+/// Keys and tokens from make_fixtures.py. They never change, because verification costs depend on them a little.
 struct Fixtures {
     /// The raw nonce that belongs to every token.
     let nonce: String
@@ -19,13 +19,13 @@ struct Fixtures {
         self.keys = keys
     }
 
-    /// A compact JWS: a good one by the name of its algorithm, or one that is refused by the name of what is wrong.
+    /// A compact JWS. A good one is named after its algorithm, a bad one after its fault.
     func token(_ name: String) throws -> [UInt8] {
         guard let token = tokens[name]?.string else { throw Mistake("no token \(name)") }
         return Array(token.utf8)
     }
 
-    /// One of the parts of a token, as written.
+    /// One of the parts of a token, in base64url.
     func part(_ index: Int, of name: String) throws -> ArraySlice<UInt8> {
         try token(name).split(separator: UInt8(ascii: "."))[index]
     }
@@ -46,7 +46,7 @@ struct Fixtures {
         return json.bytes
     }
 
-    /// The members of a key.
+    /// The members of an algorithm's JWK.
     func key(_ algorithm: String) throws -> [String: JSONTree] {
         for key in keys {
             if let members = key.object, members["kid"]?.string == algorithm { return members }
@@ -54,7 +54,7 @@ struct Fixtures {
         throw Mistake("no key \(algorithm)")
     }
 
-    /// A key, decoded.
+    /// The decoded key of an algorithm.
     func publicKey(_ algorithm: String) throws -> PublicKey {
         let members = try key(algorithm)
         func octets(_ name: String) throws -> [UInt8] { try decode(Array((members[name]?.string ?? "").utf8)[...]) }
@@ -70,7 +70,7 @@ struct Fixtures {
     /// The JSON text of a JWK Set of these keys.
     func keySet(_ algorithms: [String]) throws -> [UInt8] { jwkSet(try algorithms.map(key)) }
 
-    /// The JSON text of a JWK Set of so many keys, `0`, `1` and so on by their `kid`, all of the same material.
+    /// The JSON text of a JWK Set of `count` copies of one key, with the `kid`s `0`, `1` and so on.
     func keySet(count: Int) throws -> [UInt8] {
         var members = try key("RS256")
         return jwkSet(

@@ -1,10 +1,10 @@
 private import Glibc
 
-/// Runs one piece of the hot path over and over on fixed input, for measure.py to count instructions and allocations.
+/// Repeats one piece of the hot path on fixed input, so that measure.py can count instructions and allocations.
 ///
-///     micro --list               the names of the benchmarks
-///     micro NAME ITERATIONS      runs one of them; exit code 1 if a result was not what it should be
-///     micro --time [NAME...]     nanoseconds of one iteration, roughly: the least of several rounds
+///     micro --list               prints the names of the benchmarks
+///     micro NAME ITERATIONS      runs one of them; exit status 1 if a result is wrong
+///     micro --time [NAME...]     prints approximate nanoseconds per iteration: the minimum of several rounds
 @main struct Micro {
     static let benchmarks =
         encodingBenchmarks + keyBenchmarks + signatureBenchmarks + tokenBenchmarks + requestBenchmarks

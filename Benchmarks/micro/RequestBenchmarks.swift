@@ -8,7 +8,7 @@ import NIOEmbedded
 import NIOPosix
 import Verification
 
-/// From the body of `POST /v1/verify` to the body of its answer: everything but HTTP.
+/// From the request body of `POST /v1/verify` to the response body: everything but HTTP.
 let requestBenchmarks = [
     Benchmark("answer") {
         let request = try VerifyRequest(try JSONObject(try Fixtures().request("RS256")))
@@ -46,7 +46,7 @@ private struct AuthorizationField: RequestFields {
     func values(named name: String) -> [ArraySlice<UInt8>] { [value[...]] }
 }
 
-/// A writer that is used again and again, as an event loop does.
+/// A reused writer, like that of an event loop.
 private final class Scratch {
     private var json = JSONWriter()
 
@@ -57,7 +57,7 @@ private final class Scratch {
     }
 }
 
-/// Octets that an answer or a problem exceeds if it is written at all.
+/// Sizes in octets that every complete answer or problem exceeds.
 private let (shortestAnswer, shortestProblem) = (700, 200)
 
 private func request(_ name: String, token: String, code: String) -> Benchmark {
@@ -78,26 +78,26 @@ private func request(_ name: String, token: String, code: String) -> Benchmark {
     }
 }
 
-/// The verifier of an event loop that has one provider with keys of its own.
+/// An event loop's verifier for one provider, with its own keys.
 private func requestVerifier() throws -> RequestVerifier {
     let keys = try Fixtures().keySet(["RS256", "RS384", "RS512", "ES256"])
     let fetched = FetchedKeys(
         keys: try JWKSet(keys), text: keys, algorithms: .all, source: .network, lifetime: nil,
         fetchedAtUnixSeconds: 1_700_000_000)
-    // Some time ago, so that the answer's age_seconds has as many digits after a slow run as after a fast one.
+    // Long ago, so that the answer's age_seconds has the same number of digits in slow and fast runs.
     let fetchedAt = SystemClocks.monotonic() - .seconds(2000)
     let delivered = LoopKeySnapshot()
     delivered.install(
         KeySnapshot(
             version: 1, fetched, omitted: [], fetchedAt: fetchedAt,
-            // As in a flood of bad signatures, the first of which had the keys fetched.
+            // As in a flood of bad signatures, whose first one has already triggered a key fetch.
             confirmedUntil: fetchedAt + .seconds(86_400), freshUntil: fetchedAt + .seconds(86_400),
             usableUntil: fetchedAt + .seconds(172_800)))
     let provider = Provider(policy: applePolicy(), isOptional: false, keys: unusedStore())
     return RequestVerifier([(provider, delivered)], by: try IDTokenVerifier())
 }
 
-/// A key store that is never started: a provider has one, and no thread of its must run beside what is measured.
+/// A key store that is never started. A provider needs one, but its threads must not run during a measurement.
 private func unusedStore() -> KeyStore {
     KeyStore(
         rules: KeyRules(), fetcher: NoFetcher(), archive: nil, threads: NIOThreadPool(numberOfThreads: 1),

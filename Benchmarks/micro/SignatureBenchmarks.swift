@@ -1,7 +1,7 @@
 import JOSE
 import OpenSSL
 
-/// One signature check an algorithm, the hash included, with a checker that has seen the key before.
+/// One signature check per algorithm, including the hash, with a checker that has seen the key before.
 let signatureBenchmarks = [
     signature("RS256", .rsaPKCS1(.bits256)),
     signature("RS384", .rsaPKCS1(.bits384)),

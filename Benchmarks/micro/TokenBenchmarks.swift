@@ -3,7 +3,7 @@ import JOSE
 import JSON
 import OpenSSL
 
-/// What an ID Token's claims cost.
+/// The cost of an ID Token's claims.
 let tokenBenchmarks = [
     Benchmark("nonce") {
         let fixtures = try Fixtures()
@@ -17,7 +17,7 @@ let tokenBenchmarks = [
         let verifier = try IDTokenVerifier()
         return { try verifier.read(token).algorithm == .rs256 }
     },
-    // With the signature, most of which is OpenSSL's and counted apart.
+    // Includes the signature, whose cost is mostly OpenSSL's and counted separately.
     Benchmark("id-token-verify") {
         let fixtures = try Fixtures()
         let keys = try JWKSet(try fixtures.keySet(["RS256", "RS384", "RS512"]))
@@ -34,7 +34,7 @@ let tokenBenchmarks = [
     },
 ]
 
-/// The policy that the fixtures' tokens are made for.
+/// The policy that matches the fixtures' tokens.
 func applePolicy() -> ProviderPolicy {
     var policy = ProviderPreset.apple.policy(
         id: "apple", issuer: "https://appleid.apple.com", audiences: ["com.example.app"])

@@ -1,4 +1,4 @@
-// The cheapest HTTP/1.1 server that NIO's own parts make: each request's body is its answer.
+// The cheapest HTTP/1.1 server that can be built from NIO's own parts: it returns each request's body.
 //
 // usage: echo PORT
 
@@ -18,7 +18,7 @@ final class Echo: ChannelInboundHandler {
         case .head:
             body = nil
         case .body(var part):
-            // A body that comes in one piece, as nearly all do, is not copied.
+            // A body that arrives in one piece, as nearly all do, is not copied.
             if body == nil { body = part } else { body?.writeBuffer(&part) }
         case .end:
             answer(context, body ?? ByteBuffer())

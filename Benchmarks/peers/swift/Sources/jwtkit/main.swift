@@ -1,4 +1,4 @@
-// Vapor's jwt-kit in a Hummingbird server: what a Swift backend writes today.
+// Vapor's jwt-kit in a Hummingbird server: what a Swift backend would use today.
 //
 // usage: jwtkit PORT KEYS.json
 
