@@ -1,4 +1,4 @@
-"""`deploy/ci`: the forges' schemas accept the recipes, and both run `.ci/run` in the image that the service is built in."""
+"""`deploy/ci`: the recipes satisfy the forges' schemas, and run `.ci/run` in the service's build image."""
 
 import re
 import subprocess
@@ -20,24 +20,24 @@ def found(file, schema: str) -> int:
 
 
 @pytest.mark.parametrize("name, schema", SCHEMAS.items())
-def test_the_forge_understands_it(name, schema):
+def test_the_recipe_satisfies_the_forges_schema(name, schema):
     assert found(FOLDER / name, schema) == 0
 
 
 @pytest.mark.parametrize("name, schema", SCHEMAS.items())
-def test_a_slip_would_be_found(tmp_path, name, schema):
+def test_the_schema_check_detects_a_typo(tmp_path, name, schema):
     slip = tmp_path / name
     slip.write_text((FOLDER / name).read_text().replace("image:", "imagee:"))
     assert found(slip, schema) != 0
 
 
-def test_every_recipe_is_tested_and_named():
+def test_every_recipe_is_tested_and_listed_in_the_readme():
     assert {file.name for file in FOLDER.glob("*.yaml")} == set(SCHEMAS)
     page = (FOLDER / "README.md").read_text()
     assert all(f"]({name})" in page for name in SCHEMAS)
 
 
-def test_they_run_what_ci_runs_in_the_image_of_the_build():
+def test_the_recipes_run_the_ci_commands_in_the_build_image():
     [image] = re.findall(r"^FROM (\S+) AS build$", (REPOSITORY / "deploy/container/Containerfile").read_text(), re.MULTILINE)
     job = yaml.safe_load((FOLDER / "github.yaml").read_text())["jobs"]["ci"]
     assert job["container"]["image"] == image

@@ -1,4 +1,4 @@
-"""What others build is named by its whole version: images, and the packages that the builds and tests download."""
+"""Third-party images and packages are pinned to full versions."""
 
 import re
 import subprocess
@@ -8,9 +8,9 @@ import pytest
 from harness.service import REPOSITORY
 
 IMAGE = re.compile(r"^(?:FROM| *(?:- )?image:) +(\S+)", re.MULTILINE)
-# A digest, or a version of three numbers; the versions of `pause` have two.
+# A digest, or a version with three numbers; `pause` versions have two.
 WHOLE = re.compile(r"@sha256:[0-9a-f]{64}$|:v?\d+\.\d+\.\d+(-[a-z-]+)?$|^registry\.k8s\.io/pause:\d+\.\d+$")
-# Built here, and no image.
+# Built here, or not an image.
 OURS = {"${ASSAY_IMAGE:-assay}", "scratch"}
 LOCKS = sorted(file for file in REPOSITORY.glob("*/**/requirements.lock") if ".venv" not in str(file))
 
@@ -21,12 +21,12 @@ def images() -> list[str]:
 
 
 @pytest.mark.parametrize("image", images())
-def test_an_image_is_named_by_its_whole_version(image):
+def test_an_image_is_pinned_to_a_full_version(image):
     assert WHOLE.search(image)
 
 
 @pytest.mark.parametrize("image", ["nginx", "nginx:latest", "nginx:1.28", "swift:6.3-bookworm", "a:1.2.3@sha256:00"])
-def test_less_than_that_would_be_found(image):
+def test_an_incomplete_version_is_detected(image):
     assert not WHOLE.search(image)
 
 
@@ -40,7 +40,7 @@ def test_every_python_package_has_its_hashes(lock):
 
 
 def normal(requirement: str) -> str:
-    """A requirement as locks have it: the name in lower case with hyphens, without extras."""
+    """A requirement as written in lock files: the name in lower case with hyphens, without extras."""
     name, version = re.sub(r"\[.*\]", "", requirement).split("==")
     return f"{re.sub('[-_.]+', '-', name).lower()}=={version}"
 

@@ -1,4 +1,4 @@
-"""A page on the Internet, whose own name may lead here (DNS rebinding), reaches no listener of `assay dev`."""
+"""No listener of `assay dev` accepts requests from public web pages whose name resolves here (DNS rebinding)."""
 
 import json
 
@@ -16,17 +16,17 @@ def begin(dev, host: str):
 
 
 @pytest.mark.parametrize("host", OURS)
-def test_the_service_answers_under_names_that_nobody_can_register(host, dev):
+def test_the_service_accepts_host_names_that_cannot_be_registered(host, dev):
     assert begin(dev, host).status == 201
 
 
 @pytest.mark.parametrize("host", PUBLIC)
-def test_the_service_answers_under_no_name_that_someone_can_register(host, dev):
+def test_the_service_rejects_host_names_that_can_be_registered(host, dev):
     assert_code(begin(dev, host), "request_invalid")
     assert_code(dev.api.get("/v1/nothing", {"Host": host}), "request_invalid")
 
 
 @pytest.mark.parametrize("host", PUBLIC)
-def test_nor_do_the_other_listeners(host, dev):
+def test_the_other_listeners_reject_them_too(host, dev):
     assert_code(dev.admin.get("/v1/verdicts", {"Host": host}), "request_invalid")
     assert dev.ask_issuer("GET", "/people", headers={"Host": host}).status == 421

@@ -139,7 +139,7 @@ def test_a_token_is_shown_with_its_verdict(visit):
     expect(page.get_by_role("heading", level=1)).to_have_text("Refused token_expired")
 
 
-def test_a_refusal_says_why(visit):
+def test_a_rejection_is_explained(visit):
     page = visit("/apple/native")
     page.get_by_label("Nonce").select_option("that of another sign-in")
     page.get_by_role("button", name="Get it and verify it").click()
@@ -150,7 +150,7 @@ def test_a_refusal_says_why(visit):
     assert faults(page) == [] and violations(page) == []
 
 
-def test_json_stands_in_the_order_of_the_contract(visit):
+def test_json_members_are_in_the_order_of_the_contract(visit):
     page = visit("/google/native")
     page.get_by_role("button", name="Get it and verify it").click()
     answer = json.loads(page.get_by_label("Assay's response").inner_text())
@@ -162,7 +162,7 @@ def test_json_stands_in_the_order_of_the_contract(visit):
     assert request == [name for name in schemas["VerifyRequest"]["properties"] if name in request]
 
 
-def test_an_audience_of_an_api_is_not_called_a_client_id(chromium, tmp_path):  # noqa: F811
+def test_the_audience_of_an_api_is_not_called_a_client_id(chromium, tmp_path):  # noqa: F811
     settings = tmp_path / "assay.yaml"
     settings.write_text("providers: [{ id: api, issuer: https://op.test, audiences: [https://api.test], tokens: access }]\n")
     with Dev("--config", str(settings)) as dev:
@@ -177,7 +177,7 @@ def test_an_audience_of_an_api_is_not_called_a_client_id(chromium, tmp_path):  #
 # MARK: The panel
 
 
-def test_the_faults_that_are_on_are_named_on_every_page(visit, dev):
+def test_every_page_lists_the_active_faults(visit, dev):
     page = visit()
     banner = page.get_by_role("complementary", name="Faults that are on")
     expect(banner).to_have_count(0)

@@ -125,7 +125,7 @@ def test_verify_documents_every_status():
     assert set(document().operation("verify").responses) == {200, 400, 401, 404, 408, 413, 415, 422, 431, 500, 503}
 
 
-def test_what_can_be_off_in_the_settings_documents_that_it_is_not_found_then():
+def test_operations_that_can_be_off_document_the_404_for_that():
     found = {operation.id for operation in document().operations if (404, "not_found") in operation.answers}
     assert found == OPTIONAL_OPERATIONS
 

@@ -262,8 +262,8 @@ def test_paths_exist_only_on_their_listeners_with_their_methods(path, listener, 
             assert allowed - {"head"} == documented
 
 
-def test_a_feature_that_is_off_is_not_found():
-    """All of them, without the settings of any."""
+def test_operations_of_a_disabled_feature_return_not_found():
+    """Checks all optional operations on a service that enables none of them."""
     with Service({"id": "oidc", "issuer": "https://op.example", "audiences": ["app"], "jwks_uri": "https://op.example/keys"}) as service:
         for operation in document().operations:
             if (404, "not_found") in operation.answers:

@@ -38,7 +38,7 @@ def test_the_metrics_follow_the_formats_conventions(service, oidc):
         assert not name.startswith("assay_") or (kind == "counter") == name.endswith("_total"), name
 
 
-def test_the_page_of_metrics_has_what_is_served(service):
+def test_the_metrics_page_lists_every_served_metric(service):
     page = (REPOSITORY / "docs/metrics.md").read_text()
     found = metrics(service)
     assert found.types
