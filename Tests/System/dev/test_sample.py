@@ -119,18 +119,18 @@ def test_another_browser_cannot_finish_a_sign_in(page, dev, chromium):
 
 
 @pytest.mark.parametrize("length", NO_LENGTHS, ids=lambda length: repr(length)[:20])
-def test_a_length_that_is_none_is_refused(dev, length):
+def test_an_invalid_content_length_is_refused(dev, length):
     address = dev.origin.removeprefix("http://").replace("localhost", "127.0.0.1")
     assert posted(address, "/refresh", f"Content-Length: {length}") == 400
 
 
 @pytest.mark.parametrize("type", ["application/json", "application/x-www-form-urlencoded", "application/secevent+jwt"])
-def test_junk_is_no_notification(dev, type):
+def test_an_unreadable_notification_is_refused(dev, type):
     address = dev.origin.removeprefix("http://").replace("localhost", "127.0.0.1")
     assert posted(address, "/notifications/apple", f"Content-Type: {type}", "Content-Length: 5") == 400
 
 
-def test_a_planted_cookie_signs_nobody_in(page, dev):
+def test_a_planted_cookie_is_ignored(page, dev):
     sign_in(page, "google")
     expect(page.get_by_role("heading")).to_have_text("Hello Kim Example")
     (session,) = [each["value"] for each in page.context.cookies() if each["name"] == "__Host-session"]

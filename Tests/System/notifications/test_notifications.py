@@ -298,7 +298,7 @@ def test_each_request_has_a_span(server):
 
 
 @pytest.mark.parametrize("form", ["text", "object", "array"])
-def test_notifications_of_apples_double_are_verified(form):
+def test_notifications_from_apples_double_are_verified(form):
     types = {
         "consent-revoked": "consent_revoked", "account-delete": "account_deleted", "account-deleted": "account_deleted",
         "email-disabled": "email_relay_disabled", "email-enabled": "email_relay_enabled", "made-up": "other",
