@@ -116,7 +116,9 @@ import Testing
         #expect(scene.fail().answers == [3: unavailable(500), 4: .retry])
         #expect(scene.wait(.newerKeys, id: 5).startsFetch)
         #expect(scene.fail().answers == [5: unavailable(500)])
-        #expect(scene.wait(.newerKeys, id: 6).answers == [6: unavailable(500)])
+        #expect(scene.wait(.newerKeys, id: 6).startsFetch)
+        #expect(scene.fail().answers == [6: unavailable(500)])
+        #expect(scene.wait(.newerKeys, id: 7).answers == [7: unavailable(500)])
     }
 
     // MARK: Waiting

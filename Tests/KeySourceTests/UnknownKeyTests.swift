@@ -4,25 +4,28 @@ import Testing
 
 /// The fetches that a token with an unknown key may cause.
 @Suite struct UnknownKeyTests {
-    @Test func `unknown keys cause two fetches in thirty seconds and no third`() {
+    @Test(arguments: [true, false])
+    func `unknown keys, and likewise bad signatures, cause two fetches in thirty seconds and no third`(isUnknown: Bool)
+    {
         var scene = Scene.ready()
-        #expect(scene.wait(.key("b"), id: 1).startsFetch)
+        func need(_ keyID: String) -> KeyStore.StateMachine.FetchReason { isUnknown ? .key(keyID) : .newerKeys }
+        #expect(scene.wait(need("b"), id: 1).startsFetch)
         scene.succeed()
         scene.moveTo(10)
-        #expect(scene.wait(.newerKeys, id: 2).startsFetch)
+        #expect(scene.wait(need("b2"), id: 2).startsFetch)
         scene.succeed()
         scene.moveTo(29.999)
         let refused: (Int) -> [Seen] = {
             [.report(.unknownKeyFetchRefused), .resume($0, .unchanged)]
         }
-        #expect(scene.wait(.key("c"), id: 3) == refused(3))
-        #expect(scene.wait(.newerKeys, id: 4) == refused(4))
+        #expect(scene.wait(need("c"), id: 3) == refused(3))
+        #expect(scene.wait(need("c2"), id: 4) == refused(4))
         scene.moveTo(30)
-        #expect(scene.wait(.key("d"), id: 5).startsFetch)
+        #expect(scene.wait(need("d"), id: 5).startsFetch)
         scene.succeed()
-        #expect(scene.wait(.key("e"), id: 6) == refused(6))
+        #expect(scene.wait(need("e"), id: 6) == refused(6))
         scene.moveTo(40)
-        #expect(scene.wait(.key("f"), id: 7).startsFetch)
+        #expect(scene.wait(need("f"), id: 7).startsFetch)
     }
 
     @Test func `fetches that fail count against the budget too`() {
@@ -93,7 +96,7 @@ import Testing
             scene.succeed()
         }
         let planned = scene.machine.nextFetch
-        #expect(scene.wait(.key("c"), id: 3).timer == nil)
+        #expect(scene.wait(.newerKeys, id: 3).timer == nil)
         #expect(scene.machine.nextFetch == planned)
     }
 

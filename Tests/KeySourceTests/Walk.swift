@@ -8,7 +8,8 @@ import TestSupport
 struct Walk {
     enum Invariant: String {
         case oneFetch = "never two fetches at once"
-        case unknownKeyBudget = "at most two fetches for unknown keys in any thirty seconds"
+        case unknownKeyBudget =
+            "at most two fetches for unknown keys, and two for bad signatures, in any thirty seconds"
         case missingKeyMemory = "a kid that a fetch has not found causes none for thirty seconds"
         case confirmed = "a bad signature causes no fetch within thirty seconds of a whole answer past caches"
         case unchanged = "a verdict stands only where the last fetch succeeded"
@@ -80,7 +81,8 @@ struct Walk {
     var isStarted = false
     var steps = 0
     var lastPlannedFetch: MonotonicTime?
-    var unknownKeyFetches: [MonotonicTime] = []
+    /// For unknown keys, and for bad signatures.
+    var unknownKeyFetches: [Bool: [MonotonicTime]] = [:]
     var missing: [String: MonotonicTime] = [:]
     var lastRefresh: MonotonicTime?
     /// When the provider last sent a full response past caches.
@@ -217,10 +219,10 @@ struct Walk {
         case .anyKeys(let mayFetch):
             if !mayFetch || (hasFailed && (plannedFetch.map { $0 > heard } ?? false)) { fail(.noFetchInBackoff) }
         case .key, .replacedKey, .newerKeys:
-            unknownKeyFetches = (unknownKeyFetches + [heard]).suffix(3)
-            if unknownKeyFetches.count == 3, unknownKeyFetches[2] - unknownKeyFetches[0] < .seconds(30) {
-                fail(.unknownKeyBudget)
-            }
+            let isUnknown = if case .key = need { true } else { false }
+            let fetches = Array((unknownKeyFetches[isUnknown, default: []] + [heard]).suffix(3))
+            unknownKeyFetches[isUnknown] = fetches
+            if fetches.count == 3, fetches[2] - fetches[0] < .seconds(30) { fail(.unknownKeyBudget) }
             if let keyID = need.keyID, let since = missing[keyID], heard - since < .seconds(30) {
                 fail(.missingKeyMemory)
             }

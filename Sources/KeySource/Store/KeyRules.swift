@@ -16,8 +16,8 @@ package struct KeyRules: Sendable {
     package var staleIfError = Interval.seconds(24 * 3600)
     /// The longest time for which a key that the provider's last response omitted is kept.
     var graceForOmittedKeys = Interval.seconds(3600)
-    /// The maximum number of fetches within ``unknownKeyWindow`` that unknown `kid`s, and bad signatures by known ones,
-    /// may cause.
+    /// The maximum number of fetches within ``unknownKeyWindow`` that unknown `kid`s may cause, and the same number for
+    /// bad signatures by known ones.
     package var unknownKeyFetches = 2
     package var unknownKeyWindow = Interval.seconds(30)
     /// How long a negative result is remembered. Until then, no further fetch is made for a `kid` that a fetch did not

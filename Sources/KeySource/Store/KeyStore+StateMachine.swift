@@ -23,7 +23,12 @@ extension KeyStore {
         private var fetch: Fetch?
         private var consecutiveFailures = 0
         private var waiters = Waiters()
-        private var unknownKeys: UnknownKeyBudget
+        /// For tokens with an unknown `kid`.
+        private var unknownKeys: FetchBudget
+        /// For tokens whose signature no current key made. A budget of their own: forged tokens of one sort must not delay
+        /// genuine ones of the other.
+        private var badSignatures: FetchBudget
+        private var missing: MissingKeys
         private var sought = SoughtKeys()
         private var reportedState = KeyState.unavailable
         private var isFallbackBroken = false
@@ -46,7 +51,9 @@ extension KeyStore {
             self.rules = rules
             self.random = random
             self.now = now
-            unknownKeys = UnknownKeyBudget(rules)
+            unknownKeys = FetchBudget(rules)
+            badSignatures = FetchBudget(rules)
+            missing = MissingKeys(rules)
         }
 
         package typealias WaiterID = Int
@@ -163,13 +170,14 @@ extension KeyStore {
                 if case .replacedKey = need, rules.findsKeysByID || snapshot?.isConfirmed(at: now) == true {
                     return [.resume(id, .unchanged)]
                 }
-                if let keyID = need.keyID, unknownKeys.isMissing(keyID, now: now) {
+                if let keyID = need.keyID, missing.contains(keyID, now: now) {
                     return [.resume(id, outcomeWithoutFetch)]
                 }
                 // Record the key even if this token causes no fetch: the next fetch asks for all recorded keys.
                 if rules.findsKeysByID, let keyID = need.keyID { sought.seek(keyID) }
                 guard fetch == nil else { break }
-                guard unknownKeys.spend(now: now) else {
+                let isAllowed = isUnknown(need) ? unknownKeys.spend(now: now) : badSignatures.spend(now: now)
+                guard isAllowed else {
                     return [.report(.unknownKeyFetchRefused), .resume(id, outcomeWithoutBudget)]
                 }
                 effects = [.report(.unknownKeyFetchSpent)] + beginFetch(.reload)
@@ -211,7 +219,7 @@ extension KeyStore {
             if hasRecovered { effects.append(.report(.recovered)) }
             for waiter in waiters.remove(where: { !$0.needsAnotherFetch }) {
                 if !waiter.missedFetchStart, let keyID = waiter.need.keyID, !current.hasKey(keyID) {
-                    unknownKeys.remember(missing: keyID, now: now)
+                    missing.insert(keyID, now: now)
                 }
                 // Where keys are fetched one by one, the token may need one that this fetch did not request.
                 let mustAskAgain = waiter.missedFetchStart || (rules.findsKeysByID && waiter.needsAnyKeys)
@@ -360,6 +368,9 @@ extension KeyStore {
             sought.beginFetch()
             return [.startFetch(mode)]
         }
+
+        /// Whether a request needs a key that is not in the set, rather than newer keys for those that did not fit.
+        private func isUnknown(_ need: FetchReason) -> Bool { if case .key = need { true } else { false } }
 
         /// The outcome for a request that may not cause a fetch now.
         private var outcomeWithoutFetch: Outcome {
