@@ -51,7 +51,8 @@ let package = Package(
         .target(name: "JOSE", dependencies: ["Bytes", "OpenSSL", "JSON"], swiftSettings: settings),
         .target(name: "IDToken", dependencies: ["Bytes", "JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
         .target(
-            name: "TokenDiagnostics", dependencies: ["AccessTokens", "Bytes", "IDToken", "JOSE", "OpenSSL", "JSON"],
+            name: "TokenDiagnostics",
+            dependencies: ["AccessTokens", "Bytes", "IDToken", "JOSE", "Notifications", "OpenSSL", "JSON"],
             swiftSettings: settings),
         .target(
             name: "Grants", dependencies: ["Bytes", "IDToken", "JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
@@ -232,7 +233,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "NotificationsTests",
-            dependencies: ["IDToken", "JOSE", "JSON", "Notifications", "SignInFixtures", "TestSupport"],
+            dependencies: [
+                "IDToken", "JOSE", "JSON", "Notifications", "SignInFixtures", "TestSupport", "TokenDiagnostics",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "TokenDiagnosticsTests",

@@ -9,7 +9,8 @@ package struct Authorization: Sendable, Equatable {
     /// In the token's order, each once.
     package let scopes: [String]
     package let roles: [String]
-    package let groups: [String]
+    /// `nil` if the user has too many for the provider to list.
+    package let groups: [String]?
     package let entitlements: [String]
 
     /// Reads an access token's claims.
@@ -20,7 +21,7 @@ package struct Authorization: Sendable, Equatable {
         clientID = client
         scopes = try Self.scopes(in: claims)
         roles = claims.names(at: names.roles)
-        groups = claims.names(at: names.groups)
+        groups = claims.leavesOutGroups(at: names.groups) ? nil : claims.names(at: names.groups)
         entitlements = claims.names(at: names.entitlements)
     }
 

@@ -11,6 +11,9 @@ package enum Denial: Error, Equatable, Sendable {
     case scopeMissing(needed: [String])
     /// The token is valid, but does not meet a requirement of the policy other than its scopes.
     case requirementNotMet
+    /// The policy or the provider's settings have a rule for the user's groups, of which there are too many for the
+    /// provider to list.
+    case groupsOverage
     /// The values for the backend are longer than ``ForwardAuthPolicy/maximumValuesLength``.
     case valuesTooLong
 
@@ -23,6 +26,7 @@ package enum Denial: Error, Equatable, Sendable {
         case .tokenRejected(let code): code
         case .scopeMissing: "scope_missing"
         case .requirementNotMet: "requirement_not_met"
+        case .groupsOverage: "groups_overage"
         case .valuesTooLong: "values_too_long"
         }
     }
@@ -32,7 +36,7 @@ package enum Denial: Error, Equatable, Sendable {
     package var status: Int {
         switch self {
         case .tokenMissing, .tokenUnreadable, .tokenRejected: 401
-        case .gatewayUnauthenticated, .scopeMissing, .requirementNotMet, .valuesTooLong: 403
+        case .gatewayUnauthenticated, .scopeMissing, .requirementNotMet, .groupsOverage, .valuesTooLong: 403
         }
     }
 
@@ -46,7 +50,7 @@ package enum Denial: Error, Equatable, Sendable {
         case .tokenRejected: #"Bearer error="invalid_token""#
         case .scopeMissing(let needed):
             #"Bearer error="insufficient_scope", scope="\#(needed.joined(separator: " "))""#
-        case .gatewayUnauthenticated, .requirementNotMet, .valuesTooLong: nil
+        case .gatewayUnauthenticated, .requirementNotMet, .groupsOverage, .valuesTooLong: nil
         }
     }
 }

@@ -32,7 +32,8 @@ package struct ForwardAuthPolicy: Sendable, Equatable {
     /// Checks the requirements, and returns the header fields that tell the backend who sent the request.
     ///
     /// - Returns: the fields of the response, each name once.
-    /// - Throws: ``Denial/scopeMissing(needed:)``, ``Denial/requirementNotMet``, ``Denial/valuesTooLong``.
+    /// - Throws: ``Denial/scopeMissing(needed:)``, ``Denial/requirementNotMet``, ``Denial/groupsOverage``,
+    ///   ``Denial/valuesTooLong``.
     package func fields(
         for token: GatewayToken, now: UnixTime, clockSkewSeconds: Int64
     ) throws(Denial) -> [(name: String, value: String)] {

@@ -22,20 +22,12 @@ package struct Requirements: Sendable, Equatable {
         case scopes, claims, email, age
     }
 
-    /// - Throws: ``Denial/scopeMissing(needed:)``, ``Denial/requirementNotMet``.
+    /// - Throws: ``Denial/scopeMissing(needed:)``, ``Denial/requirementNotMet``, ``Denial/groupsOverage``.
     func check(_ token: GatewayToken, now: UnixTime, clockSkewSeconds: Int64) throws(Denial) {
-        func isMet(_ requirement: Requirement) -> Bool {
-            self.isMet(requirement, by: token, now: now, clockSkewSeconds: clockSkewSeconds)
-        }
-        guard isMet(.scopes) else { throw denial(for: .scopes) }
-        guard isMet(.claims), isMet(.email), isMet(.age) else { throw denial(for: .claims) }
-    }
-
-    /// Why a request is denied if its token does not meet a requirement.
-    package func denial(for requirement: Requirement) -> Denial {
-        switch requirement {
-        case .scopes: .scopeMissing(needed: scopes)
-        case .claims, .email, .age: .requirementNotMet
+        for requirement in Requirement.allCases {
+            if let denial = denial(for: requirement, token, now: now, clockSkewSeconds: clockSkewSeconds) {
+                throw denial
+            }
         }
     }
 
@@ -49,33 +41,35 @@ package struct Requirements: Sendable, Equatable {
         }
     }
 
-    /// Whether a token meets one requirement; `true` if the policy does not have it.
-    package func isMet(
-        _ requirement: Requirement, by token: GatewayToken, now: UnixTime, clockSkewSeconds: Int64
-    ) -> Bool {
+    /// Why a request is denied for one requirement; `nil` if its token meets it, or if the policy does not have it.
+    package func denial(
+        for requirement: Requirement, _ token: GatewayToken, now: UnixTime, clockSkewSeconds: Int64
+    ) -> Denial? {
         switch requirement {
-        case .scopes: scopes.isEmpty || scopes.allSatisfy((token.authorization?.scopes ?? []).containsExactly)
-        case .claims: hasClaims(token)
-        case .email: neededEmailTrust.map { hasEmail(token.identity, trustedAtLeast: $0) } ?? true
-        case .age: isFresh(token.authenticatedAt, now: now, clockSkewSeconds: clockSkewSeconds)
+        case .scopes:
+            scopes.allSatisfy((token.authorization?.scopes ?? []).containsExactly)
+                ? nil : .scopeMissing(needed: scopes)
+        case .claims: denial(forClaimsOf: token)
+        case .email:
+            neededEmailTrust.map { hasEmail(token.identity, trustedAtLeast: $0) } ?? true ? nil : .requirementNotMet
+        case .age:
+            isFresh(token.authenticatedAt, now: now, clockSkewSeconds: clockSkewSeconds) ? nil : .requirementNotMet
         }
     }
 
     /// The minimum trust in the address; `nil` if no address is required. An unverified address may be anybody's.
     package var neededEmailTrust: Identity.EmailTrust? { emailTrust ?? (emailDomains.isEmpty ? nil : .verified) }
 
-    private func hasClaims(_ token: GatewayToken) -> Bool {
-        guard !claimRules.isEmpty else { return true }
+    private func denial(forClaimsOf token: GatewayToken) -> Denial? {
+        guard !claimRules.isEmpty else { return nil }
         // Only a few policies have such rules, so verified tokens don't keep their claims as a parsed object.
-        guard let object = try? JSONObject(token.claimsText) else { return false }
+        guard let object = try? JSONObject(token.claimsText) else { return .requirementNotMet }
         let claims = Claims(object)
-        return claimRules.allSatisfy { rule in
-            do throws(Rejection) {
-                try rule.check(claims)
-                return true
-            } catch {
-                return false
-            }
+        do throws(Rejection) {
+            for rule in claimRules { try rule.check(claims) }
+            return nil
+        } catch {
+            return error == .groupsOverage ? .groupsOverage : .requirementNotMet
         }
     }
 

@@ -37,6 +37,9 @@ public struct ClaimName: Sendable, Hashable {
     package static let shortScope = ClaimName("scp")
     package static let clientID = ClaimName("client_id")
 
+    // RFC 7800, section 3.1: the key that the token is bound to.
+    package static let confirmation = ClaimName("cnf")
+
     // AWS load balancers: a member of the header of their assertions.
     package static let signer = ClaimName("signer")
 
@@ -61,4 +64,9 @@ public struct ClaimName: Sendable, Hashable {
     // Microsoft Entra ID and Google Workspace.
     package static let tenant = ClaimName("tid")
     package static let hostedDomain = ClaimName("hd")
+
+    // RFC 9068, section 2.2.3.1; and what Microsoft Entra ID sends instead if there are too many.
+    package static let groups = ClaimName("groups")
+    package static let claimNames = ClaimName("_claim_names")
+    package static let hasGroups = ClaimName("hasgroups")
 }

@@ -70,6 +70,21 @@ package struct Claims: Sendable {
         return value.string ?? value.elements?.first?.string
     }
 
+    /// Whether the claim at a path is that of the user's groups, and the provider left the groups out because there are
+    /// too many. The user then has groups, but the token does not say which.
+    ///
+    /// - Source: learn.microsoft.com/entra/identity-platform/access-token-claims-reference, "Groups overage claim".
+    package func leavesOutGroups(at path: ClaimPath) -> Bool {
+        guard path.steps == [.groups] else { return false }
+        if let names = object[ClaimName.claimNames.json]?.object, names.kind(of: ClaimName.groups.json) != nil {
+            return true
+        }
+        switch object.kind(of: ClaimName.hasGroups.json) {
+        case nil, .null, .false: return false
+        default: return true
+        }
+    }
+
     /// `aud`: a string or an array of strings (RFC 7519, section 4.1.3); empty if it is absent, `null` or `[]`.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.

@@ -30,6 +30,10 @@ public enum Rejection: Error, Equatable, Sendable {
     case subjectMismatch
     /// An access token does not grant a scope that the request needs.
     case scopeMissing
+    /// An access token is bound to its client's key, and nothing proves that the sender has that key.
+    case bindingRequired
+    /// A rule depends on the user's groups, and the provider left them out of the token because there are too many.
+    case groupsOverage
     /// OpenSSL failed for a reason that no token can cause. The token may be valid.
     case cryptographyUnavailable
 
@@ -70,6 +74,8 @@ public enum Rejection: Error, Equatable, Sendable {
         case cHashMismatch = "c_hash_mismatch"
         case subjectMismatch = "subject_mismatch"
         case scopeMissing = "scope_missing"
+        case bindingRequired = "binding_required"
+        case groupsOverage = "groups_overage"
         case `internal` = "internal"
     }
 
@@ -100,6 +106,8 @@ public enum Rejection: Error, Equatable, Sendable {
         case .cHashMismatch: .cHashMismatch
         case .subjectMismatch: .subjectMismatch
         case .scopeMissing: .scopeMissing
+        case .bindingRequired: .bindingRequired
+        case .groupsOverage: .groupsOverage
         case .cryptographyUnavailable: .internal
         }
     }

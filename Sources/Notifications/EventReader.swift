@@ -44,8 +44,10 @@ struct EventReader {
     /// Leaves members out of ``rest``.
     mutating func take(_ names: JSONName...) { taken += names }
 
-    /// Adds a member from elsewhere to the data.
-    mutating func add(_ name: JSONName, _ value: JSONValue) { added.append((name, value)) }
+    /// Adds a member from elsewhere to the data, unless the event has one of that name.
+    mutating func add(_ name: JSONName, _ value: JSONValue) {
+        if event[name] == nil { added.append((name, value)) }
+    }
 
     /// Whether every member has been read.
     var isEmpty: Bool { event.hasOnly(taken) }

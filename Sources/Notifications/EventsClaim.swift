@@ -6,8 +6,9 @@ internal import JSON
 enum EventsClaim {
     /// The one event of a notification from Apple.
     case apple(JSONObject)
-    /// The event of a logout token, and its other events.
-    case logout(JSONObject, others: [(type: String, event: JSONObject)])
+    /// The event of a logout token, the other events, and the members that are no events.
+    case logout(
+        JSONObject, others: [(type: String, event: JSONObject)], members: [(name: String, value: JSONValue)])
     /// Events by their type, a URI, in the order of the token.
     case securityEvents([(type: String, event: JSONObject)])
 
@@ -52,21 +53,26 @@ enum EventsClaim {
         if object.kind(of: "type") != nil {
             self = .apple(object)
         } else if let logout = object[Self.logoutType] {
-            guard let event = logout.object, let events = Self.events(object) else { return nil }
-            self = .logout(event, others: events.filter { !$0.type.isExactly(Self.logoutType.string) })
+            guard let event = logout.object, let (events, members) = Self.members(of: object) else { return nil }
+            let others = events.filter { !$0.type.isExactly(Self.logoutType.string) }
+            self = .logout(event, others: others, members: members)
         } else {
-            guard let events = Self.events(object) else { return nil }
+            // Each member is an event (RFC 8417, section 2.2).
+            guard let (events, members) = Self.members(of: object), members.isEmpty else { return nil }
             self = .securityEvents(events)
         }
     }
 
-    /// The members of the claim, each of which must be an event.
-    private static func events(_ object: JSONObject) -> [(type: String, event: JSONObject)]? {
+    /// The members of the claim: events, and others. `nil` if there are none, or too many.
+    private static func members(
+        of object: JSONObject
+    ) -> (events: [(type: String, event: JSONObject)], others: [(name: String, value: JSONValue)])? {
         guard (1...maximumEvents).contains(object.count) else { return nil }
         var events: [(type: String, event: JSONObject)] = []
-        object.forEachMember { type, value in
-            if let event = value.object { events.append((type, event)) }
+        var others: [(name: String, value: JSONValue)] = []
+        object.forEachMember { name, value in
+            if let event = value.object { events.append((name, event)) } else { others.append((name, value)) }
         }
-        return events.count == object.count ? events : nil
+        return (events, others)
     }
 }

@@ -14,14 +14,17 @@ package struct NotificationRules: Sendable, Equatable {
     package var kinds: [NotificationKind]
     /// Maximum age since `iat`, in seconds.
     package var maximumAgeSeconds = Self.defaultMaximumAgeSeconds
+    /// Whether a logout token may lack `exp`. Its `iat` then limits its age, as it does for the other kinds.
+    package var logoutTokensMayLackExpiration: Bool
     /// Spellings of the issuer that only notifications have, compared byte for byte.
     package var issuers: [String]
 
     /// A week: senders repeat a delivery for days if a backend does not answer.
     package static let defaultMaximumAgeSeconds: Int64 = 7 * 86_400
 
-    package init(kinds: [NotificationKind], issuers: [String] = []) {
+    package init(kinds: [NotificationKind], issuers: [String] = [], logoutTokensMayLackExpiration: Bool = false) {
         self.kinds = kinds
+        self.logoutTokensMayLackExpiration = logoutTokensMayLackExpiration
         self.issuers = issuers
     }
 }

@@ -88,9 +88,10 @@ package final class AssayService: Sendable {
         let certificates = [serviceTLS, adminTLS].compactMap(\.self)
         let registry = try await ProviderRegistry().changed(to: providers, on: group)
         try await registry.startKeys(on: group.next())
+        let boundTokens = BoundTokenLog(log)
         let loops = try await PerLoop(on: group) { loop in
             try ServiceLoop(
-                on: loop, configuration.settings, registry, sink, tracer: tracing?.tracer,
+                on: loop, configuration.settings, registry, sink, tracer: tracing?.tracer, boundTokens: boundTokens,
                 store: configuration.store, signInKeys: configuration.signInKeys)
         }
         let served = ServedProviders(registry)

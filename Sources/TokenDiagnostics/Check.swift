@@ -112,6 +112,15 @@ package struct Diagnosis {
         self.fix = fix
     }
 
+    /// Diagnoses a rule for groups where the token does not list the user's groups.
+    ///
+    /// - Parameter setting: the setting with the rule, and whose it is.
+    package static func groupsOverage(setting: String) -> Diagnosis {
+        Diagnosis(
+            "The user has too many groups for the provider to list in the token (group overage), so \(setting) can't be checked.",
+            fix: "Have the provider send fewer groups, such as only those assigned to the application, or use roles.")
+    }
+
     /// Diagnoses a claim that is missing, or has an invalid type or form.
     ///
     /// - Parameters:

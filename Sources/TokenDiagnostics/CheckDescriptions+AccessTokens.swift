@@ -17,6 +17,7 @@ extension CheckDescriptions {
         case .audience: resourceAudience(rejection)
         case .client: client(rejection, dialect)
         case .subject where dialect.serviceNameClaim != nil: userOrMachine(rejection, dialect)
+        case .binding: binding(rejection, dialect)
         case .scopes: self.scopes(rejection, needed: scopes)
         default: nil
         }
@@ -67,11 +68,11 @@ extension CheckDescriptions {
         let names = markers.map(\.string).joined(separator: ", ")
         return .checked(
             .tokenKind, rejection, passed: "The token has no claim of an ID Token or a notification.",
-            failed: Diagnosis(
-                found == [ClaimName.events.string]
-                    ? "The token is a notification or a logout token: it has events."
-                    : "The token is an ID Token, not an access token: it has \(found.joined(separator: " and ")).",
-                fix: "Send the access_token of the provider's response here. POST /v1/verify verifies ID Tokens."),
+            failed: found == [ClaimName.events.string]
+                ? .notification(token)
+                : Diagnosis(
+                    "The token is an ID Token, not an access token: it has \(found.joined(separator: " and ")).",
+                    fix: "Send the access_token of the provider's response here. POST /v1/verify verifies ID Tokens."),
             expected: "none of \(names)", found: found.isEmpty ? nil : found.joined(separator: ", "))
     }
 
@@ -131,8 +132,27 @@ extension CheckDescriptions {
                 ? Diagnosis(
                     "The token is a service token: its sub is empty.",
                     fix: "If machines may call this API, set service_tokens: true for the provider \(policy.id).")
-                : Diagnosis("The token's sub is missing, not a string, or too long."),
-            expected: "1 to 255 characters", found: fingerprint(of: .subject))
+                : subjectDiagnosis,
+            expected: expectedSubjectLength, found: fingerprint(of: .subject))
+    }
+
+    private func binding(_ rejection: Rejection?, _ dialect: AccessTokenDialect) -> Check {
+        var methods: [String] = []
+        claims.object[ClaimName.confirmation.json]?.object?.forEachMember { name, _ in methods.append(name) }
+        guard rejection != nil || claims.contains(.confirmation) else {
+            return .passed(.binding, "The token is not bound to a key: it has no cnf.")
+        }
+        return made(
+            .binding, rejection,
+            passed: "The token is bound to a key, and the settings accept it without (unchecked_bindings: true).",
+            failed: Diagnosis(
+                "The token is bound to its client's key (cnf), and nothing proves that the sender has the key.",
+                fix: """
+                    Have the provider issue bearer tokens for this API. If it binds all its tokens, set \
+                    unchecked_bindings: true for the provider \(policy.id) to accept them; a stolen one then passes too.
+                    """),
+            expected: dialect.acceptsUncheckedBindings ? nil : "no cnf",
+            found: methods.isEmpty ? "cnf" : "cnf with \(Redaction.list(methods))")
     }
 
     private func scopes(_ rejection: Rejection?, needed: [String]) -> Check {
@@ -154,11 +174,12 @@ extension CheckDescriptions {
 
 extension Check {
     /// Like ``CheckDescriptions/made(_:_:passed:failed:expected:found:)``, but the diagnosis explains every rejection.
-    fileprivate static func checked(
-        _ name: Name, _ rejection: Rejection?, passed: String, failed diagnosis: @autoclosure () -> Diagnosis,
+    static func checked(
+        _ name: Name, _ rejection: Rejection?, passed: @autoclosure () -> String,
+        failed diagnosis: @autoclosure () -> Diagnosis,
         expected: String?, found: String?
     ) -> Check {
-        guard let rejection else { return .passed(name, passed, expected: expected, found: found) }
+        guard let rejection else { return .passed(name, passed(), expected: expected, found: found) }
         return .failed(name, rejection, diagnosis(), expected: expected, found: found)
     }
 }

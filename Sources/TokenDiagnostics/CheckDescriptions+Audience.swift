@@ -58,6 +58,18 @@ extension CheckDescriptions {
 
     private func unknownAudienceDiagnosis(_ found: [String]) -> Diagnosis {
         let names = Redaction.list(found)
+        if found.containsExactly(ProviderPolicy.expoGoAudience) {
+            return Diagnosis(
+                """
+                The token is for \(ProviderPolicy.expoGoAudience), which is Expo Go: every app that runs there has this \
+                audience, not only yours.
+                """,
+                fix: """
+                    Use a development build, which has the app's own bundle ID. Never add \
+                    \(ProviderPolicy.expoGoAudience) to the audiences in production: other people's apps could then sign \
+                    users in to yours.
+                    """)
+        }
         guard let (audience, configured) = nearest(to: found) else {
             return Diagnosis(
                 "The token is for \(names), but the provider \(policy.id) has other audiences.",

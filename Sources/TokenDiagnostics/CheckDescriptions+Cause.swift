@@ -24,6 +24,7 @@ extension CheckDescriptions {
     func likelyCause(of checks: [Check]) -> Explanation.Cause? {
         let failed = checks.filter { $0.refusal != nil }
         guard let first = failed.first else { return nil }
+        if let key = failed.first(where: { $0.name == .key }), isOfDevelopmentProvider { return Explanation.Cause(key) }
         if let cause = otherKind(failed) { return cause }
         guard [.algorithm, .key, .signature].contains(first.name) else { return Explanation.Cause(first) }
         if let issuer = failed.first(where: { $0.refusal == .rejected(.issuerMismatch) && $0.name == .issuer }) {
@@ -55,17 +56,30 @@ extension CheckDescriptions {
         guard let check = failed.first(where: { telling.contains($0.name) }),
             !failed.contains(where: { $0.name == .issuer })
         else { return nil }
-        if case .accessToken = kind { return idToken(sentInstead: check) }
-        let reason: String
+        switch kind {
+        case .idToken: break
+        case .accessToken: return idToken(sentInstead: check)
+        case .notification: return nil
+        }
+        guard let diagnosis = accessTokenSent(check) else { return nil }
+        return Explanation.Cause(check: check.name, explanation: diagnosis.explanation, fix: diagnosis.fix)
+    }
+
+    /// The diagnosis “an access token was sent”, where ID Tokens are verified; `nil` if nothing says so.
+    private func accessTokenSent(_ check: Check) -> Diagnosis? {
+        let entry = accessTokens.flatMap { $0.fits ? $0 : nil }
         switch TokenKindGuess(token) {
         case .idToken: return nil
-        case .accessToken(let sign): reason = sign
+        case .accessToken(let sign): return .accessToken(because: sign, accessTokens)
+        case .probablyAccessToken(let sign):
+            if let entry { return .accessToken(because: sign, entry) }
+            // That check describes the same guess, and how to turn it off.
+            return check.name == .tokenKind ? nil : .probablyAccessToken(because: sign)
         case .unknown:
-            guard let accessTokens, accessTokens.fits else { return nil }
-            reason = "its aud and client are those that the provider \(accessTokens.id) expects"
+            return entry.map {
+                .accessToken(because: "its aud and client are those that the provider \($0.id) expects", $0)
+            }
         }
-        let diagnosis = Diagnosis.accessToken(because: reason, accessTokens)
-        return Explanation.Cause(check: check.name, explanation: diagnosis.explanation, fix: diagnosis.fix)
     }
 
     /// The cause “an ID Token was sent”, where access tokens are verified.
@@ -91,7 +105,11 @@ extension CheckDescriptions {
     func validSummary(_ checks: [Check]) -> String {
         func isPassed(_ name: Check.Name) -> Bool { checks.contains { $0.name == name && $0.state == .passed } }
         let issued = "The token is valid: the provider \(policy.id) issued it"
-        if case .accessToken = kind { return issued + " for this API." }
+        switch kind {
+        case .idToken: break
+        case .accessToken: return issued + " for this API."
+        case .notification: return "The notification is valid: the provider \(policy.id) sent it to this app."
+        }
         if isPassed(.nonce) {
             let once = usesNoncesOnce ? " (whether the nonce was already used is not checked here)" : ""
             return issued + ", to this app and for this sign-in" + once + "."

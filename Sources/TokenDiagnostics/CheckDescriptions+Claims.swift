@@ -3,11 +3,35 @@ private import JSON
 
 extension CheckDescriptions {
     func subject(_ rejection: Rejection?) -> Check {
-        made(
-            .subject, rejection, passed: "The token has a valid sub.",
-            failed: Diagnosis("The token's sub is empty or too long."), expected: "1 to 255 characters",
-            found: fingerprint(of: .subject))
+        .checked(
+            .subject, rejection, passed: "The token has a valid sub.", failed: subjectDiagnosis,
+            expected: expectedSubjectLength, found: fingerprint(of: .subject))
     }
+
+    /// Why `sub` is not a subject.
+    var subjectDiagnosis: Diagnosis {
+        guard claims.contains(.subject), claims.text(.subject)?.isEmpty != true else {
+            return Diagnosis(
+                "The token has no sub, so it does not say whose it is.",
+                fix: "Check that it is \(kind.article). If so, configure the provider to put sub in it.")
+        }
+        guard let subject = claims.text(.subject) else {
+            return Diagnosis("The token's sub is not a string.", fix: "Report it to the provider.")
+        }
+        let (count, limit) = (subject.unicodeScalars.count, policy.maximumSubjectLength)
+        guard count > limit else {
+            return Diagnosis(
+                "The token's sub has control characters, or nothing but spaces.", fix: "Report it to the provider.")
+        }
+        return Diagnosis(
+            "The token's sub has \(count) characters; \(limit) are allowed.",
+            fix: """
+                Have the provider issue a shorter one. OpenID Connect allows 255; the presets for workloads \
+                (github-actions, kubernetes) allow \(ProviderPolicy.maximumWorkloadLength).
+                """)
+    }
+
+    var expectedSubjectLength: String { "1 to \(policy.maximumSubjectLength) characters" }
 
     func expectedSubject(_ rejection: Rejection?) -> Check {
         let person = parameters.expectedSubject
@@ -39,9 +63,7 @@ extension CheckDescriptions {
         }
         return .failed(
             .events, rejection,
-            Diagnosis(
-                "The token is a notification or a logout token: it has events.",
-                fix: "Send the ID Token of a sign-in; verify notifications with POST /v1/notifications/verify."),
+            .notification(token),
             expected: "no events", found: "events")
     }
 
@@ -49,6 +71,11 @@ extension CheckDescriptions {
         let expected = policy.requiredClaims.map(\.string).joined(separator: ", ")
         guard let rejection else {
             return .passed(.requiredClaims, "The token has all required claims.", expected: expected)
+        }
+        if rejection == .groupsOverage {
+            return .failed(
+                .requiredClaims, rejection, .groupsOverage(setting: "required_claims of the provider \(policy.id)"),
+                expected: expected, found: "no groups")
         }
         let missing = policy.requiredClaims.filter { (try? checkPresence(of: $0, claims)) == nil }
         let names = missing.map(\.string).joined(separator: ", ")
@@ -76,6 +103,11 @@ extension CheckDescriptions {
             case .noneOf: "refused_claim_values"
             case .absent: "refused_claims"
             }
+        if rejection == .groupsOverage {
+            return .failed(
+                .claimValues, rejection, .groupsOverage(setting: "\(setting) of the provider \(policy.id)"),
+                expected: expected, found: "no groups")
+        }
         return .failed(
             .claimValues, rejection,
             Diagnosis(
@@ -114,6 +146,7 @@ extension CheckDescriptions {
     private func found(_ path: ClaimPath) -> String {
         let name = path.name.string
         guard let value = claims.value(at: path), value.kind != .null else { return "no \(name)" }
+        if let count = value.elementCount { return "\(name), a list of \(count)" }
         guard let text = value.string ?? value.integer.map(String.init) ?? value.bool.map({ "\($0)" }) else {
             return "\(name) of another type"
         }

@@ -7,7 +7,8 @@ extension CheckDescriptions {
         let issuer = claims.text(.issuer)
         return made(
             .issuer, rejection, passed: "The token's iss is the provider's.",
-            failed: .otherIssuer(issuer ?? "", claims, [policy], others: others),
+            failed: .otherIssuer(
+                issuer ?? "", claims, [policy], others: others, isAccessToken: kind.isAccessToken),
             expected: policy.acceptedIssuersText, found: issuer.map(Redaction.text))
     }
 
@@ -32,7 +33,9 @@ extension Check {
             isNamed ? "The request names the provider." : "The token's iss names the provider.", found: policy.id)
     }
 
-    static func providerUnknown(_ token: UnverifiedToken, _ policies: [ProviderPolicy]) -> Check {
+    static func providerUnknown(
+        _ token: UnverifiedToken, _ policies: [ProviderPolicy], isAccessToken: Bool = false
+    ) -> Check {
         let expected = Redaction.list(policies.map(\.acceptedIssuersText))
         guard let issuer = token.unverifiedIssuer else {
             return .failed(
@@ -41,9 +44,17 @@ extension Check {
                     "The token does not say who issued it (iss), so no provider can be chosen.",
                     fix: "Check that it is an ID Token, or name the provider in the request."), expected: expected)
         }
+        let diagnosis =
+            DevelopmentKeys.contain(token.keyID)
+            ? Diagnosis(
+                """
+                The token was signed by assay dev (its kid begins with \(DevelopmentKeys.keyIDPrefix)), and its iss is \
+                not that of any configured provider.
+                """,
+                fix: "Send it to the instance that assay dev runs: no other accepts its keys.")
+            : .otherIssuer(issuer, token.claims, policies, others: [], isAccessToken: isAccessToken)
         return .failed(
-            .provider, .providerUnknown, .otherIssuer(issuer, token.claims, policies, others: []),
-            expected: expected, found: Redaction.text(issuer))
+            .provider, .providerUnknown, diagnosis, expected: expected, found: Redaction.text(issuer))
     }
 }
 
@@ -58,8 +69,9 @@ extension Diagnosis {
     /// - Parameters:
     ///   - expected: the policies whose issuers were compared with the token's.
     ///   - others: the policies of the other configured providers.
+    ///   - isAccessToken: whether the token is verified as an access token.
     fileprivate static func otherIssuer(
-        _ issuer: String, _ claims: Claims, _ expected: [ProviderPolicy], others: [ProviderPolicy]
+        _ issuer: String, _ claims: Claims, _ expected: [ProviderPolicy], others: [ProviderPolicy], isAccessToken: Bool
     ) -> Diagnosis {
         if let other = others.first(where: { $0.isIssuer(issuer) }) {
             let named = expected.first.map { ", but the request names the provider \($0.id)" } ?? ""
@@ -72,7 +84,7 @@ extension Diagnosis {
                 return diagnosis
             }
         }
-        return otherEntraVersion(issuer, expected) ?? knownProvider(issuer, expected)
+        return otherEntraVersion(issuer, expected, isAccessToken: isAccessToken) ?? knownProvider(issuer, expected)
             ?? Diagnosis(
                 """
                 The token's iss, \(Redaction.quoted(issuer)), is not that of \
@@ -152,7 +164,12 @@ extension Diagnosis {
     }
 
     /// A Microsoft token of version 1.0 where version 2.0 is expected, or the reverse.
-    private static func otherEntraVersion(_ issuer: String, _ expected: [ProviderPolicy]) -> Diagnosis? {
+    ///
+    /// The version of an ID Token is that of the endpoint. The version of an access token is the API's choice.
+    /// - Source: learn.microsoft.com/entra/identity-platform/access-tokens, "Token formats".
+    private static func otherEntraVersion(
+        _ issuer: String, _ expected: [ProviderPolicy], isAccessToken: Bool
+    ) -> Diagnosis? {
         let presets = [ProviderPreset.microsoft, .microsoftVersion1]
         let found = presets.first { $0.hasTemplate(for: issuer) }
         guard let found else { return nil }
@@ -165,7 +182,9 @@ extension Diagnosis {
                 ? "This is a Microsoft v\(version) token, but v\(version == "2.0" ? "1.0" : "2.0") is expected."
                 : "This is a Microsoft v\(version) token, but no configured provider accepts it.",
             fix: isMicrosoft
-                ? "Have the app use the endpoint of the other version, or use the preset \(found.name)."
+                ? (isAccessToken
+                    ? "In the API's registration, set requestedAccessTokenVersion to \(version == "2.0" ? 1 : 2)"
+                    : "Have the app use the endpoint of the other version") + ", or use the preset \(found.name)."
                 : "If its users may sign in, add a provider with the preset \(found.name).")
     }
 

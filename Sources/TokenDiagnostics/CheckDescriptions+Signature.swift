@@ -90,7 +90,23 @@ extension CheckDescriptions {
                 """)
     }
 
+    /// Whether the token names a key of `assay dev`.
+    var isOfDevelopmentProvider: Bool { DevelopmentKeys.contain(token.keyID) }
+
     private func missingKeyDiagnosis(_ keys: ExplainedKeys) -> Diagnosis {
+        if isOfDevelopmentProvider {
+            let isDevelopment = keys.set.keys.contains { DevelopmentKeys.contain($0.keyID) }
+            return isDevelopment
+                ? Diagnosis(
+                    "The token is from another start of assay dev, whose keys are new at each start.",
+                    fix: "Sign in again.")
+                : Diagnosis(
+                    "The token was signed by assay dev (its kid begins with \(DevelopmentKeys.keyIDPrefix)), not by the provider \(policy.id).",
+                    fix: """
+                        Send it to the instance that assay dev runs: no other accepts its keys. Or sign in at the real \
+                        provider.
+                        """)
+        }
         let algorithm = token.algorithm?.rawValue ?? ""
         var known = "the provider's key set"
         if let fetchedAt = keys.fetchedAt { known += ", fetched at \(Redaction.time(fetchedAt, now: now))" }

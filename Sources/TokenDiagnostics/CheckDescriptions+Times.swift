@@ -44,6 +44,7 @@ extension CheckDescriptions {
             case .idToken:
                 "Have the user sign in again. Verify tokens on arrival; don't use ID Tokens as a session."
             case .accessToken: "Have the client refresh the token, or the user sign in again."
+            case .notification: "Look for a queue that delays notifications, and verify them on arrival."
             }
         return Diagnosis(
             "The token expired \(Redaction.duration(ago)) ago according to this machine's clock\(clockNote).",

@@ -15,7 +15,7 @@ extension CheckDescriptions {
             .tokenKind, rejection,
             Diagnosis(
                 """
-                The token looks like an access token: it has \(suspicious.joined(separator: " and ")), but no nonce \
+                The token is probably an access token: it has \(suspicious.joined(separator: " and ")), but no nonce \
                 and none of \(markers).
                 """,
                 fix: """

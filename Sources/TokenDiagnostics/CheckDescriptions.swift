@@ -53,11 +53,13 @@ struct CheckDescriptions {
     ///
     /// - Parameter rejection: `nil` if it passed.
     private func check(_ name: CheckName, _ rejection: Rejection?) -> Check {
-        if case .accessToken(let dialect, let scopes) = kind,
-            let check = accessTokenCheck(name, rejection, dialect, scopes)
-        {
-            return check
-        }
+        let special: Check? =
+            switch kind {
+            case .idToken: nil
+            case .accessToken(let dialect, let scopes): accessTokenCheck(name, rejection, dialect, scopes)
+            case .notification(let rules): notificationCheck(name, rejection, rules)
+            }
+        if let special { return special }
         return switch name {
         case .header: header(rejection)
         case .algorithm: algorithm(rejection)
@@ -83,9 +85,8 @@ struct CheckDescriptions {
         case .cHash: cHash(rejection)
         case .expectedSubject: expectedSubject(rejection)
         // Not in the verifier's list, or described elsewhere.
-        case .tokenForm, .provider, .key, .signature, .signer, .client, .scopes, .policyScopes, .policyClaims,
-            .policyEmail,
-            .policyAge, .policyHeaders:
+        case .tokenForm, .provider, .key, .signature, .signer, .client, .tokenID, .binding, .scopes, .policyScopes,
+            .policyClaims, .policyEmail, .policyAge, .policyHeaders:
             made(name, rejection, passed: "The check passed.", failed: Diagnosis("The check failed."))
         }
     }
@@ -109,6 +110,8 @@ struct CheckDescriptions {
         case .keyIssuer: "Keys are not restricted by issuer (key_issuers)."
         case .signer: "The provider is not a load balancer (signer)."
         case .issuedAt: "The assertion has no iat, and nothing depends on it."
+        case .expiry: "The notification has no exp, and need not have one: its iat limits its age."
+        case .nonce: "Apple's notifications are told from ID Tokens by their events."
         case .tokenAge: "The settings don't limit a token's age (max_token_age)."
         case .requiredClaims: "The settings require no additional claims (required_claims)."
         case .claimValues: "The settings don't restrict the values of claims (claim_values)."
@@ -135,6 +138,7 @@ struct CheckDescriptions {
         case .tokenAge: "the token's iat can't be read"
         case .authenticatedAfter: "the token's iat can't be read"
         case .expectedSubject: "the identity in the token can't be read"
+        case .subject: "the events can't be read"
         case .authTime: "the token has neither auth_time nor an iat that can be read"
         case .atHash, .cHash: "the hash function depends on the token's algorithm"
         default: "it depends on an earlier check that failed"

@@ -1,17 +1,22 @@
 internal import AccessTokens
 internal import IDToken
+internal import Notifications
 
 /// The kind of token that a verification expects.
 enum ExpectedKind {
     case idToken
     /// - Parameter scopes: those that the token must grant.
     case accessToken(AccessTokenDialect, scopes: [String])
+    case notification(NotificationRules)
+
+    var isAccessToken: Bool { if case .accessToken = self { true } else { false } }
 
     /// The kind with its article, for use in sentences.
     var article: String {
         switch self {
         case .idToken: "an ID Token"
         case .accessToken: "an access token"
+        case .notification: "a notification"
         }
     }
 
@@ -21,6 +26,7 @@ enum ExpectedKind {
         case .idToken: token.wouldPassClaims(of: policy, now: now)
         case .accessToken(let dialect, _):
             token.wouldPassClaims(ofAccessTokenUnder: policy, dialect, now: now)
+        case .notification(let rules): token.wouldPassClaims(ofNotificationUnder: policy, rules, now: now)
         }
     }
 
@@ -29,6 +35,7 @@ enum ExpectedKind {
         switch self {
         case .idToken: CheckName.ofIDTokens
         case .accessToken: CheckName.ofAccessTokens
+        case .notification: CheckName.ofNotifications
         }
     }
 }

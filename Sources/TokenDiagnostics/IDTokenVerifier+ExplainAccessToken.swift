@@ -8,7 +8,7 @@ extension IDTokenVerifier {
     /// - Parameter rejection: the error with which it was refused.
     package func explain(malformedAccessToken text: ArraySlice<UInt8>, _ rejection: Rejection) -> Explanation {
         Explanation(
-            [MalformedToken(text, isAccessToken: true).check(rejection)], of: CheckName.ofAccessTokens,
+            [MalformedToken(text, as: .accessToken).check(rejection)], of: CheckName.ofAccessTokens,
             notReached: "the token can't be read",
             validSummary: "")
     }
@@ -23,7 +23,7 @@ extension IDTokenVerifier {
         accessToken token: UnverifiedToken, ofNoneOf policies: [ProviderPolicy], providerOfIDTokens: String?,
         now: UnixTime
     ) -> Explanation {
-        var check = Check.providerUnknown(token, policies)
+        var check = Check.providerUnknown(token, policies, isAccessToken: true)
         if let providerOfIDTokens { check = .verifiesIDTokens(token, providerOfIDTokens) }
         let cause = Explanation.Cause(check)
         if token.unverifiedIssuer != nil { check.explanation += Explanation.unverifiedNote }

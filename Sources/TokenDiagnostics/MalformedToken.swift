@@ -7,12 +7,14 @@ private import JSON
 struct MalformedToken {
     private let octets: ArraySlice<UInt8>
     private let text: String
-    private let isAccessToken: Bool
+    private let expected: Expected
 
-    /// - Parameter isAccessToken: whether an access token was expected, rather than an ID Token.
-    init(_ octets: ArraySlice<UInt8>, isAccessToken: Bool = false) {
+    /// What was expected.
+    enum Expected { case idToken, accessToken, notification }
+
+    init(_ octets: ArraySlice<UInt8>, as expected: Expected = .idToken) {
         self.octets = octets
-        self.isAccessToken = isAccessToken
+        self.expected = expected
         text = String(decoding: octets.prefix(UnverifiedToken.maximumLength), as: UTF8.self)
     }
 
@@ -22,11 +24,28 @@ struct MalformedToken {
             expected: "three parts of unpadded base64url, separated by dots", found: found)
     }
 
-    /// The member of a token endpoint's response that has the token.
-    private var member: String { isAccessToken ? "access_token" : "id_token" }
+    /// The members of responses and messages that have the token.
+    private var members: [String] {
+        switch expected {
+        case .idToken: ["id_token"]
+        case .accessToken: ["access_token"]
+        case .notification: ["logout_token", "payload"]
+        }
+    }
+
+    /// Where to take the token from.
+    private var source: String {
+        switch expected {
+        case .idToken: "the id_token of the provider's response"
+        case .accessToken: "the access_token of the provider's response"
+        case .notification:
+            "the logout_token or payload that the provider posted, or the whole body of a security event"
+        }
+    }
 
     private var found: String {
-        let parts = parts.count
+        // Counted before the text is cut.
+        let parts = octets.count { $0 == UInt8(ascii: ".") } + 1
         return "\(octets.count) bytes, \(parts == 1 ? "1 part" : "\(parts) parts")"
     }
 
@@ -41,9 +60,12 @@ struct MalformedToken {
                 """
                 The token is \(octets.count) bytes long; the limit is \(UnverifiedToken.maximumLength).
                 """,
-                fix: "Send the \(member) of the provider's response, and nothing else.")
+                fix: """
+                    Send nothing but \(source). If that is too long, have the provider put less into it: groups and roles are \
+                    usually what makes tokens long.
+                    """)
         }
-        return loadBalancer ?? wrapping ?? placeholder ?? diagnosis(part)
+        return loadBalancer ?? wrapping ?? container ?? placeholder ?? diagnosis(part)
     }
 
     /// The assertion of an AWS load balancer, which is padded on purpose.
@@ -54,9 +76,9 @@ struct MalformedToken {
         return Diagnosis(
             """
             The token is the assertion of an AWS load balancer (its header has signer, and its parts are padded), \
-            \(isAccessToken ? "but no provider has its signer" : "not an ID Token").
+            \(expected == .accessToken ? "but no provider has its signer" : "which is not verified here").
             """,
-            fix: isAccessToken
+            fix: expected == .accessToken
                 ? "Add a provider with the preset aws-alb and this signer."
                 : "Send it to POST /v1/access-tokens/verify, with a provider that has the preset aws-alb.")
     }
@@ -81,15 +103,34 @@ struct MalformedToken {
             "The string contains a token, but \(names.joined(separator: ", and ")).", fix: wrappings[0].fix)
     }
 
+    /// A JSON object or a form, such as the response of a provider's token endpoint or the message of a logout.
+    private var container: Diagnosis? {
+        var values: [(name: String, value: String)] = []
+        let object = try? JSONObject(octets)
+        if let object {
+            object.forEachMember { name, value in value.string.map { values.append((name, $0)) } }
+        } else {
+            values = text.split(separator: "&").compactMap { pair in
+                let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
+                return parts.count == 2 ? (parts[0], parts[1]) : nil
+            }
+        }
+        let tokens = values.filter { (try? UnverifiedToken($0.value)) != nil }.map(\.name)
+        let (kind, part) = object == nil ? ("a form", "field") : ("a JSON object", "member")
+        if let found = tokens.first(where: members.contains) ?? tokens.first {
+            let name = Redaction.text(found)
+            return Diagnosis(
+                "The string is \(kind), whose \(part) \(name) is a token.", fix: "Send the value of \(name).")
+        }
+        return object.map { _ in
+            Diagnosis("The string is a JSON object, none of whose members is a token.", fix: "Send \(source).")
+        }
+    }
+
     /// Values that programs send by mistake instead of a token.
     private var placeholder: Diagnosis? {
         let fix = "Check where the app or the backend takes the token from: it had none to send."
         if text.allSatisfy(\.isWhitespace) { return Diagnosis("The token is empty.", fix: fix) }
-        if text.hasPrefix("{") {
-            return Diagnosis(
-                "This is a JSON object, probably the whole response of the provider's token endpoint.",
-                fix: "Send the value of its member \(member).")
-        }
         guard ["null", "undefined", "nil", "None", "[object Object]"].contains(text) else { return nil }
         return Diagnosis("The string is the word \(Redaction.quoted(text)), not a token.", fix: fix)
     }
@@ -113,8 +154,8 @@ struct MalformedToken {
         switch parts.count {
         case 1:
             return Diagnosis(
-                "The string contains no dot: it is an opaque access token, a code, or the beginning of a token.",
-                fix: "Send the whole \(member) of the provider's response.")
+                "The string contains no dot, so it is no JWT: it is probably an opaque access token, a code, or the beginning of a token.",
+                fix: "Send the whole of it: \(source).")
         case 2 where isUnsigned:
             return Diagnosis(
                 "The token is not signed: it has no third part, and its header says so (alg none).",
@@ -124,7 +165,7 @@ struct MalformedToken {
         case 2 where header == nil:
             return Diagnosis(
                 "The string has two parts, and the first is not a token's header: it is an opaque access token or a code.",
-                fix: "Send the \(member) of the provider's response.")
+                fix: "Send \(source).")
         case 2:
             return Diagnosis(
                 "The token has two parts, so its signature is missing: the token was truncated, or never signed.",
@@ -199,6 +240,14 @@ private struct Wrapping: Sendable {
                 return String($0.dropFirst().dropLast())
             }
             return nil
+        },
+        Wrapping(
+            name: "it was encoded in base64 once more",
+            fix: "Send the token as text: if the app gets it as bytes, decode them as UTF-8, and not to base64."
+        ) { text in
+            guard !text.contains(".") else { return nil }
+            let base64URL = text.filter { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
+            return Base64URL.decode(Array(String(base64URL).utf8).span).map { String(decoding: $0, as: UTF8.self) }
         },
         Wrapping(name: "its parts are padded with =", fix: "Don't re-encode the token's parts.") {
             $0.filter { $0 != "=" }

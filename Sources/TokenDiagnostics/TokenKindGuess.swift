@@ -5,7 +5,10 @@ private import JOSE
 enum TokenKindGuess: Equatable {
     /// - Parameter reason: completes the sentence "The token is an ID Token: …".
     case idToken(reason: String)
+    /// - Parameter reason: completes the sentence "The token is an access token: …".
     case accessToken(reason: String)
+    /// The token has a claim that access tokens usually have, and that some ID Tokens have too.
+    case probablyAccessToken(reason: String)
     case unknown
 
     /// Guesses from typ and claims, the clearest signs first.
@@ -24,7 +27,7 @@ enum TokenKindGuess: Equatable {
         } else if let claim = TokenKind.accessTokenClaims.first(where: claims.hasValue),
             !TokenKind.idTokenClaims.contains(where: claims.hasValue)
         {
-            self = .accessToken(reason: "it has \(claim.string)")
+            self = .probablyAccessToken(reason: "it has \(claim.string)")
         } else {
             self = .unknown
         }
@@ -57,6 +60,13 @@ public struct AccessTokenEntry: Sendable {
 }
 
 extension Diagnosis {
+    /// The diagnosis for a token that may be an access token, and was sent as an ID Token.
+    static func probablyAccessToken(because reason: String) -> Diagnosis {
+        Diagnosis(
+            "The token is probably an access token, not an ID Token: \(reason).",
+            fix: "Send the id_token of the provider's response. If this is it, see the checks that failed.")
+    }
+
     /// The diagnosis for an access token that was sent as an ID Token.
     ///
     /// - Parameter entry: the provider that may accept it as an access token; `nil` if there is none.
@@ -86,7 +96,7 @@ extension Check {
                     fix:
                         "Add a provider with this issuer and without tokens: access; or send the access token to \(send)."
                 )
-            case .unknown:
+            case .probablyAccessToken, .unknown:
                 Diagnosis(
                     "The provider \(entry.id) verifies only access tokens and gateways' assertions, but ID Tokens are verified here.",
                     fix:

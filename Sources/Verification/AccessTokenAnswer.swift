@@ -17,7 +17,12 @@ package struct AccessTokenAnswer: TokenAnswer {
                 json.member("client_id", token.authorization.clientID)
                 json.array("scopes", token.authorization.scopes)
                 json.array("roles", token.authorization.roles)
-                json.array("groups", token.authorization.groups)
+                if let groups = token.authorization.groups {
+                    json.array("groups", groups)
+                } else {
+                    json.name("groups")
+                    json.null()
+                }
                 json.array("entitlements", token.authorization.entitlements)
             }
             json.name("keys")

@@ -12,9 +12,10 @@ package struct AccessTokenRequest: Sendable {
 
     /// Unknown members are rejected, and so is `null` for a member that enables a check, as in ``VerifyRequest``.
     ///
+    /// - Parameter others: names of members that belong to something else.
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    package init(_ object: JSONObject) throws(Problem) {
-        try object.requireOnly(Names.all, in: "request")
+    package init(_ object: JSONObject, beside others: [JSONName] = []) throws(Problem) {
+        try object.requireOnly(Names.all + others, in: "request")
         guard let token = try? object.utf8(Names.token) else {
             throw .requestInvalid("The request needs a member token, a string.")
         }

@@ -85,6 +85,8 @@ package final class ForwardAuth {
         case .refused(let problem, let provider):
             // A failure, not a rejection: the token may be valid, so it must not be denied.
             if problem.status >= 500 { return .undecided(problem, provider: provider) }
+            // Another token of this user would be refused for the same reason.
+            if case .rejected(.groupsOverage, _) = problem { return .denied(.groupsOverage, provider: provider) }
             return .denied(.tokenRejected(code: problem.code), provider: provider)
         }
     }

@@ -1,3 +1,4 @@
+internal import IDToken
 package import JSON
 
 /// Names of members that several kinds of requests share.
@@ -29,6 +30,6 @@ package enum MemberBounds {
     package static var audience: ClosedRange<Int> { 1...1024 }
     package static var accessToken: ClosedRange<Int> { 1...16_384 }
     package static var code: ClosedRange<Int> { 1...16_384 }
-    static var subject: ClosedRange<Int> { 1...255 }
+    static var subject: ClosedRange<Int> { 1...ProviderPolicy.maximumWorkloadLength }
     static var issuer: ClosedRange<Int> { 1...1024 }
 }

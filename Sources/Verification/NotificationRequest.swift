@@ -8,9 +8,10 @@ package struct NotificationRequest: Sendable {
     /// Reads `token` or `payload`. Apple sends the body `{"payload": "…"}`: a backend may forward this body unchanged,
     /// or send it as the value of `payload`.
     ///
+    /// - Parameter others: names of members that belong to something else.
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    package init(_ object: JSONObject) throws(Problem) {
-        try object.requireOnly([MemberNames.provider, Names.token, Names.payload], in: "request")
+    package init(_ object: JSONObject, beside others: [JSONName] = []) throws(Problem) {
+        try object.requireOnly([MemberNames.provider, Names.token, Names.payload] + others, in: "request")
         provider = try object.string(MemberNames.provider, characters: MemberBounds.provider)
         let token = try object.text(Names.token)
         switch (token, try Self.payload(of: object)) {

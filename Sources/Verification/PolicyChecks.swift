@@ -21,12 +21,11 @@ struct PolicyChecks {
             guard let token else { return .notReached(name, "Not reached: the token is not verified.") }
             let expected = expected(requirement)
             let found = found(requirement, token)
-            guard
-                requirements.isMet(requirement, by: token, now: now, clockSkewSeconds: clockSkewSeconds)
-            else {
-                let code = requirements.denial(for: requirement).code
+            if let denial = requirements.denial(
+                for: requirement, token, now: now, clockSkewSeconds: clockSkewSeconds)
+            {
                 return .failed(
-                    name, .denied(code: code), failure(requirement), expected: expected, found: found)
+                    name, .denied(code: denial.code), failure(requirement, denial), expected: expected, found: found)
             }
             return .passed(
                 name, "The token meets the policy's requirement (\(requirement.setting)).", expected: expected,
@@ -57,13 +56,15 @@ struct PolicyChecks {
         }
     }
 
-    private func failure(_ requirement: Requirements.Requirement) -> Diagnosis {
+    private func failure(_ requirement: Requirements.Requirement, _ denial: Denial) -> Diagnosis {
         let change = "or change \(requirement.setting) of the policy \(policy.id)."
         return switch requirement {
         case .scopes:
             Diagnosis(
                 "The token does not grant every scope that the policy requires.",
                 fix: "Have the client request the scope, \(change)")
+        case .claims where denial == .groupsOverage:
+            .groupsOverage(setting: "\(requirement.setting) of the policy \(policy.id)")
         case .claims:
             Diagnosis(
                 "A claim of the token does not have a value that the policy accepts.",

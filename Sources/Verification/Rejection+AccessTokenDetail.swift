@@ -6,7 +6,7 @@ extension Rejection {
     var accessTokenDetail: String {
         switch self {
         case .tokenMalformed(.tooLong):
-            "The token is longer than \(UnverifiedToken.maximumLength) bytes; send only the access token."
+            "The token is longer than \(UnverifiedToken.maximumLength) bytes; send nothing but the access token, or have the provider put less into it, such as fewer groups."
         case .tokenMalformed(.encrypted):
             "The token has five parts: it is encrypted (JWE); ask the provider for signed access tokens."
         case .tokenMalformed(.serialization):
@@ -20,7 +20,9 @@ extension Rejection {
         case .tokenExpired: "The token's exp has passed; have the client refresh it."
         case .tokenTooOld: "The token was issued longer ago than max_token_age allows; have the client refresh it."
         case .claimMissing(.subject):
-            "The token has no sub, so it identifies no user; to accept service tokens of Cloudflare Access, set service_tokens: true."
+            "The token has no sub, so it does not say whose it is; have the provider add it (Keycloak: the client scope basic), or, for service tokens of Cloudflare Access, set service_tokens: true."
+        case .claimMissing(.issuer), .claimMissing(.audience), .claimMissing(.expiration):
+            "The token has no \(claim?.string ?? ""), which every access token has; send the access token, or have the provider add the claim."
         case .claimMissing(.issuedAt):
             "The token has no iat, so its age is unknown; send one that has iat, or, for a load balancer's assertion, omit authenticated_after."
         case .claimMissing(.signer), .claimInvalid(.signer):
@@ -44,7 +46,7 @@ extension Rejection {
         case .algorithmNotAllowed, .keyNotFound, .keyUnsuitable, .signatureInvalid, .issuerMismatch, .tokenNotYetValid,
             .authTimeTooOld,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
-            .cHashMismatch, .scopeMissing, .cryptographyUnavailable:
+            .cHashMismatch, .scopeMissing, .bindingRequired, .groupsOverage, .cryptographyUnavailable:
             idTokenDetail
         }
     }

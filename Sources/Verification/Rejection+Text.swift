@@ -28,6 +28,8 @@ extension Rejection {
         case .sessionRevoked: "Session revoked"
         case .subjectMismatch: "Subject mismatch"
         case .scopeMissing: "Scope missing"
+        case .bindingRequired: "Key binding not proven"
+        case .groupsOverage: "Too many groups"
         case .cryptographyUnavailable: "Internal error"
         }
     }
@@ -44,7 +46,7 @@ extension Rejection {
     var idTokenDetail: String {
         switch self {
         case .tokenMalformed(.tooLong):
-            "The token is longer than \(UnverifiedToken.maximumLength) bytes; send only the id_token."
+            "The token is longer than \(UnverifiedToken.maximumLength) bytes; send nothing but the id_token, or have the provider put less into it, such as fewer groups."
         case .tokenMalformed(.encrypted):
             "The token has five parts: it is encrypted (JWE); ask the provider for signed ID Tokens."
         case .tokenMalformed(.serialization):
@@ -76,12 +78,19 @@ extension Rejection {
             "The token's nbf or iat is in the future; check this machine's clock and the provider's."
         case .tokenTooOld: "The token was issued longer ago than max_token_age allows; have the user sign in again."
         case .authTimeTooOld: "The user authenticated longer ago than max_age allows; have the user authenticate again."
+        case .claimMissing(.issuer), .claimMissing(.subject), .claimMissing(.audience), .claimMissing(.expiration),
+            .claimMissing(.issuedAt):
+            "The token has no \(claim?.string ?? ""), which every ID Token has; send the ID Token of the provider's response, or have the provider add the claim."
         case .claimMissing(let claim):
             "The token has no \(claim.string), which is required; send an ID Token, request the scope that adds the claim, or change required_claims."
+        case .claimInvalid(.events):
+            "The token has events: it is a logout token or another notification; send it to POST /v1/notifications/verify."
+        case .claimInvalid(.scope), .claimInvalid(.shortScope), .claimInvalid(.clientID):
+            "The token has \(claim?.string ?? ""), so it is probably an access token; send the ID Token, or, if this is it, use a nonce, set refuse_access_tokens: false, or change the rules for the claim."
         case .claimInvalid(let claim):
             "The token's \(claim.string) has a value that is invalid or that the settings refuse; send the token to POST /v1/explain to see why."
         case .nonceRequired:
-            "The request has no nonce, but the token has one or the provider requires one; send the raw nonce."
+            "The request has no nonce, but the token has one or the provider requires one; send the raw nonce that the app passed to the provider, or, if the app's SDK makes one that nobody else knows, set nonce.check: off."
         case .nonceMissing: "The token has no nonce, but one is expected; have the app pass the nonce to the provider."
         case .nonceMismatch:
             "The token's nonce does not match this sign-in's: it belongs to another sign-in, or its form is not in nonce.match; begin a new sign-in, or correct nonce.match."
@@ -97,6 +106,10 @@ extension Rejection {
             "The token is valid, but for a user other than the one in subject and issuer; have the expected user sign in."
         case .scopeMissing:
             "The access token does not grant every scope in scopes; have the app request an access token with them."
+        case .bindingRequired:
+            "The token is bound to its client's key (cnf), and nothing proves that the sender has the key; have the provider issue bearer tokens for this API, or accept the risk with unchecked_bindings: true."
+        case .groupsOverage:
+            "The user has too many groups for the provider to list in the token, so a rule for groups can't be checked; have the provider send fewer groups, such as only those assigned to the application, or use roles."
         case .cryptographyUnavailable:
             "The verification failed inside Assay, and the token may be valid; try once more, and report request_id if it fails again."
         }

@@ -21,6 +21,7 @@ extension RequestVerifier {
         switch request {
         case .idToken(let request): return { self.explain(request, until: deadline, on: loop) }
         case .accessToken(let request): return { self.explain(request, until: deadline, on: loop) }
+        case .notification(let request): return { self.explain(request, until: deadline, on: loop) }
         case .gateway(let token, let policy):
             guard let forwardAuth, let rule = forwardAuth.rule(named: policy) else {
                 throw .requestInvalid(

@@ -15,12 +15,13 @@ package final class VerifyRequest: Sendable {
     let parameters: VerificationParameters
     let includesClaims: Bool
 
+    /// - Parameter others: names of members that belong to something else.
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    package init(_ object: JSONObject) throws(Problem) {
+    package init(_ object: JSONObject, beside others: [JSONName] = []) throws(Problem) {
         // Comparing the names once, instead of looking up each optional member, saves 1,000 instructions for most
         // requests.
         let isPlain = object.hasOnly(MemberNames.ofMostRequests)
-        if !isPlain { try object.requireOnly(MemberNames.ofVerifyRequest, in: "request") }
+        if !isPlain { try object.requireOnly(MemberNames.ofVerifyRequest + others, in: "request") }
         guard let idToken = try? object.utf8(MemberNames.idToken) else {
             throw .requestInvalid("The request needs a member id_token, a string.")
         }

@@ -148,6 +148,51 @@ import Testing
         #expect(try plain.with("roles", #""admin""#).verify().authorization.roles == ["admin"])
     }
 
+    // MARK: Bound tokens
+
+    @Test(arguments: [
+        #"{"jkt":"0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"}"#, #"{"x5t#S256":"x"}"#, "{}", #"{"x":1}"#,
+    ])
+    func `a token that is bound to a key is refused, unless the settings accept it`(confirmation: String) throws {
+        for sent in [plain, SentAccessToken.microsoft, .kubernetes] {
+            let bound = sent.with("cnf", confirmation)
+            #expect(bound.rejection == .bindingRequired)
+            #expect(bound.change { $0.dialect.acceptsUncheckedBindings = true }.rejection == nil)
+        }
+    }
+
+    @Test(arguments: ["null", "[]", #""""#, #""jkt""#, "1", "true"])
+    func `a confirmation that is no object is invalid, whatever the settings say`(confirmation: String) {
+        let bound = plain.with("cnf", confirmation)
+        #expect(bound.rejection == .invalid("cnf"))
+        #expect(bound.change { $0.dialect.acceptsUncheckedBindings = true }.rejection == .invalid("cnf"))
+    }
+
+    @Test func `the binding is checked last, but before the scopes of the request`() {
+        let bound = plain.with("cnf", "{}")
+        #expect(bound.expecting { $0.scopes = ["write"] }.rejection == .bindingRequired)
+        #expect(
+            bound.expecting { $0.expectedSubject = ExpectedSubject(subject: "x") }.rejection == .subjectMismatch)
+        #expect(bound.at(1_700_009_999).rejection == .tokenExpired)
+    }
+
+    // MARK: Groups that are too many to list
+
+    @Test func `groups that are too many to list are not the same as none`() throws {
+        let sent = SentAccessToken.microsoft.without("groups")
+        #expect(try sent.verify().authorization.groups == [])
+        for (claim, json) in [("_claim_names", #"{"groups":"src1"}"#), ("hasgroups", "true")] {
+            #expect(try sent.with(claim, json).verify().authorization.groups == nil)
+            let ruled = sent.policy { $0.claimRules.append(ClaimRule(ClaimPath("groups"), .oneOf, ["g1"])) }
+            #expect(ruled.with(claim, json).rejection == .groupsOverage)
+            // Groups from another claim are all there.
+            let renamed = sent.with("staff", #"["g1"]"#).with(claim, json).change {
+                $0.dialect.authorization.groups = ClaimPath("staff")
+            }
+            #expect(try renamed.verify().authorization.groups == ["g1"])
+        }
+    }
+
     @Test func `subject, issuer and revoked sessions are compared after everything else of the token`() {
         #expect(plain.expecting { $0.expectedSubject = ExpectedSubject(subject: "5ba552d67") }.rejection == nil)
         #expect(plain.expecting { $0.expectedSubject = ExpectedSubject(subject: "x") }.rejection == .subjectMismatch)

@@ -68,11 +68,23 @@ import Testing
         ]
         let good = ["hd": #""example.org""#, "a": #"{"b":true}"#]
         #expect(denial(try Self.idToken(good)) { $0.claimRules = rules } == nil)
-        for (claim, value) in [("hd", #""Example.org""#), ("hd", #"["example.org"]"#), ("a", "{}"), ("a", #"{"b":1}"#)]
-        {
+        for (claim, value) in [
+            ("hd", #""Example.org""#), ("hd", #"["x","example.net"]"#), ("a", "{}"), ("a", #"{"b":1}"#),
+        ] {
             let token = try Self.idToken(good.merging([claim: value]) { $1 })
             #expect(denial(token) { $0.claimRules = rules } == .requirementNotMet)
         }
+    }
+
+    @Test func `an element of a list is enough, and groups that are too many to list are told apart`() throws {
+        func denied(_ claims: [String: String]) throws -> Denial? {
+            denial(try Self.accessToken(claims)) { $0.claimRules = [ClaimRule(ClaimPath("groups"), .oneOf, ["staff"])] }
+        }
+        #expect(try denied(["groups": #"["other","staff"]"#]) == nil)
+        #expect(try denied(["groups": #"["other"]"#]) == .requirementNotMet)
+        #expect(try denied([:]) == .requirementNotMet)
+        #expect(try denied(["_claim_names": #"{"groups":"src1"}"#]) == .groupsOverage)
+        #expect(try denied(["hasgroups": "true"]) == .groupsOverage)
     }
 
     @Test(arguments: [
@@ -147,7 +159,8 @@ import Testing
                 .scopeMissing(needed: ["a", "b"]), 403, #"Bearer error="insufficient_scope", scope="a b""#,
                 "scope_missing"
             ),
-            (.requirementNotMet, 403, nil, "requirement_not_met"), (.valuesTooLong, 403, nil, "values_too_long"),
+            (.requirementNotMet, 403, nil, "requirement_not_met"),
+            (.groupsOverage, 403, nil, "groups_overage"), (.valuesTooLong, 403, nil, "values_too_long"),
         ]
         for (denial, status, challenge, code) in all {
             #expect((denial.status, denial.challenge, denial.code) == (status, challenge, code))

@@ -37,8 +37,60 @@ import Testing
         for json in ["20.0", "2e1", "21", "-20", #""020""#] { #expect(ruled(["20"], json) == .invalid("use")) }
     }
 
-    @Test(arguments: [#"["id"]"#, "[]", "{}", #"{"id":"id"}"#, "1.5", "12345678901234567890"])
-    func `what is no single value is invalid under either kind of rule`(json: String) {
+    @Test(arguments: [#"["id"]"#, #"["a","id"]"#, #"[5,{},["a"],null,"id"]"#, #"["id","id"]"#])
+    func `a list with one of the values passes`(json: String) {
+        #expect(ruled(["id"], json) == nil)
+        #expect(ruled(["x", "id"], json) == nil)
+        #expect(ruled(["a b", "i"], json) == .invalid("use"))
+    }
+
+    @Test(arguments: ["[]", #"["ID"]"#, #"["i","d"]"#, #"[["id"]]"#, #"[{"id":"id"}]"#, "[null]"])
+    func `a list without any of the values is invalid`(json: String) {
+        #expect(ruled(["id"], json) == .invalid("use"))
+    }
+
+    @Test func `a list with a value that is refused is invalid, and so is one with what can't be compared`() {
+        let rule = ClaimRule(ClaimPath("use"), .noneOf, ["access", "1"])
+        for json in ["[]", #"["id"]"#, #"["id","ACCESS",2,true]"#] { #expect(rejection(rule, "use", json) == nil) }
+        for json in [#"["access"]"#, #"["id","access"]"#, "[1]", "[1.5]", "[null]", #"[["access"]]"#, "[{}]"] {
+            #expect(rejection(rule, "use", json) == .invalid("use"))
+        }
+    }
+
+    // MARK: Groups that are too many to list
+
+    @Test(arguments: [
+        ("_claim_names", #"{"groups":"src1"}"#), ("_claim_names", #"{"x":"src2","groups":null}"#),
+        ("hasgroups", "true"),
+        ("hasgroups", #""true""#),
+    ])
+    func `no rule for groups can be checked if there are too many to list`(claim: String, json: String) {
+        for kind in [ClaimRule.Kind.oneOf, .noneOf, .absent] {
+            let signIn = SignIn.plain.policy { $0.claimRules = [ClaimRule(ClaimPath("groups"), kind, ["a"])] }
+            #expect(signIn.with(claim, json).rejection == .groupsOverage)
+            #expect(signIn.with("groups", "[]").with(claim, json).rejection == .groupsOverage)
+        }
+        let byPointer = SignIn.plain.policy { $0.claimRules = [ClaimRule(ClaimPath("/groups"), .oneOf, ["a"])] }
+        #expect(byPointer.with(claim, json).rejection == .groupsOverage)
+        let required = SignIn.plain.policy { $0.requiredClaims = [ClaimName("groups")] }
+        #expect(required.with(claim, json).rejection == .groupsOverage)
+        let other = SignIn.plain.policy { $0.claimRules = [ClaimRule(ClaimPath("roles"), .oneOf, ["a"])] }
+        #expect(other.with(claim, json).rejection == .missing("roles"))
+        #expect(SignIn.plain.with(claim, json).rejection == nil)
+    }
+
+    @Test(arguments: [
+        ("_claim_names", "{}"), ("_claim_names", #"{"Groups":"src1"}"#), ("_claim_names", #"["groups"]"#),
+        ("_claim_names", "null"), ("hasgroups", "false"), ("hasgroups", "null"),
+    ])
+    func `anything else says nothing of groups`(claim: String, json: String) {
+        let signIn = SignIn.plain.policy { $0.claimRules = [ClaimRule(ClaimPath("groups"), .oneOf, ["a"])] }
+        #expect(signIn.with(claim, json).rejection == .missing("groups"))
+        #expect(signIn.with("groups", #"["b","a"]"#).with(claim, json).rejection == nil)
+    }
+
+    @Test(arguments: ["{}", #"{"id":"id"}"#, "1.5", "12345678901234567890"])
+    func `what is neither a value nor a list is invalid under either kind of rule`(json: String) {
         #expect(ruled(["id", "1.5"], json) == .invalid("use"))
         #expect(rejection(ClaimRule(ClaimPath("use"), .noneOf, ["access"]), "use", json) == .invalid("use"))
     }

@@ -100,7 +100,7 @@ import Testing
             #expect(identity.email == nil)
             #expect(identity.emailTrust == nil)
             #expect(identity.isPrivateEmail == nil)
-            #expect(identity.isEmailVerified == true)
+            #expect(identity.isEmailVerified == nil)
         }
     }
 

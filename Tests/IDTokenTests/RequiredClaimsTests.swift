@@ -28,6 +28,16 @@ import Testing
         #expect(subject("\"\(String(repeating: character, count: 256))\"").rejection == .invalid("sub"))
     }
 
+    @Test(arguments: [ProviderPreset.gitHubActions, .kubernetes])
+    func `the subject of a workload has 512 characters at most`(preset: ProviderPreset) {
+        let limit = preset.facts([:]).policy.maximumSubjectLength
+        func workload(_ length: Int) -> SignIn {
+            subject("\"\(String(repeating: "a", count: length))\"").policy { $0.maximumSubjectLength = limit }
+        }
+        #expect(workload(512).rejection == nil)
+        #expect(workload(513).rejection == .invalid("sub"))
+    }
+
     @Test func `a character that joins another is one of its own`() {
         #expect(subject("\"\(String(repeating: "e\u{301}", count: 127))\"").rejection == nil)
         #expect(subject("\"\(String(repeating: "e\u{301}", count: 128))\"").rejection == .invalid("sub"))

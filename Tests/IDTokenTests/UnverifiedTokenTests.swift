@@ -114,7 +114,8 @@ import Testing
             (.atHashMismatch, "at_hash_mismatch"), (.cHashMissing, "c_hash_missing"),
             (.cHashMismatch, "c_hash_mismatch"), (.sessionRevoked, "session_revoked"),
             (.subjectMismatch, "subject_mismatch"),
-            (.scopeMissing, "scope_missing"), (.cryptographyUnavailable, "internal"),
+            (.scopeMissing, "scope_missing"), (.bindingRequired, "binding_required"),
+            (.groupsOverage, "groups_overage"), (.cryptographyUnavailable, "internal"),
         ]
         for (rejection, code) in codes { #expect(rejection.code.rawValue == code) }
         #expect(Set(codes.map(\.0.code)) == Set(Rejection.Code.allCases))

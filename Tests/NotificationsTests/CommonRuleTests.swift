@@ -42,6 +42,26 @@ import Testing
     }
 
     @Test(arguments: kinds)
+    func `only a notification whose issuer, audience, kind and times would pass is worth a fetch`(index: Int) throws {
+        func wouldPass(_ sent: SentNotification) throws -> Bool {
+            try sent.unverified().wouldPassClaims(
+                ofNotificationUnder: sent.policy, sent.rules, now: UnixTime(seconds: sent.now))
+        }
+        let sent = SentNotification.all[index]
+        #expect(try wouldPass(sent))
+        #expect(try !wouldPass(sent.with("iss", #""https://other.example""#)))
+        #expect(try !wouldPass(sent.with("aud", #""someone""#)))
+        #expect(try !wouldPass(sent.with("exp", "1700000000")))
+        #expect(try !wouldPass(sent.with("exp", "1800000000").at(1_700_604_861)))
+        #expect(try !wouldPass(sent.with("nbf", "1700000161")))
+        #expect(try !wouldPass(sent.with("events", "{}")))
+        #expect(
+            try !wouldPass(
+                sent.rules { rules in rules.kinds = NotificationKind.allCases.filter { !rules.kinds.contains($0) } }))
+        #expect(try wouldPass(sent.without("jti")))
+    }
+
+    @Test(arguments: kinds)
     func `it is not from the future`(index: Int) {
         let sent = SentNotification.all[index].with("exp", "1800000000")
         #expect(sent.at(1_699_999_940).rejection == nil)

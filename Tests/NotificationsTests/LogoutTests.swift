@@ -58,10 +58,42 @@ import Testing
         #expect(events.map(\.type) == [.loggedOut, .accountDisabled, .other])
         #expect(events.map(\.subject) == ["user", "user", "user"])
         #expect(events[1].reason == "hijacking")
-        for bad in ["true", "[]", "null"] {
-            let claim = #"{"\#(Self.type)":{},"https://e.example/x":\#(bad)}"#
-            #expect(SentNotification.logout.with("events", claim).rejection == .invalid("events"))
+    }
+
+    @Test(arguments: ["true", "[1, 2]", "null", #""a\"b""#, "1e3"])
+    func `a member beside the event that is no event is data`(value: String) throws {
+        let type = Self.type
+        for events in [
+            #"{"\#(type)":{"a":1},"revoke_offline_access":\#(value)}"#,
+            #"{"revoke_offline_access":\#(value),"\#(type)":{"a":1}}"#,
+        ] {
+            let event = try SentNotification.logout.with("events", events).event()
+            #expect(event.type == .loggedOut)
+            #expect(event.dataText == #"{"revoke_offline_access":\#(value),"a":1}"#)
         }
+        // The event's own member wins, so that no name occurs twice.
+        let same = #"{"\#(type)":{"a":1},"a":\#(value)}"#
+        #expect(try SentNotification.logout.with("events", same).event().dataText == #"{"a":1}"#)
+    }
+
+    @Test func `the claim has sixteen members at most`() {
+        func events(_ count: Int) -> String {
+            #"{"\#(Self.type)":{}"# + (1..<count).map { #","m\#($0)":true"# }.joined() + "}"
+        }
+        #expect(SentNotification.logout.with("events", events(16)).rejection == nil)
+        #expect(SentNotification.logout.with("events", events(17)).rejection == .invalid("events"))
+    }
+
+    @Test func `a provider whose logout tokens don't expire is known, and their age is limited`() throws {
+        let sent = SentNotification.logout.without("exp").without("sub").rules {
+            $0.logoutTokensMayLackExpiration = ProviderPreset.ory.facts([:]).logoutTokensLackExpiration
+        }
+        #expect(try sent.event().sessionID == "s1")
+        #expect(sent.at(1_700_604_861).rejection == .tokenTooOld)
+        #expect(sent.without("iat").rejection == .missing("iat"))
+        #expect(sent.with("exp", "1700000000").rejection == .tokenExpired)
+        #expect(
+            ProviderPreset.all.filter { $0.facts(PresetArguments()).logoutTokensLackExpiration }.map(\.name) == ["ory"])
     }
 
     @Test(arguments: [

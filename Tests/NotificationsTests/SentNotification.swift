@@ -4,6 +4,8 @@ import JSON
 import Notifications
 import SignInFixtures
 import TestSupport
+import Testing
+import TokenDiagnostics
 
 /// A notification with valid claims, unless a test changes it. It was issued at 1 700 000 000.
 struct SentNotification: SentToken {
@@ -67,9 +69,23 @@ struct SentNotification: SentToken {
 
     func rules(_ body: (inout NotificationRules) -> Void) -> SentNotification { change { body(&$0.rules) } }
 
+    /// Verifies the notification and explains it. Checks that both agree, in every test.
     func verify(with keys: JWKSet) throws(Rejection) -> VerifiedNotification {
-        try IDTokenVerifier().jwsVerifier.verifyNotification(
-            unverified(), with: keys, algorithms: .all, under: policy, rules, now: UnixTime(seconds: now))
+        let (verifier, token, now) = (try IDTokenVerifier(), try unverified(), UnixTime(seconds: now))
+        let explanation = verifier.explain(
+            notification: token, with: ExplainedKeys(set: keys), under: policy, rules, isNamed: true, others: [],
+            now: now)
+        #expect(explanation.checks.map(\.name) == CheckName.ofNotifications)
+        for check in explanation.checks { #expect(check.explanation.hasSuffix("."), "\(check.name)") }
+        do throws(Rejection) {
+            let verified = try verifier.jwsVerifier.verifyNotification(
+                token, with: keys, algorithms: .all, under: policy, rules, now: now)
+            #expect(explanation.isValid && explanation.refusal == nil, "\(explanation.summary)")
+            return verified
+        } catch {
+            #expect(!explanation.isValid && explanation.refusal == .rejected(error), "\(explanation.summary)")
+            throw error
+        }
     }
 
     /// The only event.

@@ -54,6 +54,27 @@ import Testing
         }
     }
 
+    @Test func `bound tokens are accepted only if the settings say so, which is warned about`() throws {
+        let access = "preset: keycloak\nissuer: https://a.example\ntokens: access\naudiences: [a]\n"
+        #expect(try read(provider: access).accessTokens?.acceptsUncheckedBindings == false)
+        let lax = try read(provider: access + "unchecked_bindings: true")
+        #expect(lax.accessTokens?.acceptsUncheckedBindings == true)
+        #expect(lax.warnings.contains { $0.contains("unchecked_bindings") })
+        #expect(
+            try message("preset: google\naudiences: [a]\nunchecked_bindings: true")
+                == "unchecked_bindings needs tokens: access, because ID Tokens are never bound to a key; remove it")
+    }
+
+    @Test func `the discovery document's algorithms are those of ID Tokens alone`() throws {
+        let provider = "issuer: https://a.example\naudiences: [a]\n"
+        func readsAlgorithms(_ text: String) throws -> Bool? {
+            guard case .network(.discovery(_, _, let reads), _) = try read(provider: text).keys else { return nil }
+            return reads
+        }
+        #expect(try readsAlgorithms(provider) == true)
+        #expect(try readsAlgorithms(provider + "tokens: access") == false)
+    }
+
     @Test func `a load balancer's assertions are for its client, and have no audience`() throws {
         let provider = try read(provider: Self.loadBalancer)
         #expect(provider.policy.audiences == [])

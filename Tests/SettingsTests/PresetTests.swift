@@ -101,8 +101,9 @@ import Testing
             do {
                 let provider = try #require(settings(yaml).providers.first)
                 var expected = expected(facts, id: name, audiences: ["<client ID>"])
-                // A property of presets that no setting controls.
+                // Properties of presets that no setting controls.
                 expected.issuesTokensOfSignIns = true
+                expected.maximumSubjectLength = 255
                 #expect(provider.policy == expected)
                 #expect(provider.keys == location(facts, provider.policy))
             } catch let error as SettingsError {

@@ -35,6 +35,15 @@ import TokenDiagnostics
             (token.replacing(".", with: "%2E"), "The string contains a token, but it is percent-encoded."),
             ("%22\(token)%22", "The string contains a token, but it is percent-encoded, and it is in quotation marks."),
             (padded + "=", "its parts are padded with ="),
+            (plainBase64(token), "The string contains a token, but it was encoded in base64 once more."),
+            (base64URL(Array(token.utf8)), "it was encoded in base64 once more"),
+            (
+                "\"\(plainBase64(token))\"",
+                "it is in quotation marks, and it was encoded in base64 once more"
+            ),
+            (#"{"access_token":"opaque","id_token":"\#(token)"}"#, "a JSON object, whose member id_token is a token"),
+            (#"{"credential":"\#(token)"}"#, "a JSON object, whose member credential is a token"),
+            ("state=x&id_token=\(token)", "a form, whose field id_token is a token"),
         ]
         for (text, explanation) in cases { expect(explain(text: text)[.tokenForm], "token_malformed", explanation) }
         // Repeat until a signature contains a character of the other alphabet.
@@ -49,7 +58,8 @@ import TokenDiagnostics
         arguments: [
             ("", "The token is empty."), (" \n", "The token is empty."),
             ("undefined", "the word “undefined”, not a token"),
-            ("[object Object]", "The string is the word"), (#"{"id_token":"x.y.z"}"#, "token endpoint"),
+            ("[object Object]", "The string is the word"),
+            (#"{"id_token":"x.y.z"}"#, "none of whose members is a token"),
             ("ya29.a0AfH6SN", "not a token's header: it is an opaque access token"), ("opaque", "no dot"),
             (
                 "eyJhbGciOiJub25lIn0.e30",
@@ -69,6 +79,19 @@ import TokenDiagnostics
         #expect(check.explanation.contains(explanation) || text.hasPrefix("%zz"), "\(check.explanation)")
         #expect(check.fix != nil)
         #expect(explain(text: text).checks.dropFirst().allSatisfy { $0.state == .notReached })
+    }
+
+    /// Base64 of a token, with the plain alphabet and padding.
+    private func plainBase64(_ token: String) -> String {
+        let text = base64URL(Array(token.utf8)).replacing("-", with: "+").replacing("_", with: "/")
+        return text + String(repeating: "=", count: (4 - text.count % 4) % 4)
+    }
+
+    @Test func `a token that is too long has as many parts as it has, and the fix is not to send less of it`() {
+        let long = SignIn.plain.with("groups", "\"\(String(repeating: "g", count: 20_000))\"").token
+        let check = explain(text: long)[.tokenForm]
+        expect(check, "token_malformed", "bytes long; the limit is 16384", "have the provider put less into it")
+        #expect(check.found?.hasSuffix(", 3 parts") == true)
     }
 
     // MARK: Header and algorithm
@@ -172,6 +195,11 @@ import TokenDiagnostics
             not from a test environment or emulator with the same key IDs. If the provider may have rotated the key \
             since the fetch at 2023-11-14T22:13:20Z (100 s ago), refresh its keys
             """)
+        var developed = SignIn.plain
+        developed.header = #"{"alg":"ES256","kid":"assay-dev-a1"}"#
+        expect(developed.explanation[.key], "key_not_found", "was signed by assay dev", "no other accepts its keys")
+        let elsewhere = developed.with("iss", #""http://127.0.0.1:9400/google""#)
+        #expect(elsewhere.explanation.summary.contains("was signed by assay dev"))
         var nameless = signIn
         nameless.header = #"{"alg":"ES256"}"#
         expect(nameless.explanation[.signature], "signature_invalid", "does not match any of the provider's keys")
@@ -279,6 +307,8 @@ import TokenDiagnostics
         #expect(stranger.explanation[.audience].found == "zzz")
         let accessToken = SignIn.plain.with("aud", #""https://api.example""#).with("scope", #""openid""#)
         expect(accessToken.explanation[.audience], code, "looks like an access token: it has scope", "id_token")
+        let expo = SignIn.apple.with("aud", #""host.exp.Exponent""#)
+        expect(expo.explanation[.audience], code, "every app that runs there", "Never add host.exp.Exponent")
         let shared = SignIn.plain.with("aud", #"["client","other"]"#)
         expect(shared.explanation[.audience], code, "also for other, which is not trusted", "trusted_audiences")
         expect(SignIn.plain.without("aud").explanation[.audience], "claim_missing", "has no aud")
@@ -421,7 +451,7 @@ import TokenDiagnostics
             GoldenToken.microsoft.signIn.with("azpacr", #""1""#).explanation[.claimValues], "claim_invalid",
             "refused_claim_values", "Send an ID Token")
         expect(
-            SignIn.plain.with("events", "{}").explanation[.events], "claim_invalid", "a notification or a logout token")
+            SignIn.plain.with("events", "{}").explanation[.events], "claim_invalid", "is a notification, not a token")
         expect(
             SignIn.plain.with("email_verified", #""yes""#).explanation[.identity], "claim_invalid",
             "email_verified is neither a boolean")
@@ -481,6 +511,7 @@ import TokenDiagnostics
 
     @Test func `a nonce that only request or token has is explained`() {
         expect(nonce(Self.raw, nil, .plain), "nonce_required", "the request has none", "the raw nonce")
+        expect(nonce(Self.raw, nil, .plain), "nonce_required", "the request has none", "nonce: { check: off }")
         expect(nonce(nil, Self.raw, .plain), "nonce_missing", "but the request has one", "nonce: { check: off }")
         let unsupported = SignIn.apple.with("nonce_supported", "false").expecting { $0.nonce = "n" }
         expect(unsupported.explanation[.nonce], "nonce_missing", "this platform supports none")

@@ -34,8 +34,11 @@ import Testing
             let both: ClaimsText = ClaimsText(["scope": #""a""#]).with(claim, #""x""#)
             #expect(try guess(both) == .idToken(reason: "it has \(claim)"))
         }
-        for claim in ["azpacr", "appidacr", "cid", "scope", "scp", "client_id"] {
+        for claim in ["azpacr", "appidacr", "cid"] {
             #expect(try guess(ClaimsText([:]).with(claim, #""x""#)) == .accessToken(reason: "it has \(claim)"))
+        }
+        for claim in ["scope", "scp", "client_id"] {
+            #expect(try guess(ClaimsText([:]).with(claim, #""x""#)) == .probablyAccessToken(reason: "it has \(claim)"))
         }
         #expect(try guess(ClaimsText(["sub": #""user""#])) == .unknown)
     }
@@ -49,7 +52,13 @@ import Testing
     @Test func `a kind is the likely cause only where a check tells the kinds apart`() {
         let other = SignIn.plain.with("aud", #""api""#).with("scope", #""a""#)
         #expect(other.explanation.likelyCause?.check == .audience)
-        #expect(other.explanation.summary.hasPrefix("The token is an access token, not an ID Token: it has scope"))
+        #expect(
+            other.explanation.summary.hasPrefix("The token is probably an access token, not an ID Token: it has scope"))
+        // A workload's claim of that name is no OAuth scope.
+        let workload = SignIn.plain.with("scope", #""owner:1:project:2""#)
+        #expect(workload.explanation.likelyCause?.check == .tokenKind)
+        #expect(workload.explanation.summary.hasPrefix("The token is probably an access token: it has scope"))
+        #expect(workload.explanation.likelyCause?.fix?.contains("refuse_access_tokens: false") == true)
         let expired = SignIn.plain.with("scope", #""a""#).with("nonce", #""n""#).at(1_800_000_000)
         #expect(expired.explanation.likelyCause?.explanation.contains("access token") == false)
         let stranger = other.with("iss", #""https://other.example""#)

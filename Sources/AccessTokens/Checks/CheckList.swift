@@ -46,7 +46,7 @@ extension JWSVerifier {
             issuedAt throws(Rejection) in
             try checkSessionRevocation(claims, policy, after: revokedAt, issuedAt: issuedAt, now: now)
         }
-        let subject = try observer.check(.subject, checkUserOrMachine(claims, dialect))
+        let subject = try observer.check(.subject, checkUserOrMachine(claims, policy, dialect))
         try observer.check(
             .requiredClaims, if: !policy.requiredClaims.isEmpty, checkRequiredClaims(claims, policy))
         try observer.check(.claimValues, if: !policy.claimRules.isEmpty, checkClaimValues(claims, policy))
@@ -60,6 +60,7 @@ extension JWSVerifier {
             identity throws(Rejection) in
             try checkExpectedSubject(identity, parameters.expectedSubject)
         }
+        try observer.check(.binding, checkBinding(claims, dialect))
         let authorization = try observer.check(
             .scopes, checkScopes(claims, client: client ?? nil, dialect, contain: parameters.scopes))
 

@@ -50,7 +50,7 @@ extension IDTokenVerifier {
             try checkSessionRevocation(
                 claims, policy, after: signIn.authenticatedAfter, issuedAt: issuedAt, now: now)
         }
-        let subject = try observer.check(.subject, checkSubject(claims))
+        let subject = try observer.check(.subject, checkSubject(claims, policy))
         try observer.check(.events, checkNoEvents(claims))
         try observer.check(
             .requiredClaims, if: !policy.requiredClaims.isEmpty, checkRequiredClaims(claims, policy))

@@ -1,6 +1,6 @@
 /// The name of a check in explanations of a verification, in the order of an ID Token's checks.
 ///
-/// Every check of ID Tokens and access tokens has one. ``tokenForm``, ``provider``, ``key`` and a policy's requirements
+/// Every check of ID Tokens, access tokens and notifications has one. ``tokenForm``, ``provider``, ``key`` and a policy's requirements
 /// occur only in explanations.
 public enum CheckName: String, Sendable {
     /// Whether the text is a well-formed token. Comes before all other checks.
@@ -25,6 +25,8 @@ public enum CheckName: String, Sendable {
     case notBefore = "not_before"
     case issuedAt = "issued_at"
     case tokenAge = "token_age"
+    /// Whether a notification has an ID, by which repeated deliveries are recognized.
+    case tokenID = "token_id"
     case authTime = "auth_time"
     case authenticatedAfter = "authenticated_after"
     case subject
@@ -39,6 +41,8 @@ public enum CheckName: String, Sendable {
     case atHash = "at_hash"
     case cHash = "c_hash"
     case expectedSubject = "expected_subject"
+    /// Whether the sender of an access token that is bound to a key is known to have it.
+    case binding
     /// Whether an access token grants every scope that the request needs.
     case scopes
     /// Whether the token grants every scope that a gateway's policy requires.
@@ -61,6 +65,11 @@ extension CheckName {
     public static let ofAccessTokens: [CheckName] = [
         .tokenForm, .provider, .header, .algorithm, .signer, .key, .signature, .issuer, .keyIssuer, .tokenKind,
         .audience, .client, .expiry, .notBefore, .issuedAt, .tokenAge, .authenticatedAfter, .subject, .requiredClaims,
-        .claimValues, .serviceAccount, .identity, .expectedSubject, .scopes,
+        .claimValues, .serviceAccount, .identity, .expectedSubject, .binding, .scopes,
+    ]
+    /// The checks in explanations of notifications, in the verifier's order.
+    public static let ofNotifications: [CheckName] = [
+        .tokenForm, .provider, .header, .algorithm, .key, .signature, .issuer, .keyIssuer, .audience, .events, .expiry,
+        .notBefore, .issuedAt, .tokenAge, .tokenID, .nonce, .subject,
     ]
 }

@@ -1,13 +1,13 @@
 private import Bytes
 
-/// Checks `sub` and returns it: 1 to 255 characters (Unicode scalars), without control characters, and not only spaces.
-/// Relying parties store users under it.
+/// Checks `sub` and returns it: not longer than the policy allows, in characters (Unicode scalars), without control
+/// characters, and not only spaces. Relying parties store users under it.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``.
 /// - Source: OpenID Connect Core 1.0, section 2.
-package func checkSubject(_ claims: Claims) throws(Rejection) -> String {
+package func checkSubject(_ claims: Claims, _ policy: borrowing ProviderPolicy) throws(Rejection) -> String {
     guard let subject = try claims.string(.subject), !subject.isEmpty else { throw .claimMissing(.subject) }
-    guard subject.hasScalars(1...255), !subject.utf8.allSatisfy({ $0 == UInt8(ascii: " ") }),
+    guard subject.hasScalars(1...policy.maximumSubjectLength), !subject.utf8.allSatisfy({ $0 == UInt8(ascii: " ") }),
         !hasControlCharacter(subject.utf8.span)
     else { throw .claimInvalid(.subject) }
     return subject

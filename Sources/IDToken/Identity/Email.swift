@@ -86,11 +86,11 @@ extension EmailRule {
     /// Whether the provider says that it verified the address; `nil` if it doesn't say.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)`` for an `email_verified` of another type.
-    func isVerified(_ claims: Claims, hasEmail: Bool) throws(Rejection) -> Bool? {
+    func isVerified(_ claims: Claims) throws(Rejection) -> Bool? {
         switch verification {
         case .emailVerified: try claims.bool(.emailVerified)
         case .claim(let path): claims.value(at: path).map(\.isTruthy)
-        case .nothing: hasEmail ? false : nil
+        case .nothing: false
         }
     }
 

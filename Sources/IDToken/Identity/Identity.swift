@@ -6,7 +6,7 @@ public struct Identity: Sendable, Equatable {
     public let provider: String
     /// The provider's canonical issuer, even if the token's `iss` is one of its aliases.
     public let issuer: String
-    /// `sub`, 1 to 255 characters, compared byte for byte.
+    /// `sub`, compared byte for byte: 1 to 255 characters, or up to 512 for workloads.
     public let subject: String
     /// The address as written; `nil` if there is none, or if it is not one `addr-spec` of RFC 5322.
     public let email: String?
@@ -72,8 +72,7 @@ public struct Identity: Sendable, Equatable {
     ) throws(Rejection) {
         // Everything that can throw comes first. Otherwise, the compiler adds cleanup for members that are already set.
         let email = try claims.email(policy)
-        let hasEmail = if case .address = email { true } else { false }
-        let isEmailVerified = try policy.email.isVerified(claims, hasEmail: hasEmail)
+        let isEmailVerified = try policy.email.isVerified(claims)
         let isClaimedPrivate = try claims.bool(.isPrivateEmail)
 
         provider = policy.id
@@ -89,9 +88,9 @@ public struct Identity: Sendable, Equatable {
                 address, isVerified: isEmailVerified == true, hostedDomain: hostedDomain)
             isPrivateEmail = policy.email.isPrivate(address, claimed: isClaimedPrivate)
         case .absent, .malformed:
+            // Without an address, there is nothing that could be verified.
             self.email = nil
-            // If the text is not an address, there is nothing that could be verified.
-            if case .absent = email { self.isEmailVerified = isEmailVerified } else { self.isEmailVerified = nil }
+            self.isEmailVerified = nil
             emailTrust = nil
             isPrivateEmail = nil
         }

@@ -30,6 +30,9 @@ public struct ProviderPolicy: Sendable, Equatable {
     public var clockSkewSeconds: Int64 = 60
     /// Maximum age of a token since its `iat`, in seconds, whatever its `exp`.
     public var maximumTokenAgeSeconds: Int64?
+    /// Maximum length of `sub`, in characters. OpenID Connect Core limits the names of End-Users; those of workloads are
+    /// made of other names, and may be longer.
+    public var maximumSubjectLength = 255
     /// Claims that must be present, in addition to those that every ID Token has.
     public var requiredClaims: [ClaimName] = []
     /// Claim values that are required or forbidden.
@@ -50,6 +53,9 @@ public struct ProviderPolicy: Sendable, Equatable {
     public var reportsTransferSubject = false
     /// Whether an app requests each token for one sign-in, with a nonce of its own.
     public var issuesTokensOfSignIns = true
+    /// The value of ``maximumSubjectLength`` for providers of workloads: a customized `sub` of GitHub Actions joins several
+    /// claims, and Kubernetes allows 63 characters for a namespace and 253 for a service account.
+    package static let maximumWorkloadLength = 512
     /// Whether the issuer is a template: each tenant then has its own issuer and its own subjects.
     package var hasTemplateIssuer: Bool { issuerTemplates != nil }
     /// The issuer and its aliases, if they are templates; otherwise `nil`.

@@ -26,6 +26,9 @@ public struct AccessTokenDialect: Sendable, Equatable {
     /// Whether assertions that name a machine are accepted.
     public var acceptsServiceTokens = false
 
+    /// Whether a token that is bound to its client's key is accepted although nothing proves that the sender has the key.
+    public var acceptsUncheckedBindings = false
+
     init(clientClaims: [ClaimName] = [.clientID], adjust: (inout AccessTokenDialect) -> Void = { _ in }) {
         self.clientClaims = clientClaims
         requiresClient = !clientClaims.isEmpty

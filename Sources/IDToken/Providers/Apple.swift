@@ -1,5 +1,10 @@
 private import JOSE
 
+extension ProviderPolicy {
+    /// The audience of Apple's tokens for every app that runs in Expo Go, whoever wrote it.
+    package static let expoGoAudience = "host.exp.Exponent"
+}
+
 extension ProviderPreset {
     /// Sign in with Apple.
     ///

@@ -11,6 +11,7 @@ extension ProviderPreset {
         issuer: "https://token.actions.githubusercontent.com"
     ) { facts in
         facts.policy.issuesTokensOfSignIns = false
+        facts.policy.maximumSubjectLength = ProviderPolicy.maximumWorkloadLength
         facts.accessTokens = .noneBeside("workflows' tokens")
         facts.requireClaimRule(
             on: "repository_owner_id", "repository_id", "repository_owner", "repository", "enterprise_id", "enterprise",

@@ -10,6 +10,7 @@ extension ProviderPreset {
         issuer: "https://kubernetes.default.svc.cluster.local"
     ) { facts in
         facts.policy.issuesTokensOfSignIns = false
+        facts.policy.maximumSubjectLength = ProviderPolicy.maximumWorkloadLength
         facts.accessTokens = .jwt(.singleKind)
         facts.requireClaimRule(
             on: "sub", "/kubernetes.io/namespace", "/kubernetes.io/serviceaccount/uid",

@@ -65,6 +65,8 @@ public struct ProviderFacts: Sendable, Equatable {
     public var keys = PublishedKeys.discovery()
     /// Spellings of the issuer that only its notifications have.
     public internal(set) var notificationIssuers: [String] = []
+    /// Whether its logout tokens lack the `exp` that Back-Channel Logout requires.
+    public internal(set) var logoutTokensLackExpiration = false
     /// What the relying party must restrict; `nil` if checking the audience is enough.
     public private(set) var callers: CallerRestriction?
 

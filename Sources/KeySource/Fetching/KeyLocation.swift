@@ -10,8 +10,8 @@ package enum KeyLocation: Sendable, Equatable {
 
     /// How a provider publishes its keys.
     package enum Network: Sendable, Equatable {
-        /// At the `jwks_uri` of the discovery document at this URL. With `readsAlgorithms`, the supported algorithms of
-        /// that document apply; otherwise those of the settings.
+        /// At the `jwks_uri` of the discovery document at this URL. With `readsAlgorithms`, the supported ones of the
+        /// algorithms that the document lists for ID Tokens apply.
         case discovery(address: String, issuer: String, readsAlgorithms: Bool)
         /// A JWK Set at this URL.
         case jwkSet(address: String)
@@ -51,6 +51,11 @@ package enum KeyLocation: Sendable, Equatable {
 }
 
 extension KeyLocation.Network {
+    /// The algorithms that a discovery document allows.
+    func algorithms(of metadata: ProviderMetadata) -> SignatureAlgorithms {
+        if case .discovery(_, _, readsAlgorithms: true) = self { metadata.algorithms } else { .all }
+    }
+
     /// One of the documents that are fetched.
     enum Step { case discovery, keys }
 

@@ -31,7 +31,7 @@ package final class ProviderKeyFetcher: KeyFetching {
         } read: { (document, issuer) throws(FetchFailure) in
             let metadata = try ProviderMetadata(
                 document.body, issuer: issuer, allowingHTTP: documents.rules.allowHTTP)
-            guard !algorithms(of: metadata).isEmpty else {
+            guard !location.algorithms(of: metadata).isEmpty else {
                 throw FetchFailure(.parse, "the discovery document lists no algorithm that is supported")
             }
             memory.withLock { $0.discovery = document }
@@ -49,15 +49,10 @@ package final class ProviderKeyFetcher: KeyFetching {
         let isComplete = !location.findsKeysByID || fetched.count == keyIDs.count
         return FetchedKeys(
             keys: keys, text: location.text(of: keys, in: found.documents),
-            algorithms: found.metadata.map(algorithms) ?? .all, source: .network,
+            algorithms: found.metadata.map(location.algorithms) ?? .all, source: .network,
             lifetime: fetched.compactMap(\.lifetime).min(), fetchedAtUnixSeconds: unixSeconds(),
             isNotModified: isComplete && !fetched.isEmpty && fetched.allSatisfy(\.isNotModified),
             clockOffsetSeconds: fetched.first?.clockOffsetSeconds, endpoints: found.metadata?.endpoints)
-    }
-
-    /// The algorithms that a discovery document allows.
-    private func algorithms(of metadata: ProviderMetadata) -> SignatureAlgorithms {
-        if case .discovery(_, _, readsAlgorithms: true) = location { metadata.algorithms } else { .all }
     }
 
     private func lastDocument(at address: String, _ step: KeyLocation.Network.Step) -> DocumentFetcher.Document? {

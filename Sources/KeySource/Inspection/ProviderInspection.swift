@@ -12,7 +12,7 @@ package struct ProviderInspection: Sendable {
     private let unixSeconds: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - algorithms: the algorithms that the settings allow; `nil` for those of the discovery document.
+    ///   - algorithms: the algorithms that the settings allow; `nil`: the location decides.
     ///   - clockSkewSeconds: the allowed difference between the provider's clock and ours.
     package init(
         keys: KeyLocation, algorithms: SignatureAlgorithms?,
@@ -59,14 +59,15 @@ package struct ProviderInspection: Sendable {
                 report.addRefusal(error, ofDiscovery: document.body, configuredIssuer: issuer)
                 throw error
             }
-            report.add(metadata, algorithms ?? metadata.algorithms)
+            report.add(metadata, algorithms ?? location.algorithms(of: metadata))
             return metadata
         }
         guard !location.findsKeysByID, let keys = found.documents.first?.document else {
             report.add(.keys, .ok, "the server responds; each key is fetched when a token first names it")
             return nil
         }
-        report.addKeys(keySet(in: keys.body, at: location), algorithms ?? found.metadata?.algorithms ?? .all)
+        report.addKeys(
+            keySet(in: keys.body, at: location), algorithms ?? found.metadata.map(location.algorithms) ?? .all)
         report.addFreshness(keys.lifetime)
         return found.metadata?.endpoints
     }

@@ -525,6 +525,7 @@ function explainRequest() {
   const of = provider === "" ? {} : { provider };
   switch (byId("kind-field").value) {
     case "policy": return { token, policy: byId("policy-field").value.trim() };
+    case "notification": return { as: "notification", token, ...of };
     case "access": return { token, ...of, ...(scopes.length === 0 ? {} : { scopes }) };
     default: return { id_token: token, ...of, ...(nonce === "" ? {} : { nonce }) };
   }

@@ -30,6 +30,8 @@ final class ServiceLoop {
     var stage = Stage.serving
     let load: OverloadDetector
     private(set) var telemetry: RequestTelemetry
+    /// `nil` if refusals are not logged.
+    private let boundTokens: BoundTokenLog?
     private var writer = JSONWriter()
     /// The capacity, in bytes, up to which the writer's buffer is kept. A larger buffer, such as that of a batch, is
     /// released.
@@ -47,12 +49,13 @@ final class ServiceLoop {
     /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
     init(
         on loop: any EventLoop, _ settings: ServiceSettings, _ registry: ProviderRegistry, _ sink: LogSink,
-        tracer: SpanTracer? = nil, store: StoreSetup, signInKeys: HandleKeys? = nil
+        tracer: SpanTracer? = nil, boundTokens: BoundTokenLog? = nil, store: StoreSetup, signInKeys: HandleKeys? = nil
     ) throws(Rejection) {
         self.loop = loop
         self.settings = settings
         load = OverloadDetector(on: loop, queueTimeout: settings.queueTimeout)
         telemetry = RequestTelemetry(settings.loggedRequests, to: sink, tracer, on: loop)
+        self.boundTokens = boundTokens
         providerIDs = registry.ids
         verifier = RequestVerifier(
             registry, on: loop, by: try IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity))
@@ -114,6 +117,12 @@ final class ServiceLoop {
         case .forwardAuth: forwardAuth != nil
         default: true
         }
+    }
+
+    /// Logs a provider's first token that was refused because it is bound to a key.
+    func note<Answer>(_ verdict: Verdict<Answer>) {
+        guard case .refused(.rejected(.bindingRequired, _), let provider?) = verdict else { return }
+        boundTokens?.note(refusalBy: providerIDs[provider])
     }
 
     /// Flushes the log, closes the store's connections, and stops all timers.

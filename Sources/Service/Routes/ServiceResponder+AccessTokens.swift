@@ -10,6 +10,7 @@ extension ServiceResponder {
         return reply(by: verifier, record) {
             verifier.verify(request, at: $0)
         } counting: { verdict in
+            self.service.note(verdict)
             self.service.metrics.countAccessToken(provider: verdict.provider, code: verdict.code)
         }
     }

@@ -28,7 +28,8 @@ extension ServiceResponder {
             let token = try rule.policy.token(in: request.head.fields)
             let answered = record
             func answer(_ verdict: Verdict<GatewayToken>, at now: VerificationTime) -> HTTPResponse {
-                self.answer(forwardAuth.decision(on: verdict, by: rule, at: now), answered)
+                service.note(verdict)
+                return self.answer(forwardAuth.decision(on: verdict, by: rule, at: now), answered)
             }
             let now = VerificationTime.now()
             switch forwardAuth.verify(token, by: rule, at: now) {

@@ -63,6 +63,22 @@ extension ProviderReading {
         provider.accessTokens?.acceptsServiceTokens = isAccepted
     }
 
+    static let uncheckedBindings = Setting(
+        "unchecked_bindings", .boolean, defaultDescription: "`false`",
+        "Accepts access tokens that are [bound to a key](access-tokens.md#tokens-bound-to-a-key) (`cnf`), although nothing proves that the sender has the key. Only with `tokens: access`."
+    )
+
+    @Sendable static func readUncheckedBindings(_ section: Section, _ provider: inout ProviderReading) {
+        guard let areAccepted = uncheckedBindings.read(section) else { return }
+        guard provider.accessTokens != nil else {
+            guard !section.isFaulty(tokens.name) else { return }
+            return section.refuse(
+                uncheckedBindings.name,
+                "unchecked_bindings needs tokens: access, because ID Tokens are never bound to a key; remove it")
+        }
+        provider.accessTokens?.acceptsUncheckedBindings = areAccepted
+    }
+
     static let authorization = SettingDescription(
         section: "authorization", authorizationClaims.map(\.setting.description),
         "The claims of access tokens from which the response's `authorization` is read, if they differ from the preset's. Only with `tokens: access`."

@@ -99,7 +99,10 @@ extension ProviderReading {
             if !isUnsettled(section) { checkDiscovery(section, url, documentIssuer, provider) }
         }
         provider.keys =
-            location ?? .discovery(of: provider.policy, url: url, issuer: documentIssuer, fallbackFile: fallback)
+            location
+            ?? .discovery(
+                of: provider.policy, url: url, issuer: documentIssuer, fallbackFile: fallback,
+                isOfAccessTokens: provider.accessTokens != nil)
     }
 
     /// Whether an error leaves the location of the keys unknown.

@@ -29,7 +29,9 @@ extension ProviderReading {
                 notificationKinds.name,
                 "notifications need audiences, because only aud says that they are for you; replace audiences: none")
         }
-        var rules = NotificationRules(kinds: kinds, issuers: provider.facts.notificationIssuers)
+        var rules = NotificationRules(
+            kinds: kinds, issuers: provider.facts.notificationIssuers,
+            logoutTokensMayLackExpiration: provider.facts.logoutTokensLackExpiration)
         if let age {
             rules.maximumAgeSeconds = age
         } else {

@@ -64,6 +64,16 @@ package struct ProviderSettings: Sendable, Equatable {
 
     var warnings: [String] {
         var warnings: [String] = []
+        if policy.audiences.contains(ProviderPolicy.expoGoAudience) {
+            warnings.append(
+                "provider \(policy.id): \(ProviderPolicy.expoGoAudience) is the audience of every app in Expo Go, so other people's apps could sign users in to yours; remove it from audiences in production"
+            )
+        }
+        if accessTokens?.acceptsUncheckedBindings == true {
+            warnings.append(
+                "provider \(policy.id): access tokens that are bound to a key pass without it, so a stolen one can be used (unchecked_bindings)"
+            )
+        }
         if network.allowHTTP { warnings.append("provider \(policy.id): keys may be fetched without TLS (allow_http)") }
         if network.allowPrivateAddresses {
             warnings.append(
@@ -115,12 +125,15 @@ extension KeyLocation {
     /// - Parameters:
     ///   - url: `nil`: the document below the issuer.
     ///   - issuer: the document's issuer, if it differs from the tokens'.
+    ///   - isOfAccessTokens: whether the keys are for access tokens. The document lists only the algorithms of ID Tokens
+    ///     (OpenID Connect Discovery 1.0, section 3).
     package static func discovery(
-        of policy: ProviderPolicy, url: String? = nil, issuer: String? = nil, fallbackFile: String? = nil
+        of policy: ProviderPolicy, url: String? = nil, issuer: String? = nil, fallbackFile: String? = nil,
+        isOfAccessTokens: Bool = false
     ) -> KeyLocation {
         .network(
             .discovery(
                 address: url ?? ProviderMetadata.address(forIssuer: policy.issuer), issuer: issuer ?? policy.issuer,
-                readsAlgorithms: policy.algorithms == nil), fallbackFile: fallbackFile)
+                readsAlgorithms: policy.algorithms == nil && !isOfAccessTokens), fallbackFile: fallbackFile)
     }
 }

@@ -71,7 +71,9 @@ extension ProviderSettings {
         }
         provider.keys =
             keys.readsDiscovery
-            ? .discovery(of: provider.policy, url: base + "/.well-known/openid-configuration")
+            ? .discovery(
+                of: provider.policy, url: base + "/.well-known/openid-configuration",
+                isOfAccessTokens: provider.accessTokens != nil)
             : .network(.jwkSet(address: base + "/keys"))
         provider.network = NetworkRules()
         provider.network.allowHTTP = true

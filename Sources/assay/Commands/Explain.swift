@@ -20,6 +20,7 @@ struct Explain: AsyncParsableCommand {
               assay explain --preset apple --audience com.example.app < token.txt
               assay explain --server http://127.0.0.1:9090 --api-key-file key.txt < token.txt
               assay explain --config assay.yaml --tokens access --scope orders:read < token.txt
+              assay explain --config assay.yaml --tokens notification < logout-token.txt
               assay explain --config assay.yaml --policy web < token.txt
             """)
 

@@ -1,14 +1,17 @@
 import ArgumentParser
 import JSON
+import Verification
 
 /// Options that select the kind of token to explain, if it is not an ID Token.
 struct ExplainedKindOptions: ParsableArguments {
     enum Kind: String, ExpressibleByArgument {
-        case id, access
+        case id, access, notification
     }
 
     @Option(
-        help: "What the token is verified as: id (an ID Token) or access (an access token or a gateway's assertion).")
+        help:
+            "What the token is verified as: id (an ID Token), access (an access token or a gateway's assertion) or notification (such as a logout token)."
+    )
     var tokens = Kind.id
 
     @Option(
@@ -28,6 +31,10 @@ struct ExplainedKindOptions: ParsableArguments {
             guard tokens == .id, signIn.isEmpty else {
                 throw ValidationError("--policy decides on the token alone; omit the other options of the sign-in")
             }
+        } else if tokens == .notification {
+            guard signIn.isWithoutSignIn else {
+                throw ValidationError("a notification belongs to no sign-in; keep only --provider of its options")
+            }
         } else if tokens == .access {
             guard signIn.nonce == nil, signIn.maxAge == nil, signIn.accessToken == nil, signIn.code == nil else {
                 throw ValidationError(
@@ -41,7 +48,9 @@ struct ExplainedKindOptions: ParsableArguments {
     /// - Parameter preset: the id of a preset's provider; `nil` for the one that the option names, if any.
     func body(for token: String, _ signIn: SignInOptions, provider preset: String? = nil) -> [UInt8] {
         var texts: [(name: StaticString, value: String?)] = [("token", token), ("policy", policy)]
-        if policy == nil {
+        if tokens == .notification {
+            texts += [("as", ExplainRequest.Kind.notification.rawValue), ("provider", preset ?? signIn.provider)]
+        } else if policy == nil {
             texts += [
                 ("provider", preset ?? signIn.provider), ("audience", signIn.audience), ("subject", signIn.subject),
                 ("issuer", signIn.issuer),

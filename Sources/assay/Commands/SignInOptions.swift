@@ -36,8 +36,11 @@ struct SignInOptions: ParsableArguments {
     var authenticatedAfter: Int64?
 
     /// Whether no option is given.
-    var isEmpty: Bool {
-        [provider, nonce, audience, accessToken, code, subject, issuer].allSatisfy { $0 == nil }
+    var isEmpty: Bool { provider == nil && audience == nil && isWithoutSignIn }
+
+    /// Whether no option is given but those that select the provider and its client.
+    var isWithoutSignIn: Bool {
+        [nonce, accessToken, code, subject, issuer].allSatisfy { $0 == nil }
             && maxAge == nil && authenticatedAfter == nil
     }
 

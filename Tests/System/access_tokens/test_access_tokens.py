@@ -5,7 +5,7 @@ import pytest
 from harness.client import contract
 from harness.reload import change
 from harness.service import Service, provider
-from harness.tokens import assemble, b64url, jws, now, parts, rsa_key
+from harness.tokens import assemble, b64url, ec_key, jws, now, parts, rsa_key
 
 PATH = "/v1/access-tokens/verify"
 API = "https://api.example/"
@@ -175,6 +175,60 @@ def test_members_of_the_request_add_requirements(service, issuer):
     refused(verify(service, token, audience="https://second.example/"), "audience_mismatch")
     refused(verify(service, token, audience="https://third.example/"), "audience_not_configured")
     accepted(service, token, audience=None, provider=None, include_claims=None)
+
+
+def test_a_token_that_is_bound_to_a_key_is_refused_unless_the_settings_accept_it(server):
+    issuer = server.issuer("binding", rsa_key("bound"))
+    with Service(access(issuer)) as service:
+        service.wait_until_ready()
+        bound = access_token(issuer, cnf={"jkt": "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"})
+        for token in (bound, access_token(issuer, cnf={})):
+            problem = refused(verify(service, token), "binding_required")
+            assert "unchecked_bindings" in problem["detail"]
+        refused(verify(service, access_token(issuer, cnf="x")), "claim_invalid", "cnf")
+        assert 'assay_access_tokens_total{provider="api",code="binding_required"} 2' in service.admin.get("/metrics").text
+        change(service, access(issuer, unchecked_bindings=True))
+        accepted(service, bound)
+        refused(verify(service, access_token(issuer, cnf="x")), "claim_invalid", "cnf")
+        service.stop()
+    # The first is logged, and the setting that accepts such tokens.
+    lines = service.entries(message="access token bound to a key refused")
+    assert [(line["level"], line["provider"], line["setting"]) for line in lines] == [("warning", "api", "unchecked_bindings")]
+    assert any("unchecked_bindings" in line["setting"] for line in service.entries(message="configuration warning"))
+
+
+@pytest.mark.parametrize("overage", [{"_claim_names": {"groups": "src1"}, "_claim_sources": {"src1": {"endpoint": "x"}}}, {"hasgroups": True}])
+def test_groups_that_are_too_many_to_list_are_not_the_same_as_none(server, overage):
+    issuer, staff = server.issuer("overage", rsa_key("overage")), server.issuer("staff", rsa_key("staff"))
+    with Service(access(issuer), access(staff, "staff", claim_values={"groups": ["staff"]})) as service:
+        service.wait_until_ready()
+        assert accepted(service, access_token(issuer))["authorization"]["groups"] == []
+        assert accepted(service, access_token(issuer, **overage))["authorization"]["groups"] is None
+        accepted(service, access_token(staff, groups=["others", "staff"]))
+        refused(verify(service, access_token(staff, groups=["others"])), "claim_invalid", "groups")
+        refused(verify(service, access_token(staff)), "claim_missing", "groups")
+        refused(verify(service, access_token(staff, **overage)), "groups_overage")
+
+
+def test_the_algorithms_of_id_tokens_say_nothing_of_access_tokens(server):
+    elliptic = ec_key("ec")
+    issuer = server.issuer("algorithms", rsa_key("rsa"), elliptic)
+    issuer.discovery.body = issuer.discovery_document(id_token_signing_alg_values_supported=["RS256"])
+    with Service(provider(issuer), access(issuer)) as service:
+        service.wait_until_ready()
+        accepted(service, access_token(issuer, key=elliptic))
+        service.reject(jws(elliptic, issuer.claims()), "algorithm_not_allowed")
+
+
+def test_the_subject_of_a_workload_may_be_longer_than_a_users(server):
+    cluster = server.issuer("cluster", rsa_key("cluster"))
+    settings = access(cluster, "pods", preset="kubernetes", claim_values="any", audiences=[API])
+    long = "system:serviceaccount:" + "n" * 63 + ":" + "s" * 253
+    with Service(settings) as service:
+        service.wait_until_ready()
+        answer = accepted(service, cluster.token(aud=API, sub=long), subject=long)
+        assert answer["identity"]["subject"] == long
+        refused(verify(service, cluster.token(aud=API, sub="s" * 513)), "claim_invalid", "sub")
 
 
 def test_an_invalid_request_is_refused(service, issuer):

@@ -14,7 +14,7 @@ from .test_access_tokens import API, PATH, access, access_token
 NAMES = [
     *("token_form", "provider", "header", "algorithm", "signer", "key", "signature", "issuer", "key_issuer", "token_kind"),
     *("audience", "client", "expiry", "not_before", "issued_at", "token_age", "authenticated_after", "subject"),
-    *("required_claims", "claim_values", "service_account", "identity", "expected_subject", "scopes"),
+    *("required_claims", "claim_values", "service_account", "identity", "expected_subject", "binding", "scopes"),
 ]
 
 

@@ -244,6 +244,14 @@ def test_session_tokens_without_an_audience_are_identified_by_azp(server):
         service.reject(issuer.token(**session), "audience_not_configured", audience="client")
 
 
+def test_a_rule_for_groups_cannot_be_checked_if_there_are_too_many_to_list(server):
+    issuer = server.issuer("entra", rsa_key())
+    with Service(provider(issuer, claim_values={"groups": ["staff"]})).wait_until_ready() as service:
+        service.accept(issuer.token(groups=["others", "staff"]))
+        assert service.reject(issuer.token(groups=["others"]), "claim_invalid")["claim"] == "groups"
+        service.reject(issuer.token(hasgroups=True), "groups_overage")
+
+
 def test_settings_choose_the_claims_of_identity_members(server):
     issuer = server.issuer("cognito", rsa_key())
     settings = provider(

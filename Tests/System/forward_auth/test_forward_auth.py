@@ -51,6 +51,7 @@ POLICIES = [
     {"id": "domain", "providers": ["users"], "require": {"email_domains": ["example.com"]}},
     {"id": "trusted", "providers": ["users"], "require": {"email_trust": "authoritative"}},
     {"id": "fresh", "providers": ["users"], "require": {"max_age": "1h"}},
+    {"id": "groups", "providers": ["api"], "require": {"claim_values": {"groups": ["staff"]}}},
     {"id": "strip", "providers": ["api"], "strip_token": True},
     {
         "id": "all",
@@ -273,7 +274,8 @@ def test_a_policy_can_require_scopes(service, issuer):
         ("claims", {"hd": "example.org", "staff": True}, 200),
         ("claims", {"hd": "example.org"}, 403),
         ("claims", {"hd": "example.net", "staff": True}, 403),
-        ("claims", {"hd": ["example.org"], "staff": True}, 403),
+        ("claims", {"hd": ["example.net", "example.org"], "staff": True}, 200),
+        ("claims", {"hd": ["example.net"], "staff": True}, 403),
         ("domain", {"email": "kim@EXAMPLE.com", "email_verified": True}, 200),
         ("domain", {"email": "kim@example.com", "email_verified": False}, 403),
         ("domain", {"email": "kim@example.com", "email_verified": None}, 403),
@@ -429,6 +431,39 @@ def test_decisions_are_counted_and_logged_by_policy(server):
         assert lines[0]["request_id"] == "one"
         for hidden in (secret, secret.split(".")[2], "somebody", "kim@example.com"):
             assert not any(hidden in line for line in service.log)
+
+
+def test_a_token_that_is_bound_to_a_key_is_invalid(server):
+    issuer = server.issuer("gateway-bound", rsa_key("bound"))
+    access = provider(issuer, "api", tokens="access", audiences=[API])
+    policies = {"policies": [{"id": "api", "providers": ["api"]}]}
+    with Service(access, forward_auth=policies) as service:
+        service.wait_until_ready()
+        token = access_token(issuer, cnf={"jkt": "x"})
+        for _ in range(2):
+            denied(ask(service, "api", bearer(token)), 401, INVALID)
+        assert decisions(service, "api") == {"binding_required": 2}
+        change(service, access | {"unchecked_bindings": True}, forward_auth=policies)
+        allowed(ask(service, "api", bearer(token)))
+        service.stop()
+        assert len(service.entries(message="access token bound to a key refused", provider="api")) == 1
+
+
+def test_groups_that_are_too_many_to_list_are_told_from_the_wrong_ones(service, issuer):
+    allowed(ask(service, "groups", bearer(access_token(issuer, groups=["others", "staff"]))))
+    denied(ask(service, "groups", bearer(access_token(issuer, groups=["others"]))), 403)
+    denied(ask(service, "groups", bearer(access_token(issuer, hasgroups=True))), 403)
+    assert decisions(service, "groups") == {"ok": 1, "requirement_not_met": 1, "groups_overage": 1}
+
+
+def test_a_rule_of_the_provider_for_groups_denies_as_the_policys(server):
+    issuer = server.issuer("gateway-overage", rsa_key("overage"))
+    access = provider(issuer, "api", tokens="access", audiences=[API], claim_values={"groups": ["staff"]})
+    with Service(access, forward_auth={"policies": [{"id": "api", "providers": ["api"]}]}) as service:
+        service.wait_until_ready()
+        denied(ask(service, "api", bearer(access_token(issuer, hasgroups=True))), 403)
+        denied(ask(service, "api", bearer(access_token(issuer, groups=["others"]))), 401, INVALID)
+        assert decisions(service, "api") == {"groups_overage": 1, "claim_invalid": 1}
 
 
 def test_denied_requests_cannot_flood_the_log(server):

@@ -19,7 +19,7 @@ def service(shared_server, issuer, endpoint, tmp_path_factory):
     directory = tmp_path_factory.mktemp("clients")
     down = shared_server.issuer("grants-down", ec_key("down"))
     down.jwks.status = 500
-    strict = {"max_token_age": "1h", "required_claims": ["email"], "authorized_parties": ["client"]}
+    strict = {"max_token_age": "1h", "required_claims": ["email"], "authorized_parties": ["client"], "refused_claim_values": {"groups": ["guests"]}}
     providers = [
         with_client(issuer, endpoint, directory, **strict),
         with_client(down, endpoint, directory, "down", optional=True),
@@ -55,6 +55,7 @@ TOKENS = {
     "token_too_old": lambda issuer: signed(issuer, iat=now() - 7200),
     "claim_missing": lambda issuer: signed(issuer, email=None),
     "claim_invalid": lambda issuer: signed(issuer, email_verified="maybe"),
+    "groups_overage": lambda issuer: signed(issuer, hasgroups=True),
     "at_hash_mismatch": lambda issuer: signed(issuer, at_hash=half_hash("another", "RS256")),
     "subject_mismatch": lambda issuer: signed(issuer, sub="somebody-else"),
 }

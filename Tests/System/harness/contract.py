@@ -44,6 +44,8 @@ STATUS = {
     "c_hash_mismatch": 422,
     "subject_mismatch": 422,
     "scope_missing": 422,
+    "binding_required": 422,
+    "groups_overage": 422,
     "client_not_configured": 400,
     "sign_in_not_supported": 400,
     "redirect_uri_not_configured": 400,

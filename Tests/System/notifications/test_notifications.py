@@ -236,10 +236,30 @@ def test_a_rotated_key_is_found(server):
         fetched = issuer.jwks.count
         issuer.rotate(rsa_key("new"), rsa_key("old"))
         # A notification that would be refused anyway causes no fetch.
-        refused(verify(service, logout_token(issuer, aud="another"), provider="oidc"), "key_not_found")
+        for hopeless in ({"aud": "another"}, {"exp": now() - 3600}, {"iat": 1}, {"events": {"x": {}}}):
+            refused(verify(service, logout_token(issuer, **hopeless), provider="oidc"), "key_not_found")
         assert issuer.jwks.count == fetched
         accepted(service, logout_token(issuer))
         assert issuer.jwks.count == fetched + 1
+
+
+def test_what_keycloaks_and_orys_logout_tokens_have_of_their_own(server):
+    realm, hydra = server.issuer("realm", rsa_key("realm")), server.issuer("hydra", rsa_key("hydra"))
+    providers = [provider(realm, "realm", preset="keycloak", notifications=["logout"]),
+                 provider(hydra, "hydra", preset="ory", notifications=["logout"])]  # fmt: skip
+    with Service(*providers) as service:
+        service.wait_until_ready()
+        # Keycloak's client may ask to revoke offline access: a member beside the event.
+        events = {LOGOUT: {}, "revoke_offline_access": True}
+        answer = accepted(service, logout_token(realm, events=events))
+        assert [(each["type"], each["data"]) for each in answer["events"]] == [("logged_out", {"revoke_offline_access": True})]
+        # Ory sends neither exp nor sub.
+        answer = accepted(service, logout_token(hydra, exp=None, sub=None))
+        assert [(each["subject"], each["session_id"]) for each in answer["events"]] == [(None, "s1")]
+        refused(verify(service, logout_token(hydra, exp=None, iat=now() - 8 * 86_400)), "token_too_old")
+        problem = verify(service, logout_token(realm, exp=None))
+        refused(problem, "claim_missing", "exp")
+        assert "preset ory" in problem.json["detail"]
 
 
 def test_the_endpoint_exists_once_a_provider_lists_kinds(server, silent):

@@ -29,7 +29,7 @@ def down(shared_server):
 @pytest.fixture(scope="module")
 def service(issuer, weak, down):
     providers = [
-        provider(issuer, max_token_age="1h", required_claims=["email"], authorized_parties=["client"]),
+        provider(issuer, max_token_age="1h", required_claims=["email"], authorized_parties=["client"], refused_claim_values={"groups": ["guests"]}),
         provider(weak, "weak", optional=True),
         provider(down, "down", optional=True),
     ]
@@ -54,6 +54,7 @@ TOKENS = {
     "token_not_yet_valid": ({"nbf": 1 << 40}, {}),
     "claim_missing": ({"email": None}, {}),
     "claim_invalid": ({"email_verified": "maybe"}, {}),
+    "groups_overage": ({"hasgroups": True}, {}),
     "nonce_missing": ({"nonce": None}, {}),
     "nonce_mismatch": ({"nonce": "another"}, {}),
     "at_hash_missing": ({}, {"access_token": "a"}),
