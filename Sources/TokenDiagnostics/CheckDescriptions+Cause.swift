@@ -50,17 +50,17 @@ extension CheckDescriptions {
 
     /// The cause “the wrong kind of token was sent”, if a check failed that distinguishes the kinds of tokens.
     private func otherKind(_ failed: [Check]) -> Explanation.Cause? {
+        if case .notification = kind { return nil }
+        guard !failed.contains(where: { $0.name == .issuer }) else { return nil }
+        // Only notifications have events, whatever else is wrong with them.
+        if claims.contains(.events), let check = failed.first(where: { [.events, .tokenKind].contains($0.name) }) {
+            return Explanation.Cause(check)
+        }
         let telling: Set<CheckName> = [
             .header, .audience, .authorizedParty, .client, .requiredClaims, .claimValues, .nonce, .tokenKind,
         ]
-        guard let check = failed.first(where: { telling.contains($0.name) }),
-            !failed.contains(where: { $0.name == .issuer })
-        else { return nil }
-        switch kind {
-        case .idToken: break
-        case .accessToken: return idToken(sentInstead: check)
-        case .notification: return nil
-        }
+        guard let check = failed.first(where: { telling.contains($0.name) }) else { return nil }
+        if kind.isAccessToken { return idToken(sentInstead: check) }
         guard let diagnosis = accessTokenSent(check) else { return nil }
         return Explanation.Cause(check: check.name, explanation: diagnosis.explanation, fix: diagnosis.fix)
     }

@@ -65,6 +65,14 @@ import Testing
                 == "unchecked_bindings needs tokens: access, because ID Tokens are never bound to a key; remove it")
     }
 
+    @Test func `the audience of every app in Expo Go is warned about`() throws {
+        func warnings(_ audience: String) throws -> [String] {
+            try read(provider: "preset: apple\naudiences: [\(audience)]\n").warnings
+        }
+        #expect(try warnings("com.example.app").isEmpty)
+        #expect(try warnings("com.example.app, host.exp.Exponent").contains { $0.contains("every app in Expo Go") })
+    }
+
     @Test func `the discovery document's algorithms are those of ID Tokens alone`() throws {
         let provider = "issuer: https://a.example\naudiences: [a]\n"
         func readsAlgorithms(_ text: String) throws -> Bool? {

@@ -200,6 +200,9 @@ import TokenDiagnostics
         expect(developed.explanation[.key], "key_not_found", "was signed by assay dev", "no other accepts its keys")
         let elsewhere = developed.with("iss", #""http://127.0.0.1:9400/google""#)
         #expect(elsewhere.explanation.summary.contains("was signed by assay dev"))
+        let unknown = try IDTokenVerifier().explain(
+            UnverifiedToken(elsewhere.token), ofNoneOf: [elsewhere.policy], now: UnixTime(seconds: 1_700_000_100))
+        #expect(unknown.likelyCause?.fix?.contains("no other accepts its keys") == true)
         var nameless = signIn
         nameless.header = #"{"alg":"ES256"}"#
         expect(nameless.explanation[.signature], "signature_invalid", "does not match any of the provider's keys")

@@ -81,9 +81,9 @@ def test_each_check_says_what_is_wrong_and_what_to_do(service, issuer, check, co
 def test_a_logout_token_that_is_sent_as_another_kind_is_told_where_it_goes(service, issuer):
     for members in ({"id_token": logout_token(issuer, {"typ": "JWT"})}, {"id_token": logout_token(issuer)}):
         answer = service.admin.post("/v1/explain", members).json
-        events = next(check for check in answer["checks"] if check["name"] == "events")
-        assert "is a logout token" in events["explanation"]
-        assert "POST /v1/notifications/verify" in events["fix"] and '"as": "notification"' in events["fix"]
+        cause = answer["likely_cause"]
+        assert cause["check"] == "events" and "is a logout token" in cause["explanation"]
+        assert "POST /v1/notifications/verify" in cause["fix"] and '"as": "notification"' in cause["fix"]
 
 
 def test_what_is_no_notification_of_a_provider(service, issuer):
