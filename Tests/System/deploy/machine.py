@@ -14,6 +14,7 @@ import socket
 import subprocess
 import tempfile
 
+from harness.service import REPOSITORY
 from harness.waiting import poll
 
 DEADLINE = 60
@@ -38,7 +39,8 @@ class Machine:
         release = platform.freedesktop_os_release()["VERSION_CODENAME"]
         # Keeps the package lists for later installations.
         command = ["mmdebstrap", "--quiet", "--variant=minbase", "--include=systemd-sysv", "--skip=cleanup/apt"]
-        subprocess.run([*command, release, str(self.root)], check=True)
+        mirror = subprocess.run([REPOSITORY / "scripts/debian-mirror"], check=True, stdout=subprocess.PIPE, text=True).stdout
+        subprocess.run([*command, release, str(self.root), mirror.strip()], check=True)
 
     def _boot(self) -> None:
         environment = dict(os.environ)

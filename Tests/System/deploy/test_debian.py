@@ -258,7 +258,7 @@ def test_a_socket_may_belong_to_a_supplementary_group(host, issuer):
         host.machine.run("systemctl", "daemon-reload")
 
 
-def test_it_gets_secrets_that_only_root_can_read(host, issuer):
+def test_the_service_gets_secrets_that_only_root_can_read(host, issuer):
     secret = host.machine.path("/etc/assay/secrets/sign-ins.key")
     assert secret.parent.stat().st_mode & 0o777 == 0o700
     secret.write_text(host.machine.run("assay", "key", "new") + "\n")
@@ -281,6 +281,13 @@ def test_it_gets_secrets_that_only_root_can_read(host, issuer):
         assert others == ""
     finally:
         secret.unlink()
+
+
+def test_the_service_starts_without_a_directory_of_secrets(host, issuer):
+    host.configure(provider(issuer))
+    host.machine.run("rmdir", "/etc/assay/secrets")
+    host.machine.run("systemctl", "start", "assay")
+    host.accept(issuer.token())
 
 
 def test_the_environment_file_overrides_settings(host, issuer):
