@@ -150,7 +150,7 @@ let package = Package(
             name: "Settings",
             dependencies: [
                 "Bytes", "Gateway", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications",
-                "YAML",
+                "OpenSSL", "YAML",
             ],
             swiftSettings: settings
         ),

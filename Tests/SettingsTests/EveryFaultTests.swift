@@ -95,6 +95,9 @@ import Testing
         ("a\u{1}\u{202e}b\"c", "\"a\\u{1}\\u{202e}b\\\"c\""), ("", "an empty string"),
         ("https://user:password@a.example/p@q", "\"https://***@a.example/p@q\""),
         ("https://a.example/p@q", "\"https://a.example/p@q\""),
+        ("https://a.example:80/p@q", "\"https://a.example:80/p@q\""),
+        ("https://user:pass/w@rd@a.example", "\"https://***@a.example\""),
+        ("redis://user:1/2@a.example", "\"redis://***@a.example\""),
         (String(repeating: "a", count: 101), "\"\(String(repeating: "a", count: 100))\"…"),
     ])
     func `what was found is shown on one line, without credentials`(text: String, shown: String) {

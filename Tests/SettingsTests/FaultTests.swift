@@ -340,6 +340,20 @@ import Testing
             fault.message == "each of api_keys must be a SHA-256 digest in 64 hexadecimal digits; found \(found)")
     }
 
+    /// What a script makes if its variable is not set.
+    @Test(arguments: [
+        ("", "key-1"), ("name: ci, sha256: ", "ci"),
+    ])
+    func `the digest of the empty key is refused`(before: String, name: String) throws {
+        let digest = "E3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        let key = before.isEmpty ? digest : "{ \(before)\(digest) }"
+        let expected =
+            "\(name) in api_keys is the digest of an empty key; was the variable with the key unset? Create a key with assay api-key"
+        #expect(try fault("api_keys:\n  - \(key)\n" + provider).message == expected)
+        #expect(try fault("admin:\n  api_keys:\n    - \(key)\n" + provider).message == expected)
+        #expect(try fault(provider, ["ASSAY_API_KEYS": digest]).message.contains("key-1 in api_keys is the digest"))
+    }
+
     @Test func `an API key's digest may be in capitals`() throws {
         let digest = "2C26B46B68FFC68FF99B453C1D30413413422D706483BFA0F98A5E886266E7AE"
         #expect(

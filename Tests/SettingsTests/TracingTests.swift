@@ -64,6 +64,18 @@ import Testing
         }
     }
 
+    @Test func `credentials in the URL are not shown, and the message says where they belong`() throws {
+        let remedy =
+            "credentials belong in a file that headers_file names, as a line such as `Authorization: Basic …`"
+        let url = "http://user:canary@localhost:4318"
+        for fault in [
+            try fault("tracing: { otlp_endpoint: \"\(url)\" }\n" + provider),
+            try fault(provider, ["OTEL_EXPORTER_OTLP_ENDPOINT": url]),
+        ] {
+            #expect(fault.message.hasSuffix("; " + remedy) && !fault.message.contains("canary"))
+        }
+    }
+
     // MARK: The environment
 
     @Test func `our own variables override the file`() throws {

@@ -45,6 +45,12 @@ enum APIKeysReader {
             if named.contains(where: { $0.name == name }) {
                 section.refuse("api_keys", "duplicate name \(name) in api_keys; rename one")
             }
+            if key.digest == GuessableKeys.empty {
+                section.refuse(
+                    "api_keys",
+                    "\(name) in api_keys is the digest of an empty key; was the variable with the key unset? Create a key with assay api-key"
+                )
+            }
             named.append(Settings.APIKey(name: name, digest: key.digest))
         }
         return named

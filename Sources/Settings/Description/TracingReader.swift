@@ -37,7 +37,12 @@ enum TracingReader {
 
     private static let endpointType = ValueType(
         expected: "the collector's URL, such as http://127.0.0.1:4318, without a query",
-        form: .text(pattern: "^https?://[^?#]+$"), parse: endpoint, text: { $0 })
+        form: .text(pattern: "^https?://[^?#]+$"),
+        remedy: { url in
+            guard ErrorValueText.credentials(in: url) != nil else { return nil }
+            return "credentials belong in a file that headers_file names, as a line such as `Authorization: Basic …`"
+        },
+        parse: endpoint, text: { $0 })
     private static let sampleRatio = ValueType(
         expected: "a number from 0 to 1", form: .number(0...1), parse: ratio, text: { "\($0)" })
 
@@ -57,7 +62,7 @@ enum TracingReader {
             } else {
                 section.reading.report(
                     section.path, line: nil,
-                    "OTEL_EXPORTER_OTLP_ENDPOINT must be \(endpointType.expected); found \(ErrorValueText.of(text))")
+                    "OTEL_EXPORTER_OTLP_ENDPOINT must be \(endpointType.expected); found \(endpointType.found(text))")
             }
         }
         // An incomplete configuration is an error: its intent is unclear.

@@ -9,6 +9,8 @@ struct ValueType<Value: Sendable>: Sendable {
     var isSecret = false
     /// The purpose of the file that a value names.
     var file: NamedFile?
+    /// Says what to do about an invalid value whose intent is clear; `nil` if nothing is known.
+    var remedy: @Sendable (String) -> String? = { _ in nil }
     let parse: @Sendable (String) -> Value?
     /// The value as written in the file; empty if it counts as not set.
     let text: @Sendable (Value) -> String

@@ -41,10 +41,21 @@ enum ErrorValueText {
 
     /// `https://user:password@host/` becomes `https://***@host/`.
     static func maskingCredentials(_ text: String) -> String {
-        guard let scheme = text.firstRange(of: "://") else { return text }
+        guard let credentials = credentials(in: text) else { return text }
+        return text[..<credentials.lowerBound] + "***" + text[credentials.upperBound...]
+    }
+
+    /// The place of a user name or password in a URL.
+    ///
+    /// A password that is not percent-encoded may contain characters that end the authority. So an `@` after it counts
+    /// too, unless this is an `http` URL whose authority is complete.
+    static func credentials(in text: String) -> Range<String.Index>? {
+        guard let scheme = text.firstRange(of: "://") else { return nil }
         let rest = text[scheme.upperBound...]
         let authority = rest.prefix { !"/?#".contains($0) }
-        guard let at = authority.lastIndex(of: "@") else { return text }
-        return text[..<scheme.upperBound] + "***" + text[at...]
+        let port = authority.firstIndex(of: ":").map { authority[authority.index(after: $0)...] } ?? ""
+        let isComplete = text.hasPrefix("http") && port.allSatisfy(\.isNumber)
+        guard let at = authority.lastIndex(of: "@") ?? (isComplete ? nil : rest.lastIndex(of: "@")) else { return nil }
+        return scheme.upperBound..<at
     }
 }

@@ -36,14 +36,15 @@ extension Section {
 }
 
 extension ValueType {
-    /// A description of an invalid value, with a suggestion.
-    func found(_ text: String) -> String { ErrorValueText.of(text, isSecret: isSecret) + suggestion(text) }
+    /// A description of an invalid value, with a remedy or a suggestion.
+    func found(_ text: String) -> String { ErrorValueText.of(text, isSecret: isSecret) + advice(text) }
 
     func found(_ node: YAMLNode) -> String {
-        ErrorValueText.of(node, isSecret: isSecret) + suggestion(node.scalar?.string ?? "")
+        ErrorValueText.of(node, isSecret: isSecret) + advice(node.scalar?.string ?? "")
     }
 
-    private func suggestion(_ text: String) -> String {
-        Suggestion.nearest(to: text, among: words).map { "; did you mean \($0)?" } ?? ""
+    private func advice(_ text: String) -> String {
+        if let remedy = remedy(text) { return "; " + remedy }
+        return Suggestion.nearest(to: text, among: words).map { "; did you mean \($0)?" } ?? ""
     }
 }

@@ -5,5 +5,8 @@ extension Settings {
         package var name: String
         /// SHA-256, 32 octets.
         package var digest: [UInt8]
+
+        /// Whether an attacker would find the key by trying a few words.
+        var isGuessable: Bool { GuessableKeys.digests.contains(digest) }
     }
 }

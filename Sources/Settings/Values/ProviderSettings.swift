@@ -75,6 +75,11 @@ package struct ProviderSettings: Sendable, Equatable {
             )
         }
         if network.allowHTTP { warnings.append("provider \(policy.id): keys may be fetched without TLS (allow_http)") }
+        if network.allowHTTP, !clients.isEmpty {
+            warnings.append(
+                "provider \(policy.id): client credentials, codes and tokens may be sent to its endpoints without TLS, and be read on the network (allow_http)"
+            )
+        }
         if network.allowPrivateAddresses {
             warnings.append(
                 "provider \(policy.id): keys may be fetched from private addresses (allow_private_addresses)")

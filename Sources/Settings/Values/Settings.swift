@@ -86,6 +86,8 @@ package struct Settings: Sendable {
     package var warnings: [String] {
         Self.warnings("the service", service, apiKeys)
             + Self.warnings("the admin listener", admin, operatorKeys)
+            + Self.guessableKeyWarnings("api_keys", apiKeys)
+            + Self.guessableKeyWarnings("admin.api_keys", adminAPIKeys ?? [])
             + (tracing?.warnings ?? []) + (signIns?.warnings ?? []) + singleUseWarnings
             + providers.flatMap(\.warnings) + sharedRedirectURIWarnings + openPolicyWarnings
             + mistakableKindWarnings + serviceLinkWarnings
@@ -143,6 +145,12 @@ package struct Settings: Sendable {
         return [
             "environment variables ignored (Kubernetes sets them for a Service named assay; enableServiceLinks: false turns them off): \(names)"
         ]
+    }
+
+    private static func guessableKeyWarnings(_ setting: String, _ keys: [APIKey]) -> [String] {
+        keys.filter(\.isGuessable).map { key in
+            "\(setting): \(key.name) is the digest of a key that is easy to guess; create another with assay api-key"
+        }
     }
 
     private static func warnings(_ name: String, _ listener: Listener, _ keys: [APIKey]) -> [String] {

@@ -58,7 +58,9 @@ struct Application: Sendable {
         providers = try factory.providers(settings)
         descriptors = DescriptorLimit.raise()
         if tellsOfRisks {
-            for warning in settings.warnings + settings.exposedKeyFiles { log.warn(ofRisk: warning) }
+            for warning in settings.warnings + settings.exposedKeyFiles + (proxy?.warnings ?? []) {
+                log.warn(ofRisk: warning)
+            }
         }
     }
 

@@ -40,16 +40,17 @@ struct Config: AsyncParsableCommand {
             let (settings, effective) = try source.read(source.content, check: faults)
             let clientFaults = settings.clientFileFaults(effective)
             if !clientFaults.isEmpty { throw ConfigurationError(clientFaults, in: source.path) }
+            let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
+            let warnings = settings.warnings + settings.exposedKeyFiles + (proxy?.warnings ?? [])
             if !json {
-                for warning in settings.warnings + settings.exposedKeyFiles { print("warning: \(warning)") }
+                for warning in warnings { print("warning: \(warning)") }
                 let ids = settings.providers.map(\.policy.id).joined(separator: ", ")
                 print("the configuration is valid; providers: \(ids)")
             }
             guard live else { return }
             let check = try await LiveCheck(settings)
             if json {
-                print(
-                    String(decoding: check.json(warnings: settings.warnings + settings.exposedKeyFiles), as: UTF8.self))
+                print(String(decoding: check.json(warnings: warnings), as: UTF8.self))
             } else {
                 for line in check.lines { print(line) }
             }

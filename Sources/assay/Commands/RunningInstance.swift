@@ -8,6 +8,7 @@ import KeySource
 import NIOHTTP1
 import NIOSSL
 import OutboundHTTP
+import Settings
 
 /// Options of a command that calls a running instance.
 struct RunningInstance: ParsableArguments {
@@ -52,7 +53,12 @@ struct RunningInstance: ParsableArguments {
     func post(_ body: [UInt8], to path: String, at server: String) async throws -> [UInt8] {
         let (address, isSecure) = try Self.address(server)
         var fields: HTTPHeaders = ["Content-Type": "application/json"]
-        if let key = try apiKey() { fields.add(name: "Authorization", value: "Bearer " + key) }
+        if let key = try apiKey() {
+            if !isSecure, !address.isLocal {
+                printToStandardError("warning: the API key is sent without TLS: it can be read on the network")
+            }
+            fields.add(name: "Authorization", value: "Bearer " + key)
+        }
         let answer = await address.request(
             .POST, path, tls: try isSecure ? tlsContext() : nil, fields: fields, body: body, limits: Self.limits)
         switch answer.body {
