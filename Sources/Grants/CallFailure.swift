@@ -5,7 +5,9 @@ package enum CallFailure: Error, Equatable, Sendable {
     /// The provider can't respond now, or did not respond completely. Whether it acted on the request is unknown.
     case unavailable(UnavailableReason, retryAfterSeconds: Int64? = nil)
     /// The code or token has expired, was used or revoked, or belongs to another client.
-    case grantInvalid(OAuthErrorName)
+    ///
+    /// - Parameter isIssued: whether the response contradicts itself: it also has a token.
+    case grantInvalid(OAuthErrorName, isIssued: Bool = false)
     /// The provider refuses the client's credentials.
     case clientRejected(OAuthErrorName)
     /// The provider refuses the request for another reason.

@@ -26,7 +26,8 @@ package struct EndpointAnswer: Sendable {
     package func grant(_ quirks: Set<ProviderQuirk>, now: UnixTime) throws(CallFailure) -> Grant {
         let answer = try readable()
         if let name = answer.errorName {
-            throw CallFailure(name, isInvalidRequestRevoked: quirks.contains(.revokedIsInvalidRequest))
+            throw CallFailure(
+                name, isInvalidRequestRevoked: quirks.contains(.revokedIsInvalidRequest), isIssued: answer.hasTokens)
         }
         guard status == 200 else { throw .answerInvalid(.status(status)) }
         guard let accessToken: AccessToken = try answer.secret("access_token", .accessToken) else {
@@ -102,11 +103,11 @@ package struct EndpointAnswer: Sendable {
 }
 
 extension CallFailure {
-    init(_ name: OAuthErrorName, isInvalidRequestRevoked: Bool) {
+    init(_ name: OAuthErrorName, isInvalidRequestRevoked: Bool, isIssued: Bool = false) {
         self =
             switch name {
-            case .invalidGrant: .grantInvalid(name)
-            case .invalidRequest where isInvalidRequestRevoked: .grantInvalid(name)
+            case .invalidGrant: .grantInvalid(name, isIssued: isIssued)
+            case .invalidRequest where isInvalidRequestRevoked: .grantInvalid(name, isIssued: isIssued)
             case .invalidClient, .unauthorizedClient: .clientRejected(name)
             default: .refused(name)
             }
@@ -115,6 +116,8 @@ extension CallFailure {
 
 /// Strings that are `null` or empty count as absent, because some providers send them.
 extension JSONObject {
+    fileprivate var hasTokens: Bool { ["access_token", "refresh_token", "id_token"].contains(where: hasValue) }
+
     /// An error counts at any status: some providers send it with 200.
     var errorName: OAuthErrorName? {
         guard hasValue("error") else { return nil }

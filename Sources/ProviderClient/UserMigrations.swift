@@ -193,7 +193,7 @@ extension CallFailure {
         switch self {
         case .refused(.invalidToken), .refused(.serverError), .refused(.temporarilyUnavailable), .refused(.slowDown):
             nil
-        case .refused(let name), .grantInvalid(let name): name
+        case .refused(let name), .grantInvalid(let name, _): name
         case .notSent, .unavailable, .clientRejected, .answerInvalid: nil
         }
     }

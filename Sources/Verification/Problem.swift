@@ -160,7 +160,7 @@ extension Problem {
             case .notSent(.credential): .rejected(.cryptographyUnavailable)
             case .notSent: .providerUnavailable(retryAfterSeconds: Self.usualRetryAfter)
             case .unavailable(_, let seconds): .providerUnavailable(retryAfterSeconds: seconds ?? Self.usualRetryAfter)
-            case .grantInvalid(let name): .grantInvalid(name)
+            case .grantInvalid(let name, _): .grantInvalid(name)
             case .clientRejected(let name): .clientRejected(name)
             case .refused(let name): .providerRefused(name)
             case .answerInvalid: .providerAnswerInvalid

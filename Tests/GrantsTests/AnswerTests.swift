@@ -84,7 +84,13 @@ import Testing
         (#"{"access_token":"a","token_type":"b","id_token":{}}"#, .answerInvalid(.member(.idToken))),
         (#"{"access_token":"a","token_type":"b","scope":["a"]}"#, .answerInvalid(.member(.scope))),
         (#"{"error":"invalid_grant"}"#, .grantInvalid(.invalidGrant)),
-        (#"{"error":"invalid_grant","access_token":"a","token_type":"b"}"#, .grantInvalid(.invalidGrant)),
+        (
+            #"{"error":"invalid_grant","access_token":"a","token_type":"b"}"#,
+            .grantInvalid(.invalidGrant, isIssued: true)
+        ),
+        (#"{"error":"invalid_grant","refresh_token":"a"}"#, .grantInvalid(.invalidGrant, isIssued: true)),
+        (#"{"error":"invalid_grant","id_token":"a"}"#, .grantInvalid(.invalidGrant, isIssued: true)),
+        (#"{"error":"invalid_grant","access_token":""}"#, .grantInvalid(.invalidGrant)),
         (#"{"error":"invalid_client"}"#, .clientRejected(.invalidClient)),
         (#"{"error":"unauthorized_client"}"#, .clientRejected(.unauthorizedClient)),
         (#"{"error":"invalid_scope"}"#, .refused(.invalidScope)),
@@ -102,7 +108,7 @@ import Testing
     func `every registered error is named`(name: OAuthErrorName) {
         let found = failure(Self.answer(#"{"error":"\#(name.rawValue)"}"#, 400))
         switch found {
-        case .grantInvalid(let found), .clientRejected(let found), .refused(let found): #expect(found == name)
+        case .grantInvalid(let found, _), .clientRejected(let found), .refused(let found): #expect(found == name)
         default: Issue.record("\(String(describing: found))")
         }
     }

@@ -86,7 +86,7 @@ struct ClientCalls: Sendable {
         }
         guard case .failure(let failure) = called.result else { return .granted }
         return switch failure {
-        case .grantInvalid(let error): .accepted(error)
+        case .grantInvalid(let error, _): .accepted(error)
         case .clientRejected(let error): .rejected(error)
         case .refused(let error): .unclear(error)
         case .answerInvalid: .notOAuth
