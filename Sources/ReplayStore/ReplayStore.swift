@@ -5,23 +5,33 @@ package import NIOCore
 ///
 /// Confined to one event loop. Each loop has its own store; they share their memory, or the server behind them.
 package protocol ReplayStore: AnyObject {
-    /// Claims a key for the first caller.
+    /// Makes a claim for the first caller.
     ///
     /// - Parameters:
-    ///   - end: how long the key stays claimed.
+    ///   - providers: how many providers use the store.
     ///   - now: the time on both clocks.
-    func claim(_ key: ClaimKey, until end: ClaimEnd, now: StoreTime) -> ClaimReply
+    func claim(_ claim: Claim, sharedBy providers: Int, now: StoreTime) -> ClaimReply
 
     /// Releases a claim that this caller made. Never retried: a second attempt could release a claim that
     /// another caller has made in between.
     ///
+    /// - Parameter use: what became of the claimed item.
     /// - Returns: whether the claim is known to be released. Never fails.
-    func release(_ key: ClaimKey, on loop: any EventLoop) -> EventLoopFuture<Bool>
+    func release(_ claim: Claim, after use: ReleasedUse, on loop: any EventLoop) -> EventLoopFuture<Bool>
 
     func status(now: StoreTime) -> StoreStatus
 
     /// Closes its connections. Claims in progress become unavailable.
     func end()
+}
+
+/// Why a claim is released before its end.
+package enum ReleasedUse: Sendable {
+    /// The item was not used, so the next caller may claim it.
+    case none
+    /// The item was refused: nothing was issued for it, and nothing will be. Room for it is not worth keeping, but it
+    /// should not be tried again.
+    case refused
 }
 
 /// The outcome of a claim, or how to get it.
@@ -37,7 +47,7 @@ package enum ClaimOutcome: Equatable, Sendable {
     /// Nobody had claimed it before.
     case claimed
     case alreadyClaimed
-    /// The store is full, unreachable, or did not answer in time.
+    /// The store is full, unreachable, refused, or did not answer in time.
     ///
     /// - Parameter mayBeClaimed: whether the claim may have been made anyway, so that a retry could return
     ///   ``alreadyClaimed``.
@@ -84,13 +94,24 @@ package struct StoreStatus: Sendable, Equatable {
     package let health: StoreHealth
     /// The number of claims in this process's memory; `nil` if they are stored elsewhere.
     package let entries: Int?
+    /// The share of its room that is in use, from 0 to 1; `nil` if it has no limit, or if that can't be read.
+    package let fill: Double?
 }
 
 /// Whether claims can be made now.
-package enum StoreHealth: String, Sendable {
+package enum StoreHealth: String, Sendable, CaseIterable, Comparable {
+    // From good to bad.
     case ok
-    /// It can't be reached, or does not answer.
-    case unreachable
     /// It holds its maximum number of claims.
     case full
+    /// It could drop claims under memory pressure.
+    case evicting
+    /// It is a replica, which takes no writes.
+    case readOnly = "read_only"
+    /// It can't be reached, or does not answer.
+    case unreachable
+
+    package static func < (left: StoreHealth, right: StoreHealth) -> Bool {
+        allCases.firstIndex(of: left) ?? 0 < allCases.firstIndex(of: right) ?? 0
+    }
 }

@@ -31,7 +31,7 @@ package struct PendingExchange {
     /// The claim that the first finish makes.
     ///
     /// - Throws: ``Problem/rejected(_:)`` if OpenSSL fails.
-    package func claim(_ digests: borrowing DigestContext) throws(Problem) -> (key: ClaimKey, end: ClaimEnd) {
+    package func claim(_ digests: borrowing DigestContext) throws(Problem) -> Claim {
         try signIn.claim(digests)
     }
 

@@ -42,9 +42,11 @@ package struct TokenThenCode {
 }
 
 extension OpenedSignIn {
-    func claim(_ digests: borrowing DigestContext) throws(Problem) -> (key: ClaimKey, end: ClaimEnd) {
+    func claim(_ digests: borrowing DigestContext) throws(Problem) -> Claim {
         do throws(OpenSSLError) {
-            return (try ClaimKey("sign-in", of: [salt], digests), ClaimEnd(after: content.expiresAt.seconds))
+            return Claim(
+                key: try ClaimKey("sign-in", of: [salt], digests), end: ClaimEnd(after: content.expiresAt.seconds),
+                provider: content.provider)
         } catch {
             throw .rejected(.cryptographyUnavailable)
         }
@@ -70,7 +72,7 @@ package struct VerifiedSignIn {
     /// The claim that the first finish makes.
     ///
     /// - Throws: ``Problem/rejected(_:)`` if OpenSSL fails.
-    package func claim(_ digests: borrowing DigestContext) throws(Problem) -> (key: ClaimKey, end: ClaimEnd) {
+    package func claim(_ digests: borrowing DigestContext) throws(Problem) -> Claim {
         try signIn.claim(digests)
     }
 

@@ -10,14 +10,13 @@ extension SingleUseNonce {
     /// The claim that the first request with this nonce makes.
     ///
     /// - Throws: ``Problem/rejected(_:)`` if OpenSSL fails.
-    package func claim(_ digests: borrowing DigestContext) throws(Problem) -> (key: ClaimKey, end: ClaimEnd) {
+    package func claim(_ digests: borrowing DigestContext) throws(Problem) -> Claim {
         do throws(OpenSSLError) {
             var digest = writtenDigest
             if digest == nil { digest = try digests.digest(Array(nonce.utf8).span, with: .sha256) }
-            return (
-                try ClaimKey("nonce", of: [Array(provider.utf8), digest ?? []], digests),
-                ClaimEnd(after: expiresAt.seconds)
-            )
+            return Claim(
+                key: try ClaimKey("nonce", of: [Array(provider.utf8), digest ?? []], digests),
+                end: ClaimEnd(after: expiresAt.seconds), provider: provider)
         } catch {
             throw .rejected(.cryptographyUnavailable)
         }

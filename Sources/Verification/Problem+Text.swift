@@ -93,7 +93,7 @@ extension Problem {
         case .nonceReplayed:
             "A token with this nonce was verified before, and a nonce can be used only once; begin a new sign-in."
         case .storeUnavailable(isSpent: false):
-            "The sign-in store is full or unreachable, and nothing was used up; try again."
+            "The sign-in store is full, can't be reached, or is refused (/readyz says which), and nothing was used up; try again."
         case .storeUnavailable(isSpent: true):
             "The sign-in store did not confirm in time, so the sign-in or nonce may be used up; begin a new sign-in."
         case .rejected(let rejection, let kind): rejection.detail(of: kind)

@@ -40,9 +40,7 @@ import Testing
         let memory = ClaimMemory(capacity: 1)
         let end = ClaimEnd(after: 1_700_000_600)
         #expect(memory.claim(Self.key(1), until: end, now: Self.time(0)) == .claimed)
-        memory.remove(Self.key(1))
-        memory.remove(Self.key(1))
-        memory.remove(Self.key(2))
+        for number: UInt64 in [1, 1, 2] { memory.remove(Claim(key: Self.key(number), end: end, provider: "p")) }
         #expect(memory.status(now: Self.time(0)).entries == 0)
         #expect(memory.claim(Self.key(1), until: end, now: Self.time(0)) == .claimed)
         #expect(memory.claim(Self.key(1), until: end, now: Self.time(0)) == .alreadyClaimed)
@@ -66,9 +64,27 @@ import Testing
         let outcomes = (0..<200).map { memory.claim(Self.key($0), until: end, now: Self.time(0)) }
         #expect(outcomes.prefix(100).allSatisfy { $0 == .claimed })
         #expect(outcomes.dropFirst(100).allSatisfy { $0 == .unavailable(mayBeClaimed: false) })
-        #expect(memory.status(now: Self.time(0)) == StoreStatus(health: .full, entries: 100))
+        #expect(memory.status(now: Self.time(0)) == StoreStatus(health: .full, entries: 100, fill: 1))
         // All expired claims are removed at once, whichever shard is used.
         #expect(memory.claim(Self.key(1000), until: ClaimEnd(after: 1_700_003_000), now: Self.time(1000)) == .claimed)
+    }
+
+    @Test func `a flood at one provider leaves room for the others`() {
+        let memory = ClaimMemory(capacity: 100)
+        let end = ClaimEnd(after: 1_700_000_600)
+        func claim(_ number: UInt64, _ provider: String) -> ClaimOutcome {
+            memory.claim(
+                Claim(key: Self.key(number), end: end, provider: provider), sharedBy: 2, now: Self.time(0))
+        }
+        let flood = (0..<200).map { claim($0, "flooded") }
+        #expect(flood.count { $0 == .claimed } == 95)
+        #expect(memory.status(now: Self.time(0)) == StoreStatus(health: .full, entries: 95, fill: 0.95))
+        let others = (200..<210).map { claim($0, "other") }
+        #expect(others.count { $0 == .claimed } == 5)
+        memory.remove(Claim(key: Self.key(0), end: end, provider: "flooded"))
+        #expect(claim(300, "other") == .claimed)
+        #expect(claim(301, "flooded") == .unavailable(mayBeClaimed: false))
+        #expect(memory.status(now: Self.time(960)) == StoreStatus(health: .ok, entries: 0, fill: 0))
     }
 
     @Test func `of a thousand concurrent claims, one wins`() async {
@@ -88,8 +104,8 @@ import Testing
         let memory = ClaimMemory(capacity: 10)
         let end = ClaimEnd(after: 1_700_000_600)
         for number in 0..<10 { _ = memory.claim(Self.key(UInt64(number)), until: end, now: Self.time(0)) }
-        #expect(memory.status(now: Self.time(899)) == StoreStatus(health: .full, entries: 10))
-        #expect(memory.status(now: Self.time(960)) == StoreStatus(health: .ok, entries: 0))
+        #expect(memory.status(now: Self.time(899)) == StoreStatus(health: .full, entries: 10, fill: 1))
+        #expect(memory.status(now: Self.time(960)) == StoreStatus(health: .ok, entries: 0, fill: 0))
     }
 
     /// In a process of its own, so that no other test uses its memory. Sanitizers use several times as much.
@@ -145,6 +161,13 @@ import Testing
                 if seed % 2 == 0 { #expect(ends.values.count { seconds < $0.monotonic + 60 } >= 50) }
             }
         }
+    }
+}
+
+extension ClaimMemory {
+    /// A claim for the only provider.
+    fileprivate func claim(_ key: ClaimKey, until end: ClaimEnd, now: StoreTime) -> ClaimOutcome {
+        claim(Claim(key: key, end: end, provider: "p"), sharedBy: 1, now: now)
     }
 }
 

@@ -30,7 +30,7 @@ import Testing
         "\r\n",
         "+OK\n", "+OK\rX", "+O\nK\r\n",
         ":\r\n", ":+1\r\n", ":01\r\n", ":-0\r\n", ":1 \r\n", ":1a\r\n", ":9223372036854775808\r\n",
-        "$-2\r\n", "$513\r\n", "$1\r\nab\r\n", "$1\r\na\rb", "$01\r\na\r\n", "$\r\n", "$99999999999999999999\r\n",
+        "$-2\r\n", "$16385\r\n", "$1\r\nab\r\n", "$1\r\na\rb", "$01\r\na\r\n", "$\r\n", "$99999999999999999999\r\n",
     ])
     func `what is not exactly the protocol is refused`(text: String) {
         #expect(throws: RESPError()) { try Self.replies(text, chunk: 1) }
@@ -46,7 +46,7 @@ import Testing
 
     @Test func `a bulk string has a bound`() throws {
         let longest = String(repeating: "a", count: RESPReader.maximumBulk)
-        #expect(try Self.replies("$512\r\n\(longest)\r\n", chunk: 64) == [.bulk(Array(longest.utf8))])
+        #expect(try Self.replies("$16384\r\n\(longest)\r\n", chunk: 64) == [.bulk(Array(longest.utf8))])
     }
 
     @Test func `a reply that is not there in full is waited for`() throws {

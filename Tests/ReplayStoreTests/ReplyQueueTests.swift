@@ -9,7 +9,7 @@ import Testing
         let channel = EmbeddedChannel()
         let replies = ReplyQueue { _ in }
         try channel.pipeline.syncOperations.addHandler(replies)
-        replies.end("test")
+        replies.end(.closed)
         var isBroken = false
         replies.send(.ping) { if case .broken = $0 { isBroken = true } }
         #expect(isBroken)

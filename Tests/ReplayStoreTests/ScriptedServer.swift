@@ -25,6 +25,13 @@ final class ScriptedServer: Sendable {
         static func error(_ text: String) -> Answer { bytes("-\(text)\r\n") }
     }
 
+    /// How it answers `CONFIG` and `INFO`.
+    struct Report: Sendable {
+        let answer: @Sendable (Command) -> Answer
+
+        static let forbidden = Report { _ in .error("NOPERM no") }
+    }
+
     private struct State {
         var commands: [Command] = []
         var channels: [any Channel] = []
@@ -35,9 +42,12 @@ final class ScriptedServer: Sendable {
     /// Not the event loop of the stores.
     private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-    /// - Parameter answer: called with each command except `PING`, which is answered normally.
+    /// - Parameters:
+    ///   - report: answers `CONFIG` and `INFO` where `answer` is `OK`.
+    ///   - answer: called with each command. If it is `OK`, `PING` is answered normally.
     static func run<Value>(
         host: String = "127.0.0.1", tls: TLSConfiguration? = nil,
+        report: Report = .forbidden,
         _ answer: @escaping @Sendable (Command) -> Answer, _ body: (ScriptedServer) async throws -> Value
     ) async throws -> Value {
         let server = ScriptedServer()
@@ -58,8 +68,12 @@ final class ScriptedServer: Sendable {
                             let command = Command(connection: number, words: words)
                             server.state.withLock { $0.commands.append(command) }
                             let answer = answer(command)
-                            if command.name == "PING", answer.isOK { return .bytes("+PONG\r\n") }
-                            return answer
+                            guard answer.isOK else { return answer }
+                            return switch command.name {
+                            case "PING": .bytes("+PONG\r\n")
+                            case "CONFIG", "INFO": report.answer(command)
+                            default: answer
+                            }
                         })
                 }
             }

@@ -14,6 +14,7 @@ struct StoreUnderTest: Sendable {
 
     private final class Reports: Sendable {
         let all = Mutex<[String]>([])
+        let unknownEvictions = Mutex(0)
     }
 
     static func run<Value>(
@@ -28,7 +29,13 @@ struct StoreUnderTest: Sendable {
         change(&settings)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let reports = Reports()
-        let monitor = StoreMonitor { address, reason in reports.all.withLock { $0.append(reason ?? "reached again") } }
+        let monitor = StoreMonitor { address, news in
+            switch news {
+            case .failed(let failure): reports.all.withLock { $0.append(failure.reason) }
+            case .recovered: reports.all.withLock { $0.append("reached again") }
+            case .unknownEviction: reports.unknownEvictions.withLock { $0 += 1 }
+            }
+        }
         let store = try await loop.submit { [settings] in
             NIOLoopBound(ValkeyStore(settings, on: loop, monitor), eventLoop: loop)
         }.get()
@@ -56,7 +63,10 @@ struct StoreUnderTest: Sendable {
     /// Reports of unreachable servers, in order.
     var reported: [String] { reports.all.withLock { $0 } }
 
-    func health() async throws -> StoreHealth { try await loop.submit { store.value.status(now: now).health }.get() }
+    var unknownEvictions: Int { reports.unknownEvictions.withLock(\.self) }
+
+    func status() async throws -> StoreStatus { try await loop.submit { store.value.status(now: now) }.get() }
+    func health() async throws -> StoreHealth { try await status().health }
     func waitUntilReachable() async throws { try await eventually { try await health() != .unreachable } }
     func end() async throws { try await loop.submit { store.value.end() }.get() }
 
@@ -65,14 +75,14 @@ struct StoreUnderTest: Sendable {
     /// Prepares a claim, but does not make it.
     func prepareWithoutBeginning() async throws {
         try await loop.submit {
-            _ = store.value.claim(ClaimKey(high: 0, low: 1), until: ClaimEnd(after: 600), now: now)
+            _ = store.value.claim(claim(of: 1), sharedBy: 1, now: now)
         }.get()
     }
 
     /// Prepares a claim, and makes it after the store has ended.
     func claimAfterEnd() async throws -> ClaimOutcome {
         try await loop.flatSubmit {
-            let claim = store.value.claim(ClaimKey(high: 0, low: 1), until: ClaimEnd(after: 600), now: now)
+            let claim = store.value.claim(claim(of: 1), sharedBy: 1, now: now)
             store.value.end()
             return outcome(of: claim)
         }.get()
@@ -99,12 +109,16 @@ struct StoreUnderTest: Sendable {
         var soFar: [ClaimOutcome] { all.withLock(\.self) }
     }
 
-    func release(_ number: UInt64 = 1) async throws -> Bool {
-        try await loop.flatSubmit { store.value.release(ClaimKey(high: 0, low: number), on: loop) }.get()
+    func release(_ number: UInt64 = 1, after use: ReleasedUse = .none) async throws -> Bool {
+        try await loop.flatSubmit { store.value.release(claim(of: number), after: use, on: loop) }.get()
+    }
+
+    private func claim(of number: UInt64) -> Claim {
+        Claim(key: ClaimKey(high: 0, low: number), end: ClaimEnd(after: 600), provider: "p")
     }
 
     private func begin(_ number: UInt64) -> EventLoopFuture<ClaimOutcome> {
-        outcome(of: store.value.claim(ClaimKey(high: 0, low: number), until: ClaimEnd(after: 600), now: now))
+        outcome(of: store.value.claim(claim(of: number), sharedBy: 1, now: now))
     }
 
     private func outcome(of claim: ClaimReply) -> EventLoopFuture<ClaimOutcome> {

@@ -47,4 +47,28 @@ import Testing
         )
     }
 
+    /// Hosts give one `REDIS_URL` with a name and a password.
+    @Test(arguments: [
+        "redis://name:canary@h:6379/0", "rediss://:canary@h", "redis://name:canary/canary@h", "redis://canary@h",
+    ])
+    func `a URL with a password is not shown, and the message says where these belong`(url: String) throws {
+        let message = try fault(Self.yaml("url: \"\(url)\"")).message
+        #expect(!message.contains("canary"))
+        #expect(
+            message.hasSuffix(
+                "; the name belongs in username (the default user needs none), and the password in a file that password_file names"
+            ))
+    }
+
+    @Test func `eviction is not allowed unless the settings say so, and only at a server`() throws {
+        func allowed(_ more: String) throws -> Bool? {
+            try settings(Self.yaml("url: \"redis://h\"" + more)).signIns?.store.allowsEviction
+        }
+        #expect(try allowed("") == false)
+        #expect(try allowed(", allow_eviction: true") == true)
+        #expect(
+            try fault(Self.yaml("allow_eviction: true")).message
+                == "allow_eviction has no effect with url: memory; set url to a server, or remove it")
+    }
+
 }

@@ -80,6 +80,12 @@ import Testing
             ]
         ),
         ("sign_ins: { key_files: [/k], store: { url: 'redis://store:6379' } }", []),
+        (
+            "sign_ins: { key_files: [/k], store: { url: 'redis://store:6379', allow_eviction: true } }",
+            [
+                "sign_ins.store.allow_eviction: a store that evicts forgets finished sign-ins and used nonces, which can then be used again; set maxmemory-policy noeviction instead"
+            ]
+        ),
         ("", []),
     ])
     func `sign-in settings for one process get a warning`(
@@ -87,6 +93,48 @@ import Testing
     ) throws {
         let yaml = "providers:\n  - id: p\n" + indented("preset: apple\naudiences: [a]") + "\n" + line
         #expect(try settings(yaml).warnings == warnings)
+    }
+
+    @Test(arguments: [
+        ("redis://store:6379", true), ("redis://10.0.0.1", true), ("rediss://store:6379", false),
+        ("redis://localhost", false), ("redis://127.0.0.1:6380", false), ("redis://[::1]", false),
+        ("unix:/run/valkey.sock", false),
+    ])
+    func `a password that others on the network can read gets a warning`(url: String, warns: Bool) throws {
+        func warnings(_ more: String) throws -> [String] {
+            try settings(provider + "sign_ins: { key_files: [/k], store: { url: '\(url)'\(more) } }").warnings
+        }
+        let warning = "sign_ins.store: the password is sent without TLS: it can be read on the network; use rediss://"
+        #expect(try warnings(", password_file: /p") == (warns ? [warning] : []))
+        #expect(try warnings("") == [])
+    }
+
+    @Test func `credentials of clients that may be sent without TLS get a warning`() throws {
+        let clients =
+            "preset: google\naudiences: [a]\nclients:\n  - { id: a, auth: client_secret_post, secret_file: /s }\n"
+        let warnings = try settings(
+            "providers:\n  - id: p\n" + indented(clients + "network: { allow_http: true }")
+        ).warnings
+        #expect(
+            warnings.contains(
+                "provider p: client credentials, codes and tokens may be sent to its endpoints without TLS, and be read on the network (allow_http)"
+            ))
+        #expect(try settings("providers:\n  - id: p\n" + indented(clients)).warnings == [])
+    }
+
+    /// SHA-256 of `secret`, `test` and of a key that nobody guesses.
+    @Test(arguments: [
+        ("2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b", true),
+        ("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", true),
+        ("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a09", false),
+    ])
+    func `an API key that is easy to guess gets a warning`(digest: String, warns: Bool) throws {
+        func warning(_ name: String) -> [String] {
+            warns ? ["\(name) is the digest of a key that is easy to guess; create another with assay api-key"] : []
+        }
+        #expect(try settings("api_keys: [\(digest)]\n" + provider).warnings == warning("api_keys: key-1"))
+        let named = "admin: { api_keys: [{ name: ops, sha256: \(digest) }] }\n"
+        #expect(try settings(named + provider).warnings == warning("admin.api_keys: ops"))
     }
 
     @Test(arguments: ["", "sign_ins: {}", "sign_ins: { store: { url: memory } }"])

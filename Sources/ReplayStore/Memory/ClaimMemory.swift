@@ -5,54 +5,59 @@ private import Synchronization
 /// The claims of one process, shared by its event loops.
 ///
 /// Divided into shards, each with its own lock. If the memory is full, new claims are rejected: no claim is evicted
-/// before it expires.
+/// before it expires. ``ClaimQuota`` keeps one provider's claims from taking all of it.
 package final class ClaimMemory: Sendable {
     private let shards: [Shard]
-    private let capacity: Int
-    private let count = Atomic<Int>(0)
+    private let quota: Mutex<ClaimQuota>
     private static let shardCount = 16
 
     /// - Parameter capacity: the maximum number of claims.
     package init(capacity: Int) {
-        self.capacity = capacity
+        quota = Mutex(ClaimQuota(capacity: capacity))
         shards = (0..<Self.shardCount).map { _ in Shard() }
     }
 
     /// The state after removing expired claims.
     func status(now: StoreTime) -> StoreStatus {
         forget(now: now)
-        let entries = count.load(ordering: .relaxed)
-        return StoreStatus(health: entries >= capacity ? .full : .ok, entries: entries)
+        return quota.withLock { quota in
+            StoreStatus(health: quota.isFull ? .full : .ok, entries: quota.total, fill: quota.fill)
+        }
     }
 
-    func claim(_ key: ClaimKey, until end: ClaimEnd, now: StoreTime) -> ClaimOutcome {
-        // The key is a hash, so any of its bits will do.
-        let shard = shards[Int(truncatingIfNeeded: key.low) & (Self.shardCount - 1)]
-        let outcome = shard.claims.withLock { $0.claim(key, until: end, now: now, counting: reserve, release) }
+    /// - Parameter providers: how many providers share the memory.
+    func claim(_ claim: Claim, sharedBy providers: Int, now: StoreTime) -> ClaimOutcome {
+        let shard = shard(of: claim)
+        func attempt() -> ClaimOutcome {
+            shard.claims.withLock { claims in
+                claims.claim(claim, now: now, release) {
+                    quota.withLock { $0.reserve(claim.provider, sharedBy: providers) }
+                }
+            }
+        }
+        let outcome = attempt()
         guard outcome == .unavailable(mayBeClaimed: false) else { return outcome }
         // Other shards may hold expired claims, because each removes its own only when it is used.
         forget(now: now)
-        return shard.claims.withLock { $0.claim(key, until: end, now: now, counting: reserve, release) }
+        return attempt()
     }
 
     /// Removes a claim.
-    func remove(_ key: ClaimKey) {
-        let shard = shards[Int(truncatingIfNeeded: key.low) & (Self.shardCount - 1)]
-        shard.claims.withLock { release($0.remove(key)) }
+    func remove(_ claim: Claim) {
+        shard(of: claim).claims.withLock { if $0.remove(claim) { release(claim.provider, 1) } }
+    }
+
+    private func shard(of claim: Claim) -> Shard {
+        // The key is a hash, so any of its bits will do.
+        shards[Int(truncatingIfNeeded: claim.key.low) & (Self.shardCount - 1)]
     }
 
     private func forget(now: StoreTime) {
-        for shard in shards { shard.claims.withLock { release($0.forget(now: now)) } }
+        for shard in shards { shard.claims.withLock { $0.forget(now: now, release) } }
     }
 
-    private func reserve() -> Bool {
-        guard count.add(1, ordering: .relaxed).newValue > capacity else { return true }
-        release(1)
-        return false
-    }
-
-    private func release(_ entries: Int) {
-        if entries > 0 { count.subtract(entries, ordering: .relaxed) }
+    private func release(_ provider: String, _ claims: Int) {
+        quota.withLock { $0.release(provider, claims) }
     }
 
     private final class Shard: Sendable {
@@ -63,56 +68,64 @@ package final class ClaimMemory: Sendable {
 /// The claims of one shard, and when each may be forgotten.
 private struct Claims {
     private var keys: Set<ClaimKey> = []
-    /// Claims grouped by the minute of the monotonic clock after which they are forgotten.
-    private var minutes: [Int64: Minute] = [:]
+    /// Claims that are forgotten together.
+    private var groups: [GroupName: Group] = [:]
     private var nextMinute: Int64?
 
-    private struct Minute {
+    private struct GroupName: Hashable {
+        /// The minute of the monotonic clock after which they are forgotten.
+        let minute: Int64
+        let provider: String
+    }
+
+    private struct Group {
         var keys: [ClaimKey] = []
         /// The end on the wall clock is checked as well: if that clock is set back, expired items become valid again.
         var endUnixSeconds = Int64.min
     }
 
+    /// - Parameters:
+    ///   - release: called with the number of a provider's claims that were forgotten.
+    ///   - reserve: whether there is room for one more claim.
     mutating func claim(
-        _ key: ClaimKey, until end: ClaimEnd, now: StoreTime, counting reserve: () -> Bool, _ release: (Int) -> Void
+        _ claim: Claim, now: StoreTime, _ release: (String, Int) -> Void, reserving reserve: () -> Bool
     ) -> ClaimOutcome {
-        release(forget(now: now))
-        if keys.contains(key) { return .alreadyClaimed }
+        forget(now: now, release)
+        if keys.contains(claim.key) { return .alreadyClaimed }
         guard reserve() else { return .unavailable(mayBeClaimed: false) }
-        keys.insert(key)
-        let endMilliseconds = now.monotonic.milliseconds + end.milliseconds(from: now)
+        keys.insert(claim.key)
+        let endMilliseconds = now.monotonic.milliseconds + claim.end.milliseconds(from: now)
         // Rounded up to the next minute, so that no claim is forgotten early.
-        let minute = endMilliseconds / 60_000 + 1
-        minutes[minute, default: Minute()].keys.append(key)
-        let latest = minutes[minute]?.endUnixSeconds ?? .min
-        minutes[minute]?.endUnixSeconds = max(latest, end.unixSeconds)
-        nextMinute = min(nextMinute ?? minute, minute)
+        let name = GroupName(minute: endMilliseconds / 60_000 + 1, provider: claim.provider)
+        groups[name, default: Group()].keys.append(claim.key)
+        let latest = groups[name]?.endUnixSeconds ?? .min
+        groups[name]?.endUnixSeconds = max(latest, claim.end.unixSeconds)
+        nextMinute = min(nextMinute ?? name.minute, name.minute)
         return .claimed
     }
 
-    /// - Returns: how many claims were removed.
-    mutating func remove(_ key: ClaimKey) -> Int {
-        guard keys.remove(key) != nil else { return 0 }
-        for minute in minutes.keys {
-            guard let index = minutes[minute]?.keys.firstIndex(of: key) else { continue }
-            minutes[minute]?.keys.remove(at: index)
+    /// - Returns: whether there was such a claim.
+    mutating func remove(_ claim: Claim) -> Bool {
+        guard keys.remove(claim.key) != nil else { return false }
+        for name in groups.keys where name.provider == claim.provider {
+            // A claim is released soon after it was made, so it is near the end.
+            guard let index = groups[name]?.keys.lastIndex(of: claim.key) else { continue }
+            groups[name]?.keys.remove(at: index)
             break
         }
-        return 1
+        return true
     }
 
-    /// - Returns: how many claims were forgotten.
-    mutating func forget(now: StoreTime) -> Int {
+    /// - Parameter release: called with the number of a provider's claims that were forgotten.
+    mutating func forget(now: StoreTime, _ release: (String, Int) -> Void) {
         let minute = now.monotonic.milliseconds / 60_000
-        guard let first = nextMinute, first <= minute else { return 0 }
-        var forgotten = 0
-        for (each, claims) in minutes where each <= minute && claims.endUnixSeconds <= now.unixSeconds {
+        guard let first = nextMinute, first <= minute else { return }
+        for (name, claims) in groups where name.minute <= minute && claims.endUnixSeconds <= now.unixSeconds {
             for key in claims.keys { keys.remove(key) }
-            forgotten += claims.keys.count
-            minutes[each] = nil
+            release(name.provider, claims.keys.count)
+            groups[name] = nil
         }
-        nextMinute = minutes.keys.min().map { max($0, minute + 1) }
-        return forgotten
+        nextMinute = groups.keys.map(\.minute).min().map { max($0, minute + 1) }
     }
 }
 
@@ -122,12 +135,14 @@ package final class MemoryStore: ReplayStore {
 
     package init(_ memory: ClaimMemory) { self.memory = memory }
 
-    package func claim(_ key: ClaimKey, until end: ClaimEnd, now: StoreTime) -> ClaimReply {
-        .now(memory.claim(key, until: end, now: now))
+    package func claim(_ claim: Claim, sharedBy providers: Int, now: StoreTime) -> ClaimReply {
+        .now(memory.claim(claim, sharedBy: providers, now: now))
     }
 
-    package func release(_ key: ClaimKey, on loop: any EventLoop) -> EventLoopFuture<Bool> {
-        memory.remove(key)
+    package func release(
+        _ claim: Claim, after _: ReleasedUse, on loop: any EventLoop
+    ) -> EventLoopFuture<Bool> {
+        memory.remove(claim)
         return loop.makeSucceededFuture(true)
     }
 

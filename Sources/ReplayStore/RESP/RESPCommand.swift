@@ -21,6 +21,11 @@ extension RESPCommand {
         RESPCommand(word("SET"), key, value, word("NX"), word("PX"), word(String(milliseconds)))
     }
 
+    /// Replaces a value that exists, and its expiry.
+    static func replace(_ key: [UInt8], by value: [UInt8], milliseconds: Int64) -> RESPCommand {
+        RESPCommand(word("SET"), key, value, word("XX"), word("PX"), word(String(milliseconds)))
+    }
+
     static func get(_ key: [UInt8]) -> RESPCommand { RESPCommand(word("GET"), key) }
 
     static func delete(_ key: [UInt8]) -> RESPCommand { RESPCommand(word("DEL"), key) }
@@ -42,6 +47,8 @@ extension RESPCommand {
     static func select(_ database: Int) -> RESPCommand { RESPCommand(word("SELECT"), word(String(database))) }
     /// Reads a setting of the server.
     static func setting(_ name: String) -> RESPCommand { RESPCommand(word("CONFIG"), word("GET"), word(name)) }
+    /// Reads a section of the server's report about itself.
+    static func information(_ section: String) -> RESPCommand { RESPCommand(word("INFO"), word(section)) }
     static var ping: RESPCommand { RESPCommand(word("PING")) }
     /// Allows the next command to access a slot that is being migrated to the node.
     static var asking: RESPCommand { RESPCommand(word("ASKING")) }

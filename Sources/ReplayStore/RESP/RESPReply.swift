@@ -23,9 +23,10 @@ struct RESPReader {
     private var octets: [UInt8] = []
     private var start = 0
 
-    /// Maximum length of a line, and of a bulk string; expected replies are far shorter.
+    /// Maximum length of a line; expected ones are far shorter.
     static let maximumLine = 1024
-    static let maximumBulk = 512
+    /// Maximum length of a bulk string. A section of `INFO` has about 2,500 octets, and more with many replicas.
+    static let maximumBulk = 16_384
     static let maximumElements = 16
 
     init() {}

@@ -19,12 +19,12 @@ final class ReplyQueue: ChannelInboundHandler {
     private var isFlushDue = false
     private var sent = 0
     /// Why the connection ends once all replies have arrived; `nil` if it stays open.
-    private var reasonToEnd: String?
+    private var reasonToEnd: StoreFailure?
     /// `nil` once the connection has ended.
-    private var onEnd: ((_ reason: String) -> Void)?
+    private var onEnd: ((_ reason: StoreFailure) -> Void)?
 
     /// - Parameter onEnd: called once when the connection has ended, before the pending commands get their results.
-    init(onEnd: @escaping (_ reason: String) -> Void) { self.onEnd = onEnd }
+    init(onEnd: @escaping (_ reason: StoreFailure) -> Void) { self.onEnd = onEnd }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
@@ -53,13 +53,13 @@ final class ReplyQueue: ChannelInboundHandler {
     }
 
     /// Ends the connection once every command has its reply.
-    func endWhenAnswered(_ reason: String) {
+    func endWhenAnswered(_ reason: StoreFailure) {
         reasonToEnd = reason
         endIfAnswered()
     }
 
     /// Ends the connection now. Later input is ignored.
-    func end(_ reason: String) {
+    func end(_ reason: StoreFailure) {
         guard let onEnd = onEnd.take() else { return }
         // With TLS, the channel closes only after the peer's close_notify or a timeout.
         context?.close(promise: nil)
@@ -82,13 +82,13 @@ final class ReplyQueue: ChannelInboundHandler {
                 completion(.reply(reply))
             }
         } catch {
-            end(ConnectionFailure.notRESP)
+            end(.notRESP)
         }
         endIfAnswered()
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { end(ConnectionFailure.reason(error)) }
-    func channelInactive(context: ChannelHandlerContext) { end(ConnectionFailure.closed) }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { end(.connection(error)) }
+    func channelInactive(context: ChannelHandlerContext) { end(.closed) }
 }
 
 @available(*, unavailable) extension ReplyQueue: Sendable {}

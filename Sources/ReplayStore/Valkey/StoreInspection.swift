@@ -1,4 +1,3 @@
-private import Bytes
 package import NIOCore
 
 /// One result of inspecting a store, for operators.
@@ -21,19 +20,23 @@ package enum StoreInspection {
     /// Must be called on the event loop.
     package static func findings(_ settings: ValkeySettings, on loop: any EventLoop) -> EventLoopFuture<[StoreFinding]>
     {
+        var settings = settings
+        settings.acceptsAnyServer = true
         // Only the first result counts.
         let promise = loop.makePromise(of: [StoreFinding].self)
-        let monitor = StoreMonitor { _, reason in
-            guard let reason else { return }
-            promise.succeed([StoreFinding(level: .failure, message: "can't be used: \(reason)")])
+        let monitor = StoreMonitor { _, news in
+            guard case .failed(let failure) = news else { return }
+            promise.succeed([StoreFinding(level: .failure, message: "can't be used: \(failure.reason)")])
         }
+        let allowsEviction = settings.allowsEviction
         let node = ValkeyNode(settings.address, settings, on: loop, monitor, isPermanent: false) { _ in }
         node.whenReady { connection in
             guard let replies = connection?.replies else { return }
-            replies.send(.setting("maxmemory-policy")) { policy in
+            ServerReport.read(over: replies) { report in
                 replies.send(.setting("appendonly")) { log in
                     replies.send(.setting("save")) { save in
-                        promise.succeed(findings(policy: value(policy), log: value(log), save: value(save)))
+                        promise.succeed(
+                            findings(report, log: log.setting, save: save.setting, allowsEviction: allowsEviction))
                         node.end()
                     }
                 }
@@ -42,43 +45,45 @@ package enum StoreInspection {
         return promise.futureResult
     }
 
-    /// Evaluates settings; `nil` for those that can't be read.
-    static func findings(policy: String?, log: String?, save: String?) -> [StoreFinding] {
-        let connected = StoreFinding(level: .ok, message: "connected")
-        guard let policy, let log, let save else {
-            return [
-                connected,
-                StoreFinding(
-                    level: .warning,
-                    message:
-                        "CONFIG GET is denied, so the store's settings can't be checked; set maxmemory-policy to noeviction, and turn on appendonly or save"
-                ),
-            ]
-        }
-        let eviction =
-            policy == "noeviction"
-            ? StoreFinding(level: .ok, message: "maxmemory-policy is noeviction")
-            : StoreFinding(
-                level: .failure,
+    /// Evaluates a server and its settings; `nil` for those that can't be read.
+    static func findings(
+        _ report: ServerReport, log: String?, save: String?, allowsEviction: Bool
+    ) -> [StoreFinding] {
+        var findings = [StoreFinding(level: .ok, message: "connected")]
+        if report.isReplica { findings.append(StoreFinding(level: .failure, message: StoreFailure.replica.reason)) }
+        findings.append(eviction(report.evictionPolicy, isAllowed: allowsEviction))
+        findings.append(persistence(log: log, save: save))
+        return findings
+    }
+
+    private static func eviction(_ policy: String?, isAllowed: Bool) -> StoreFinding {
+        guard let policy else {
+            return StoreFinding(
+                level: .warning,
                 message:
-                    "maxmemory-policy is \(policy): records can be evicted, and sign-ins then finished twice; set it to noeviction"
+                    "CONFIG GET and INFO are denied, so maxmemory-policy can't be checked; set it to noeviction, and permit one of them"
             )
-        let persistence =
-            log == "yes" || !save.isEmpty
-            ? StoreFinding(level: .ok, message: "\(log == "yes" ? "appendonly" : "save") is on")
-            : StoreFinding(
+        }
+        guard policy != ServerReport.noEviction else {
+            return StoreFinding(level: .ok, message: "maxmemory-policy is \(policy)")
+        }
+        return StoreFinding(
+            level: isAllowed ? .warning : .failure, message: StoreFailure.evicting(policy: policy).reason)
+    }
+
+    private static func persistence(log: String?, save: String?) -> StoreFinding {
+        guard let log, let save else {
+            return StoreFinding(
+                level: .warning,
+                message: "CONFIG GET is denied, so persistence can't be checked; turn on appendonly or save")
+        }
+        guard log == "yes" || !save.isEmpty else {
+            return StoreFinding(
                 level: .warning,
                 message:
                     "appendonly and save are off: a restart of the store loses its records, and recent sign-ins can be finished again"
             )
-        return [connected, eviction, persistence]
-    }
-
-    /// The value in the reply to `CONFIG GET`; `nil` if it is not printable.
-    private static func value(_ result: ReplyQueue.Result) -> String? {
-        guard case .reply(.array(let elements)) = result, elements.count == 2,
-            elements[1].allSatisfy(\.isPrintableASCII)
-        else { return nil }
-        return String(decoding: elements[1], as: UTF8.self)
+        }
+        return StoreFinding(level: .ok, message: "\(log == "yes" ? "appendonly" : "save") is on")
     }
 }

@@ -30,6 +30,18 @@ final class ValkeyCluster {
     /// Whether a claim could be sent now.
     var isReachable: Bool { ready != nil }
 
+    /// Why some claims or all can't be sent; `nil` if they can, as far as is known.
+    var failure: StoreFailure? {
+        let failures = nodes.compactMap(\.failure)
+        // While another node answers, a failure of the network ends by a failover.
+        return failures.first { $0.health != .unreachable } ?? (isReachable ? nil : failures.first)
+    }
+
+    /// The largest share of a node's memory in use; `nil` if none is known.
+    var memoryUse: Double? { nodes.compactMap(\.memoryUse).max() }
+
+    private var nodes: [ValkeyNode] { [home] + others.values.map(\.node) }
+
     /// A node that is ready: preferably the slot's, otherwise any, which will redirect.
     func readyNode(for slot: UInt16) -> ValkeyNode? {
         if let address = slots[slot], let node = others[address]?.node, node.connection != nil {

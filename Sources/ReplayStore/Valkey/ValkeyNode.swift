@@ -19,6 +19,11 @@ final class ValkeyNode {
     private var failures = 0
     /// Whether a connection was requested since the last one ended.
     private var isWanted = false
+    /// Why it can't be used; `nil` if it can, or if that is not known yet.
+    private(set) var failure: StoreFailure?
+    /// The share of the server's memory in use, as it last said.
+    private(set) var memoryUse: Double?
+    private var nextReport: Scheduled<Void>?
     /// Called when a connection fails or ends, and after the backoff if none has been requested.
     private let onChange: (Change) -> Void
 
@@ -78,24 +83,26 @@ final class ValkeyNode {
         }
     }
 
-    /// Drains the connection, because its server has become a replica, and opens another. The host name may resolve to
-    /// the new primary by then.
-    func leaveReplica() {
+    /// Drains the connection, because its server must not be used, and opens another. The server may be repaired by
+    /// then, or the host name may resolve to a new primary.
+    func leave(_ failure: StoreFailure) {
         guard case .ready(let connection, _) = state else { return }
         state = .draining(connection.replies)
-        connection.replies.endWhenAnswered(ConnectionFailure.replica)
+        nextReport?.cancel()
+        connection.replies.endWhenAnswered(failure)
     }
 
     /// Closes permanently after all commands in flight have their replies.
     func retire() {
         let last = state
         state = .ended
+        nextReport?.cancel()
         monitor.forget(self)
         switch last {
         case .greeting(let replies, let limit):
             limit.cancel()
-            replies.end(ConnectionFailure.closed)
-        case .ready(let connection, _): connection.replies.endWhenAnswered(ConnectionFailure.closed)
+            replies.end(.closed)
+        case .ready(let connection, _): connection.replies.endWhenAnswered(.closed)
         case .resting(let task): task.cancel()
         case .idle, .connecting, .draining, .ended: break
         }
@@ -111,7 +118,7 @@ final class ValkeyNode {
             case .idle, .connecting, .greeting, .resting, .ended: nil
             }
         retire()
-        replies?.end(ConnectionFailure.closed)
+        replies?.end(.closed)
     }
 
     private func connect() {
@@ -128,7 +135,7 @@ final class ValkeyNode {
         channel.assumeIsolated().whenComplete { result in
             switch result {
             case .success(let channel): self.greet(over: channel)
-            case .failure(let error): self.rest(ConnectionFailure.reason(error))
+            case .failure(let error): self.rest(.connection(error))
             }
         }
     }
@@ -152,10 +159,10 @@ final class ValkeyNode {
             try channel.pipeline.syncOperations.addHandler(replies)
         } catch {
             channel.close(promise: nil)
-            return rest(ConnectionFailure.reason(error))
+            return rest(.connection(error))
         }
         let limit = loop.assumeIsolated().scheduleTask(in: settings.greetingTimeout) {
-            replies.end(ConnectionFailure.silent)
+            replies.end(.silent)
         }
         state = .greeting(replies, limit: limit)
         if let password = settings.password?() {
@@ -163,16 +170,42 @@ final class ValkeyNode {
             send(.authenticate(username: settings.username, password: octets), over: replies, expecting: "OK") {}
         }
         if settings.database != 0 { send(.select(settings.database), over: replies, expecting: "OK") {} }
-        send(.ping, over: replies, expecting: "PONG") {
+        send(.ping, over: replies, expecting: "PONG") {}
+        ServerReport.read(over: replies) { report in
+            if let failure = self.failure(in: report) { return replies.end(failure) }
             limit.cancel()
             let connection = Connection(
                 replies: replies,
                 confirmation: ReplicaConfirmation(replicas: self.settings.replicas, timeout: self.settings.timeout))
             self.state = .ready(connection, since: .now())
+            self.failure = nil
             self.monitor.recovered(self)
+            self.scheduleReport(over: replies)
             let waiting = self.waiting
             self.waiting = []
             for body in waiting { body(connection) }
+        }
+    }
+
+    /// Notes what a server says, and returns why it must not be used.
+    private func failure(in report: ServerReport) -> StoreFailure? {
+        memoryUse = report.memoryUse
+        if settings.acceptsAnyServer { return nil }
+        if report.evictionPolicy == nil, !settings.allowsEviction { monitor.hasUnknownEviction(self) }
+        return report.failure(allowingEviction: settings.allowsEviction)
+    }
+
+    /// Asks the server again from time to time, because its settings and its role can change.
+    private func scheduleReport(over replies: ReplyQueue) {
+        nextReport = loop.assumeIsolated().scheduleTask(in: settings.reportInterval) {
+            ServerReport.read(over: replies) { report in
+                guard case .ready(let connection, _) = self.state, connection.replies === replies else { return }
+                if let failure = self.failure(in: report) {
+                    self.leave(failure)
+                } else {
+                    self.scheduleReport(over: replies)
+                }
+            }
         }
     }
 
@@ -183,14 +216,15 @@ final class ValkeyNode {
         replies.send(command) { result in
             switch result {
             case .reply(.simple(Array(expected.utf8))): then()
-            case .reply(.error(let text)): replies.end("the store refused: \(StoreError(text).shown)")
-            case .reply: replies.end(ConnectionFailure.notRESP)
+            case .reply(.error(let text)): replies.end(.refused(StoreError(text)))
+            case .reply: replies.end(.notRESP)
             case .broken: break
             }
         }
     }
 
-    private func ended(_ reason: String) {
+    private func ended(_ reason: StoreFailure) {
+        nextReport?.cancel()
         switch state {
         case .greeting(_, let limit):
             limit.cancel()
@@ -201,8 +235,7 @@ final class ValkeyNode {
             failures = 0
             state = .idle
             isWanted = false
-            monitor.failed(self, reason)
-            onChange(.failed)
+            failed(reason)
             if isPermanent { connect() }
         case .ready, .draining: rest(reason)
         case .idle, .connecting, .resting, .ended: break
@@ -210,7 +243,7 @@ final class ValkeyNode {
     }
 
     /// Waits with exponential backoff before the next connection. Pending claims fail at once.
-    private func rest(_ reason: String) {
+    private func rest(_ reason: StoreFailure) {
         if case .ended = state { return }
         let base = min(Self.shortestRest * (1 << min(failures, 6)), Self.longestRest)
         failures += 1
@@ -223,9 +256,14 @@ final class ValkeyNode {
                 self.state = .idle
                 if self.isPermanent { self.connect() } else if !self.isWanted { self.onChange(.unused) }
             })
+        failed(reason)
+        refuseWaiting()
+    }
+
+    private func failed(_ reason: StoreFailure) {
+        failure = reason
         monitor.failed(self, reason)
         onChange(.failed)
-        refuseWaiting()
     }
 
     private func refuseWaiting() {

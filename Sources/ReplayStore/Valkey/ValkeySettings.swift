@@ -16,9 +16,15 @@ package struct ValkeySettings: Sendable {
     package var prefix = "assay:"
     /// How many replicas must confirm a claim before it counts.
     package var replicas = 0
+    /// Whether to use servers that can evict claims.
+    package var allowsEviction = false
     /// The timeout of a claim.
     package var timeout = TimeAmount.milliseconds(250)
 
+    /// Whether to connect to servers that must not be used, in order to inspect them.
+    var acceptsAnyServer = false
+    /// How often a connected server is asked again whether it evicts, or has become a replica.
+    var reportInterval = TimeAmount.minutes(1)
     /// The timeout of connecting, including the TLS handshake and the greeting.
     var greetingTimeout = TimeAmount.seconds(2)
     /// A connection that ends sooner counts as failed.

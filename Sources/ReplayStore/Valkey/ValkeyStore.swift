@@ -17,6 +17,7 @@ package final class ValkeyStore: ReplayStore {
 
     private static let maximumRedirections = 5
     private static let valueLength = 16
+    private static let refusedMilliseconds: Int64 = 60_000
 
     /// - Parameter loop: the event loop on which all calls are made.
     package init(_ settings: ValkeySettings, on loop: any EventLoop, _ monitor: StoreMonitor) {
@@ -34,16 +35,25 @@ package final class ValkeyStore: ReplayStore {
     }
 
     package func status(now: StoreTime) -> StoreStatus {
-        StoreStatus(health: cluster.isReachable ? isFull ? .full : .ok : .unreachable, entries: nil)
+        let health: StoreHealth =
+            if let failure = cluster.failure {
+                failure.health
+            } else if cluster.isReachable {
+                isFull ? .full : .ok
+            } else {
+                .unreachable
+            }
+        return StoreStatus(health: health, entries: nil, fill: cluster.memoryUse)
     }
 
-    package func claim(_ key: ClaimKey, until end: ClaimEnd, now: StoreTime) -> ClaimReply {
-        let name = prefix + Array(key.digits.utf8)
+    /// - Parameter providers: not needed, because the server's operator sets its limit.
+    package func claim(_ claim: Claim, sharedBy providers: Int, now: StoreTime) -> ClaimReply {
+        let name = name(of: claim)
         let slot = KeySlot.slot(of: name)
         guard cluster.isReachable, let value = try? randomBytes(Self.valueLength) else {
             return .now(.unavailable(mayBeClaimed: false))
         }
-        let set = RESPCommand.setIfAbsent(name, to: value, milliseconds: end.milliseconds(from: now))
+        let set = RESPCommand.setIfAbsent(name, to: value, milliseconds: claim.end.milliseconds(from: now))
         return .later {
             let claim = ValkeyClaim(
                 set: set, get: .get(name), value: value, slot: slot, deadline: .now() + self.settings.timeout,
@@ -58,9 +68,18 @@ package final class ValkeyStore: ReplayStore {
         }
     }
 
-    package func release(_ key: ClaimKey, on _: any EventLoop) -> EventLoopFuture<Bool> {
-        let name = prefix + Array(key.digits.utf8)
-        let release = ValkeyRelease(.delete(name), promise: loop.makePromise(of: Bool.self))
+    private func name(of claim: Claim) -> [UInt8] { prefix + Array(claim.key.digits.utf8) }
+
+    /// The record of a refused item stays for a minute, so that no instance tries the same item again just then, such as
+    /// for a page that the browser loads twice.
+    package func release(_ claim: Claim, after use: ReleasedUse, on _: any EventLoop) -> EventLoopFuture<Bool> {
+        let name = name(of: claim)
+        let command: RESPCommand =
+            switch use {
+            case .none: .delete(name)
+            case .refused: .replace(name, by: Array("refused".utf8), milliseconds: Self.refusedMilliseconds)
+            }
+        let release = ValkeyRelease(command, promise: loop.makePromise(of: Bool.self))
         guard let node = cluster.readyNode(for: KeySlot.slot(of: name)) else {
             release.end(false)
             return release.outcome
@@ -78,8 +97,10 @@ package final class ValkeyStore: ReplayStore {
             connection.replies.send(release.command) { result in
                 guard case .reply(let reply) = result else { return release.end(false) }
                 guard case .error(let text) = reply else {
-                    if case .integer = reply { return release.end(true) }
-                    return release.end(false)
+                    switch reply {
+                    case .integer, .simple(Self.ok), .null: return release.end(true)
+                    default: return release.end(false)
+                    }
                 }
                 release.redirections += 1
                 // These say that the command was not carried out.
@@ -166,7 +187,7 @@ package final class ValkeyStore: ReplayStore {
             guard let next = self.node(target, from: node, claim) else { return claim.endUnmade() }
             send(claim, to: next, asking: true)
         case .readOnly:
-            node.leaveReplica()
+            node.leave(.replica)
             claim.endUnmade()
         case .refused(let word):
             isFull = word == "OOM"
@@ -185,7 +206,7 @@ package final class ValkeyStore: ReplayStore {
     /// Handles a reply that the command can't have.
     private func refuse(_ claim: ValkeyClaim, _ connection: ValkeyNode.Connection) {
         claim.end(.unavailable(mayBeClaimed: true))
-        connection.replies.end(ConnectionFailure.notRESP)
+        connection.replies.end(.notRESP)
     }
 
     // MARK: Time
@@ -215,7 +236,7 @@ package final class ValkeyStore: ReplayStore {
         guard let connection = claim.connection else { return claim.endUnmade() }
         claim.end(.unavailable(mayBeClaimed: true))
         // A server that missed a deadline gets no more claims on this connection, unless it is busy with a `WAIT`.
-        if !connection.confirmation.isUnderWay(at: now) { connection.replies.end(ConnectionFailure.silent) }
+        if !connection.confirmation.isUnderWay(at: now) { connection.replies.end(.silent) }
     }
 }
 

@@ -347,6 +347,7 @@ function drawSignIns(signIns) {
 
 const STORE_STATES = {
   ok: ["●", "good", "is available"], full: ["✕", "bad", "is full"], unreachable: ["✕", "bad", "can’t be reached"],
+  evicting: ["✕", "bad", "could drop records, so it is not used"], read_only: ["✕", "bad", "is a read-only replica"],
 };
 
 function drawStore({ state, entries }) {

@@ -18,6 +18,8 @@ final class ServiceLoop {
     private(set) var forwardAuth: ForwardAuth?
     /// The IDs of providers, indexed by number.
     private(set) var providerIDs: [String]
+    /// How many providers are configured now.
+    private(set) var providerCount: Int
     private(set) var readiness = Readiness()
     /// `nil` if sign-ins are disabled.
     let signIns: LoopSignIns?
@@ -57,6 +59,7 @@ final class ServiceLoop {
         telemetry = RequestTelemetry(settings.loggedRequests, to: sink, tracer, on: loop)
         self.boundTokens = boundTokens
         providerIDs = registry.ids
+        providerCount = registry.providers.count
         verifier = RequestVerifier(
             registry, on: loop, by: try IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity))
         forwardAuth = Self.forwardAuth(settings, verifier)
@@ -94,6 +97,7 @@ final class ServiceLoop {
         self.settings = settings
         load.queueTimeout = settings.queueTimeout
         providerIDs = registry.ids
+        providerCount = registry.providers.count
         verifier = RequestVerifier(registry, on: loop, by: tokenVerifier)
         forwardAuth = Self.forwardAuth(settings, verifier)
         features = ProviderFeatures(registry.providers)

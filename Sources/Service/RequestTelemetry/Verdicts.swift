@@ -79,27 +79,16 @@ struct Verdicts: Sendable {
                     json.member("count", Int64(each.count))
                 }
             }
-            guard let worst = stores.max(by: { $0.health.severity < $1.health.severity }) else { return }
+            guard let health = stores.map(\.health).max() else { return }
             json.objects("sign_ins", begun + finished) { json, each in
                 json.member("provider", each.provider)
                 json.member("outcome", each.code)
                 json.member("count", Int64(each.count))
             }
             json.object("store") { json in
-                json.member("state", worst.health.rawValue)
+                json.member("state", health.rawValue)
                 json.member("entries", stores.compactMap(\.entries).max().map(Int64.init))
             }
-        }
-    }
-}
-
-extension StoreHealth {
-    /// Larger means worse.
-    fileprivate var severity: Int {
-        switch self {
-        case .ok: 0
-        case .full: 1
-        case .unreachable: 2
         }
     }
 }

@@ -38,13 +38,13 @@ extension ServiceResponder {
                 if let problem { throw problem }
                 let target = try ExchangeTarget(call)
                 let claim = try pending.claim(signIns.store.digests)
-                let claimed = self.service.claim(claim.key, until: claim.end, in: signIns.store)
+                let claimed = self.service.claim(claim, in: signIns.store)
                 return claimed.result(on: loop).assumeIsolated().flatMap { result -> EventLoopFuture<HTTPResponse> in
                     var call = call
                     call.record.claim = result.time
                     do throws(Problem) {
                         let exchange = try pending.claimed(result.outcome)
-                        return self.send(exchange, claim.key, to: target, signIns, call)
+                        return self.send(exchange, claim, to: target, signIns, call)
                     } catch {
                         return loop.makeSucceededFuture(self.end(call, .before(error)))
                     }
@@ -56,7 +56,7 @@ extension ServiceResponder {
     }
 
     private func send(
-        _ exchange: ClaimedExchange, _ key: ClaimKey, to target: ExchangeTarget, _ signIns: LoopSignIns,
+        _ exchange: ClaimedExchange, _ claim: Claim, to target: ExchangeTarget, _ signIns: LoopSignIns,
         _ call: GrantCall
     ) -> EventLoopFuture<HTTPResponse> {
         let loop = service.loop
@@ -66,13 +66,17 @@ extension ServiceResponder {
             switch called.result {
             case .success(let grant): return self.verify(grant, exchange, target, call)
             case .failure(let failure):
-                guard !failure.isSent else {
-                    return loop.makeSucceededFuture(self.end(call, .ofCode(failure)))
+                switch failure {
+                case .notSent:
+                    return self.service.release(claim, after: .none, in: signIns.store).assumeIsolated().map {
+                        self.end(call, exchange.notSent(failure, isReleased: $0))
+                    }.nonisolated()
+                case .grantInvalid(_, isIssued: false):
+                    // The answer is the same whether or not this is confirmed, so it does not wait.
+                    _ = self.service.release(claim, after: .refused, in: signIns.store)
+                case .grantInvalid, .unavailable, .clientRejected, .refused, .answerInvalid: break
                 }
-                return signIns.store.claims.release(key, on: loop).assumeIsolated().map { isReleased in
-                    self.service.metrics.signIns.countRelease(isReleased)
-                    return self.end(call, exchange.notSent(failure, isReleased: isReleased))
-                }.nonisolated()
+                return loop.makeSucceededFuture(self.end(call, .ofCode(failure)))
             }
         }.nonisolated()
     }

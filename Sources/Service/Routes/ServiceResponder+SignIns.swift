@@ -120,7 +120,7 @@ extension ServiceResponder {
         let reply: CountedClaim
         do throws(Problem) {
             let claim = try verified.claim(signIns.store.digests)
-            reply = service.claim(claim.key, until: claim.end, in: signIns.store)
+            reply = service.claim(claim, in: signIns.store)
         } catch {
             return .now(refuse(error, provider, record))
         }

@@ -34,7 +34,7 @@ extension ServiceResponder {
         do throws(Problem) {
             guard let store = service.store else { throw .storeUnavailable(isSpent: false) }
             let claim = try nonce.claim(store.digests)
-            claimed = service.claim(claim.key, until: claim.end, in: store)
+            claimed = service.claim(claim, in: store)
         } catch {
             return decided(refused(error))
         }

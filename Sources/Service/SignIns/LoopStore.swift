@@ -12,11 +12,12 @@ final class LoopStore {
     /// - Throws: ``OpenSSLError`` when out of memory.
     init(_ setup: StoreSetup, on loop: any EventLoop) throws(OpenSSLError) {
         digests = try DigestContext()
-        claims =
+        let store: any ReplayStore =
             switch setup.kind {
             case .memory(let memory): MemoryStore(memory)
             case .valkey(let settings, let monitor): ValkeyStore(settings, on: loop, monitor)
             }
+        claims = RefusalStore(store, setup.refused, on: loop)
     }
 
     /// Closes the store's connections.

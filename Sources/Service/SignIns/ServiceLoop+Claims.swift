@@ -6,7 +6,7 @@ private import Verification
 
 extension ServiceLoop {
     /// Makes a claim, and counts its outcome.
-    func claim(_ key: ClaimKey, until end: ClaimEnd, in store: LoopStore) -> CountedClaim {
+    func claim(_ claim: Claim, in store: LoopStore) -> CountedClaim {
         let now = VerificationTime.now()
         func counted(_ outcome: ClaimOutcome, since begunAt: Int64) -> CountedClaim.Result {
             let endedAt = max(SystemClocks.monotonicMicroseconds(), begunAt)
@@ -15,7 +15,7 @@ extension ServiceLoop {
         }
         let begunAt = SystemClocks.monotonicMicroseconds()
         let time = StoreTime(monotonic: now.monotonic, unixSeconds: now.wall.seconds)
-        switch store.claims.claim(key, until: end, now: time) {
+        switch store.claims.claim(claim, sharedBy: providerCount, now: time) {
         case .now(let outcome): return .now(counted(outcome, since: begunAt))
         case .later(let begin):
             return .later {
@@ -23,6 +23,18 @@ extension ServiceLoop {
                 return begin().assumeIsolated().map { counted($0, since: begunAt) }.nonisolated()
             }
         }
+    }
+}
+
+extension ServiceLoop {
+    /// Releases a claim, and counts whether that was confirmed.
+    ///
+    /// - Returns: whether the claim is known to be released.
+    func release(_ claim: Claim, after use: ReleasedUse, in store: LoopStore) -> EventLoopFuture<Bool> {
+        store.claims.release(claim, after: use, on: loop).assumeIsolated().map { isReleased in
+            self.metrics.signIns.countRelease(isReleased)
+            return isReleased
+        }.nonisolated()
     }
 }
 

@@ -8,7 +8,8 @@ struct SignInMetrics: Sendable {
     /// By provider number (`nil` if unknown) and code; the code is `ok` for finished sign-ins.
     private(set) var finished = Counter<LoopMetrics.VerdictLabel>()
     private(set) var claims = Counter<Claim>()
-    /// Claims that were released because nothing was sent to the provider, by whether the release was confirmed.
+    /// Claims that were released, because nothing was sent to the provider or because it refused the code, by whether
+    /// the release was confirmed.
     private(set) var releases = Counter<Bool>()
     /// Response times of the store.
     private(set) var claimDurations = Histogram()
@@ -77,7 +78,7 @@ extension MetricsPage {
             signIns.claims.map { claim, count in PrometheusText.Sample([("outcome", claim.rawValue)], count) })
         page.metric(
             "assay_store_releases_total", .counter,
-            "Claims released because nothing was sent to the provider, by outcome; a claim whose release is unconfirmed may still exist.",
+            "Claims released because nothing was sent to the provider, or because it refused the code as invalid, by outcome; a claim whose release is unconfirmed may still exist.",
             signIns.releases.map { isReleased, count in
                 PrometheusText.Sample([("outcome", isReleased ? "released" : "unconfirmed")], count)
             })
@@ -85,8 +86,17 @@ extension MetricsPage {
             "assay_store_claim_duration_seconds", .histogram, "Duration of claims in the store.")
         page.histogram("assay_store_claim_duration_seconds", signIns.claimDurations)
         page.metric(
-            "assay_store_up", .gauge, "1 if every event loop can reach the store and it has room, else 0.",
+            "assay_store_up", .gauge, "1 if every event loop can use the store, else 0; assay_store_state says why.",
             stores.allSatisfy { $0.health == .ok } ? 1 : 0)
+        let health = stores.map(\.health).max()
+        page.metric(
+            "assay_store_state", .gauge, "1 for the worst state that an event loop sees the store in, else 0.",
+            StoreHealth.allCases.map { PrometheusText.Sample([("state", $0.rawValue)], $0 == health ? 1 : 0) })
+        if let fill = stores.compactMap(\.fill).max() {
+            page.metric(
+                "assay_store_used_ratio", .gauge,
+                "Share of the store's room in use: of sign_ins.store.entries, or of the server's maxmemory.", fill)
+        }
         if let entries = stores.compactMap(\.entries).max() {
             page.metric("assay_store_entries", .gauge, "Records in the memory store.", entries)
         }

@@ -4,6 +4,8 @@ package import ReplayStore
 /// needs one.
 package struct StoreSetup: Sendable {
     package var kind: Kind
+    /// As many as the store in memory holds by default: 15 minutes of a flood of 111 a second.
+    let refused = RefusedClaims(capacity: 100_000)
 
     package enum Kind: Sendable {
         case memory(ClaimMemory)

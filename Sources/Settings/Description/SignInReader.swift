@@ -45,6 +45,11 @@ enum SignInReader {
                     expected:
                         "memory, redis://host:6379/0, rediss://host:6379/0 or unix:/run/valkey.sock, without a name or password",
                     form: .text(pattern: "^(memory|rediss?://[^@?#]+|unix:/.+)$"),
+                    remedy: { url in
+                        guard ErrorValueText.credentials(in: url) != nil else { return nil }
+                        return
+                            "the name belongs in username (the default user needs none), and the password in a file that password_file names"
+                    },
                     parse: Settings.StoreURL.init, text: \.text),
                 "The store of finished sign-ins and used nonces: this process, or a Valkey (7.2 or later) or Redis (6 or later) that all instances share."
             ), at: \.url),
@@ -72,6 +77,12 @@ enum SignInReader {
             ),
             at: \.replicas),
         Member(
+            Setting(
+                "allow_eviction", .boolean,
+                "Whether to use a store whose `maxmemory-policy` evicts: under memory pressure, it accepts replays. Otherwise such a store is refused (`503 store_unavailable`)."
+            ),
+            at: \.allowsEviction),
+        Member(
             Setting("timeout", .milliseconds(10...10_000), "How long to wait for the store."),
             at: \.timeoutMilliseconds),
         Member(
@@ -93,7 +104,8 @@ enum SignInReader {
         switch signIns.store.url {
         case .memory:
             refuse(
-                ["username", "password_file"] + tlsMembers + ["prefix", "replicas", "timeout"], in: store,
+                ["username", "password_file"] + tlsMembers + ["prefix", "replicas", "allow_eviction", "timeout"],
+                in: store,
                 "has no effect with url: memory; set url to a server, or remove it")
         case .unixSocket, .server(_, _, _, isTLS: false):
             refuse(tlsMembers, in: store, "needs TLS, but url is not rediss://; change url, or remove it")

@@ -1,4 +1,5 @@
 private import Bytes
+private import HTTPServer
 
 extension Settings {
     /// The settings of sign-ins: the keys that encrypt them, and the store that records which ones are finished.
@@ -11,13 +12,25 @@ extension Settings {
 
         /// Settings that are allowed but risky.
         var warnings: [String] {
+            var warnings: [String] = []
             if keyFiles.isEmpty {
-                return ["sign_ins has no key_files: a restart invalidates pending sign-ins; set sign_ins.key_files"]
+                warnings.append(
+                    "sign_ins has no key_files: a restart invalidates pending sign-ins; set sign_ins.key_files")
+            } else if store.url == .memory {
+                warnings.append(
+                    "sign_ins.key_files with store memory: every process with these keys can finish a sign-in once, and again after a restart; set sign_ins.store.url"
+                )
             }
-            guard store.url == .memory else { return [] }
-            return [
-                "sign_ins.key_files with store memory: every process with these keys can finish a sign-in once, and again after a restart; set sign_ins.store.url"
-            ]
+            if store.passwordFile != nil, store.url.isReadOnNetwork {
+                warnings.append(
+                    "sign_ins.store: the password is sent without TLS: it can be read on the network; use rediss://")
+            }
+            if store.allowsEviction {
+                warnings.append(
+                    "sign_ins.store.allow_eviction: a store that evicts forgets finished sign-ins and used nonces, which can then be used again; set maxmemory-policy noeviction instead"
+                )
+            }
+            return warnings
         }
 
         package struct Store: Sendable, Equatable {
@@ -29,6 +42,8 @@ extension Settings {
             package var keyFile: String?
             package var prefix = "assay:"
             package var replicas = 0
+            /// Whether the store may have a `maxmemory-policy` that evicts.
+            package var allowsEviction = false
             package var timeoutMilliseconds: Int64 = 250
             /// The capacity of the `memory` store.
             package var entries = 100_000
@@ -71,6 +86,12 @@ extension Settings {
                 host.utf8.allSatisfy({ $0.isVisibleASCII && !"?#[]@\\".utf8.contains($0) })
             else { return nil }
             self = .server(host: String(host), port: port, database: database, isTLS: isTLS)
+        }
+
+        /// Whether others on the network can read what is sent.
+        fileprivate var isReadOnNetwork: Bool {
+            guard case .server(let host, let port, _, isTLS: false) = self else { return false }
+            return !ListenAddress.network(host: host, port: port).isLocal
         }
 
         /// The URL as written in the file.

@@ -62,17 +62,34 @@ extension ValkeySettings {
         password = { files.password }
         prefix = settings.prefix
         replicas = settings.replicas
+        allowsEviction = settings.allowsEviction
         timeout = .milliseconds(settings.timeoutMilliseconds)
     }
 }
 
 extension StoreMonitor {
     fileprivate convenience init(_ log: Log) {
-        self.init { address, reason in
-            guard let reason else {
-                return log.write(.info, "store reachable again", [("address", .text("\(address)"))])
+        self.init { address, news in
+            let address: (StaticString, Log.Value) = ("address", .text("\(address)"))
+            switch news {
+            case .failed(let failure):
+                log.write(
+                    .warning, failure.health == .unreachable ? "store unreachable" : "store refused",
+                    [address, ("reason", .text(failure.reason))])
+            case .recovered: log.write(.info, "store usable again", [address])
+            case .unknownEviction:
+                log.write(
+                    .warning, "store not checked",
+                    [
+                        address,
+                        (
+                            "reason",
+                            .text(
+                                "CONFIG GET and INFO are denied, so it is not known whether its maxmemory-policy evicts; set noeviction, and permit one of them"
+                            )
+                        ),
+                    ])
             }
-            log.write(.warning, "store unreachable", [("address", .text("\(address)")), ("reason", .text(reason))])
         }
     }
 }

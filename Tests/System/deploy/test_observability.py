@@ -127,7 +127,7 @@ def test_every_metric_and_label_in_an_expression_is_served(labels, place):
 def test_every_label_value_in_an_expression_can_occur(metrics, place):
     possible = {
         "code": set(STATUS) | {"ok"},
-        "state": metrics.label_values("assay_keys_state", "state"),
+        "state": metrics.label_values("assay_keys_state", "state") | metrics.label_values("assay_store_state", "state"),
         "result": metrics.label_values("assay_key_fetches_total", "result"),
         "le": metrics.label_values("assay_verify_duration_seconds_bucket", "le"),
         "route": {"/v1/verify", "/v1/verify/batch"} | metrics.label_values("assay_http_requests_total", "route"),

@@ -9,8 +9,8 @@ import pytest
 from grants.grants import SECRET, with_client
 from harness import client, reload
 from harness.apple import Apple
-from harness.service import Service
-from harness.token_endpoint import FAULTS, ROWS, TokenEndpoint, endlessly, grant
+from harness.service import Service, provider
+from harness.token_endpoint import FAULTS, ROWS, TokenEndpoint, endlessly, error, grant
 from harness.tokens import ec_key
 
 from .calls import ON, Caller, begin
@@ -25,8 +25,8 @@ def issuer(shared_server):
 
 @pytest.fixture(scope="module")
 def service(issuer, endpoint, tmp_path_factory):
-    provider = with_client(issuer, endpoint, tmp_path_factory.mktemp("clients"), audiences=["client", "bare"])
-    with Service(provider, limits={"provider_timeout": "2s"}, **ON) as service:
+    settings = with_client(issuer, endpoint, tmp_path_factory.mktemp("clients"), audiences=["client", "bare"])
+    with Service(settings, limits={"provider_timeout": "2s"}, **ON) as service:
         service.wait_until_ready()
         yield service
 
@@ -141,6 +141,62 @@ def test_every_refusal_by_the_provider_spends_the_sign_in(service, endpoint, nam
     refused(finish(service, begun, code="c1"), row.code, True, "other" if row.error == "made_up_here" else row.error)
     refused(finish(service, begun, code="c1"), "sign_in_replayed", True)
     assert endpoint.received() == 1
+
+
+def entries(service) -> float:
+    return reload.metrics(service).value("assay_store_entries")
+
+
+def test_a_code_that_the_provider_calls_invalid_leaves_no_entry_and_its_handle_stays_refused(service, endpoint, issuer):
+    before = entries(service)
+    junk = [begin(service) for _ in range(5)]
+    for begun in junk:
+        endpoint.play(error("invalid_grant"))
+        refused(finish(service, begun, code="junk"), "grant_invalid", True, "invalid_grant")
+    assert entries(service) == before
+    # Neither the code again, nor another one, nor an ID Token.
+    for begun in junk:
+        for members in ({"code": "junk"}, {"code": "c1"}, {"id_token": issuer.token(nonce=begun["nonce"])}):
+            refused(finish(service, begun, **members), "sign_in_replayed", True)
+    assert endpoint.received() == len(junk) and entries(service) == before
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [ROWS["an error beside a grant"].act, error("server_error"), FAULTS["silence"].act],
+    ids=["a grant too", "another error", "no answer"],
+)
+def test_an_answer_that_does_not_say_what_became_of_the_code_keeps_the_claim(service, endpoint, answer):
+    before = entries(service)
+    begun = begin(service)
+    endpoint.play(answer)
+    assert finish(service, begun, code="c1").json["spent"] is True
+    assert entries(service) == before + 1
+    refused(finish(service, begun, code="c1"), "sign_in_replayed", True)
+
+
+def test_junk_codes_at_one_provider_leave_room_for_another(shared_server, tmp_path):
+    other = shared_server.issuer("exchange-other")
+    flooded = shared_server.issuer("exchange-flooded")
+    with TokenEndpoint() as endpoint:
+        providers = (with_client(flooded, endpoint, tmp_path), provider(other, "other"))
+        # Each such answer leaves a claim.
+        endpoint.always(error("server_error"))
+        with Service(*providers, sign_ins={"store": {"entries": 1000}}) as service:
+            service.wait_until_ready()
+
+            def flood() -> client.Response:
+                return finish(service, begin(service), code="junk")
+
+            response = flood()
+            while response.code == "provider_refused":
+                response = flood()
+            refused(response, "store_unavailable", False)
+            assert reload.metrics(service).value("assay_store_used_ratio") == 0.95
+            assert reload.metrics(service).value("assay_store_state", state="full") == 1
+            begun = begin(service, "other")
+            token = other.token(nonce=begun["nonce"])
+            assert finish(service, begun, id_token=token).status == 200
 
 
 @pytest.mark.parametrize("name", [name for name, row in FAULTS.items() if not row.slow] + ["silence"])

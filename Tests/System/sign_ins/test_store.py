@@ -8,10 +8,12 @@ import time
 
 import pytest
 
+from grants.grants import with_client
 from harness.certificates import Authority
 from harness.metrics import Metrics
 from harness.service import Service, provider, run
 from harness.store import SERVERS, SLEEPY, Cluster, Store
+from harness.token_endpoint import TokenEndpoint, error
 
 from .calls import Caller, begin, finish, refused
 
@@ -249,7 +251,7 @@ def test_a_demoted_primary_accepts_no_claims(server, key_file, tmp_path):
         old.follow(new)
         for _ in range(3):
             refused(finish(service, begun, token), "store_unavailable")
-        service.wait_for_entry(message="store unreachable", reason="connected to a replica, which is read-only")
+        service.wait_for_entry(message="store refused", reason="connected to a replica, which is read-only")
         assert old.command("REPLICAOF", "NO", "ONE").startswith("+OK")
         service.wait_until(lambda: finish(service, begun, token).status == 200)
 
@@ -286,6 +288,132 @@ def test_sign_ins_are_finished_while_a_cluster_moves_a_slot(server, key_file, tm
             assert finished
             for begun, token in finished:
                 refused(finish(service, begun, token), "sign_in_replayed", spent=True)
+
+
+def state(service: Service) -> str:
+    """The store's state, as `/readyz` and the metrics say."""
+    found = service.api.get("/readyz").json["store"]["state"]
+    metrics = Metrics(service.admin.get("/metrics").text)
+    # Each event loop has its own connection, and the metrics say what the worst of them sees.
+    if metrics.value("assay_store_state", state=found) != 1:
+        return "changing"
+    assert metrics.value("assay_store_up") == (1 if found == "ok" else 0)
+    return found
+
+
+def wait_for_state(service: Service, expected: str) -> None:
+    service.wait_until(lambda: state(service) == expected)
+
+
+@pytest.mark.parametrize("server_name", SERVERS)
+@pytest.mark.parametrize("forbidden", [[], ["-config"]], ids=["CONFIG GET", "INFO"])
+def test_a_store_that_evicts_is_refused_until_it_no_longer_does(server, key_file, tmp_path, server_name, forbidden):
+    issuer = server.issuer("evicting")
+    # Later options win. The test itself uses another user.
+    options = ["--maxmemory-policy", "allkeys-lru", "--user", "assay", "on", ">secret", "~*", "+@all", *forbidden]
+    password = tmp_path / "password"
+    password.write_text("secret")
+    user = {"username": "assay", "password_file": str(password)}
+    with (
+        Store(tmp_path / "store", *options, server=server_name) as store,
+        replica(issuer, key_file, store, **user) as service,
+    ):
+        wait_for_state(service, "evicting")
+        begun, token = signed_in(service, issuer)
+        refused(finish(service, begun, token), "store_unavailable")
+        reason = service.wait_for_entry(message="store refused")["reason"]
+        assert reason.startswith("maxmemory-policy is allkeys-lru") and "noeviction" in reason
+        assert service.api.get("/readyz").status == 200 and not store.keys()
+        store.command("CONFIG", "SET", "maxmemory-policy", "noeviction")
+        wait_for_state(service, "ok")
+        assert finish(service, begun, token).status == 200
+        service.wait_for_entry(message="store usable again")
+        # A new connection is asked again.
+        store.command("CONFIG", "SET", "maxmemory-policy", "volatile-ttl")
+        store.command("CLIENT", "KILL", "TYPE", "normal")
+        wait_for_state(service, "evicting")
+        refused(finish(service, *signed_in(service, issuer)), "store_unavailable")
+
+
+def test_a_store_that_evicts_can_be_allowed(server, key_file, tmp_path):
+    issuer = server.issuer("allowed")
+    with (
+        Store(tmp_path / "store", "--maxmemory-policy", "allkeys-lru") as store,
+        replica(issuer, key_file, store, allow_eviction=True) as service,
+    ):
+        warnings = [entry["setting"] for entry in service.entries(message="configuration warning")]
+        assert any(setting.startswith("sign_ins.store.allow_eviction") for setting in warnings)
+        wait_for_store(service, issuer)
+        assert state(service) == "ok"
+
+
+def test_a_store_that_does_not_say_whether_it_evicts_is_used_with_a_warning(server, key_file, tmp_path):
+    issuer = server.issuer("unknown-eviction")
+    password = tmp_path / "password"
+    password.write_text("secret")
+    acl = ("--user", "assay", "on", ">secret", "~assay:*", "+set", "+get", "+ping")
+    with (
+        Store(tmp_path / "store", "--maxmemory-policy", "allkeys-lru", *acl) as store,
+        replica(issuer, key_file, store, username="assay", password_file=str(password)) as service,
+    ):
+        wait_for_store(service, issuer)
+        assert "CONFIG GET and INFO are denied" in service.wait_for_entry(message="store not checked")["reason"]
+
+
+@pytest.mark.parametrize("server_name", SERVERS)
+def test_a_read_only_replica_is_refused_until_it_is_promoted(server, key_file, tmp_path, server_name):
+    issuer = server.issuer("read-only")
+    with (
+        Store(tmp_path / "primary", server=server_name) as primary,
+        Store(tmp_path / "replica", server=server_name) as copy,
+    ):
+        copy.follow(primary)
+        with replica(issuer, key_file, copy) as service:
+            wait_for_state(service, "read_only")
+            begun, token = signed_in(service, issuer)
+            refused(finish(service, begun, token), "store_unavailable")
+            service.wait_for_entry(message="store refused", reason="connected to a replica, which is read-only")
+            copy.command("REPLICAOF", "NO", "ONE")
+            wait_for_state(service, "ok")
+            assert finish(service, begun, token).status == 200
+
+
+def test_how_full_a_store_is(server, key_file, tmp_path):
+    issuer = server.issuer("filling")
+    with (
+        Store(tmp_path / "store", "--maxmemory", "1gb") as store,
+        replica(issuer, key_file, store) as service,
+    ):
+        wait_for_store(service, issuer)
+        ratio = Metrics(service.admin.get("/metrics").text).value("assay_store_used_ratio")
+        assert 0 < ratio < 0.1
+        store.command("CONFIG", "SET", "maxmemory", "1")
+        store.command("CLIENT", "KILL", "TYPE", "normal")
+        service.wait_until(lambda: Metrics(service.admin.get("/metrics").text).value("assay_store_used_ratio") == 1)
+
+
+@pytest.mark.parametrize("server_name", SERVERS)
+def test_a_refused_code_is_sent_once_by_all_instances_and_its_record_goes_soon(server, key_file, tmp_path, server_name):
+    issuer = server.issuer("refused-code")
+    with TokenEndpoint() as endpoint, Store(tmp_path / "store", server=server_name) as store:
+        sign_ins = {"key_files": [key_file], "store": {"url": store.url}}
+        settings = with_client(issuer, endpoint, tmp_path)
+        with Service(settings, sign_ins=sign_ins) as one, Service(settings, sign_ins=sign_ins) as other:
+            for each in (one, other):
+                each.wait_until_ready()
+                wait_for_state(each, "ok")
+            endpoint.always(error("invalid_grant"))
+            begun = begin(one)
+            refused(finish(one, begun, None, code="junk"), "grant_invalid", spent=True)
+            (key,) = store.keys()
+            # The answer does not wait for this.
+            one.wait_until(lambda: 0 < int(store.command("PTTL", key).strip(":\r\n")) <= 60_000)
+            for each in (one, other):
+                refused(finish(each, begun, None, code="junk"), "sign_in_replayed", spent=True)
+            # After the record, the instance that knows still refuses.
+            store.command("DEL", key)
+            refused(finish(one, begun, None, code="junk"), "sign_in_replayed", spent=True)
+            assert endpoint.received() == 1
 
 
 def test_a_full_store_refuses_claims_without_spending_the_sign_in(server, key_file, tmp_path):
@@ -344,7 +472,7 @@ def test_a_changed_password_file_is_reloaded(server, key_file, tmp_path):
         service.wait_for_entry(message="store unreachable", reason="the store refused: WRONGPASS")
         password.write_text("second")
         wait_for_store(service, issuer)
-        service.wait_for_entry(message="store reachable again")
+        service.wait_for_entry(message="store usable again")
 
 
 def test_config_check_reports_on_the_store(server, key_file, tmp_path):

@@ -3,15 +3,35 @@ private import NIOCore
 private import NIOPosix
 private import NIOSSL
 
-/// Why a connection to a store failed or ended, for the log. Contains no text from the server.
-enum ConnectionFailure {
-    static let closed = "the connection was closed"
-    static let silent = "no reply within the timeout"
-    static let notRESP = "the replies are not those of Valkey or Redis"
-    static let replica = "connected to a replica, which is read-only"
+/// Why a store can't be used now. Contains no text from the server that could be anything else than a known word.
+package struct StoreFailure: Sendable, Equatable {
+    package let health: StoreHealth
+    /// For the log.
+    package let reason: String
 
-    /// The text for a network or TLS error.
-    static func reason(_ error: any Error) -> String {
+    static let closed = unreachable("the connection was closed")
+    static let silent = unreachable("no reply within the timeout")
+    static let notRESP = unreachable("the replies are not those of Valkey or Redis")
+    static let replica = StoreFailure(health: .readOnly, reason: "connected to a replica, which is read-only")
+
+    static func refused(_ error: StoreError) -> StoreFailure { unreachable("the store refused: \(error.shown)") }
+
+    static func evicting(policy: String) -> StoreFailure {
+        StoreFailure(
+            health: .evicting,
+            reason:
+                "maxmemory-policy is \(policy): records can be evicted, and sign-ins then finished twice; set it to noeviction"
+        )
+    }
+
+    private static func unreachable(_ reason: String) -> StoreFailure {
+        StoreFailure(health: .unreachable, reason: reason)
+    }
+
+    /// A network or TLS error.
+    static func connection(_ error: any Error) -> StoreFailure { unreachable(reason(error)) }
+
+    private static func reason(_ error: any Error) -> String {
         switch error {
         case let error as NIOConnectionError:
             if let first = error.connectionErrors.first?.error {
@@ -24,7 +44,7 @@ enum ConnectionFailure {
         case let error as IOError: reason(errno: error.errnoCode)
         case is NIOSSLExtraError: "TLS: the store's certificate is not for this host"
         case NIOSSLError.handshakeFailed(let error): reason(handshake: error)
-        case NIOSSLError.uncleanShutdown: closed
+        case NIOSSLError.uncleanShutdown: closed.reason
         // In TLS 1.3, the server checks the client's certificate after the client's handshake is complete.
         case let error as BoringSSLError: reason(handshake: error)
         case is NIOSSLError: "TLS failed"
