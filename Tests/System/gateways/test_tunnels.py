@@ -3,8 +3,6 @@
 The backend accepts every tunnel. The attack succeeds if the backend receives anything that Assay has not decided on.
 """
 
-import contextlib
-
 import pytest
 
 from gateways import http2
@@ -110,12 +108,12 @@ def test_no_ambiguous_length_hides_a_request(site, issuer, case):
     before = len(site.backend.received)
     head = "\r\n".join(["POST /orders HTTP/1.1", "Host: a", f"Authorization: Bearer {token(issuer)}", *fields, "", ""])
     with site.connect() as connection:
-        connection.send_tolerantly((head + beginning).encode("latin-1") + FORGED)
-        with contextlib.suppress(OSError):
-            connection.finish_sending()
-        while status(connection, "POST") != CLOSED:
+        # Where all of the forged request belongs to a body, the last one shows that the gateway has come to the end.
+        connection.send_tolerantly((head + beginning).encode("latin-1") + FORGED + b"\r\n0\r\n\r\n" + request(None))
+        while status(connection, "POST") == 200:
             pass
-    assert {each.target for each in site.backend.received[before:]} <= {"/orders"}
     # Nor does it reach the backend later, with another client's request.
-    site.passes(token(issuer), target="/next")
-    assert "/forged" not in {each.target for each in site.backend.received[before:]}
+    response = site.ask(token(issuer), target="/next")
+    assert response.status == 200, (response, site.gateway.log())
+    targets = [each.target for each in site.backend.received[before:]]
+    assert "/next" in targets and "/forged" not in targets
