@@ -109,7 +109,7 @@ private func check(_ request: Reading.Request, in input: [UInt8], _ maximumHeade
     check(values(of: "host", in: fields), head)
     let method = lines.first?.prefix { $0 != UInt8(ascii: " ") } ?? []
     require(
-        head.method == .other ? method.count > 2 : method.elementsEqual(head.method.rawValue.utf8),
+        head.method == .other ? (1...32).contains(method.count) : method.elementsEqual(head.method.rawValue.utf8),
         "\(shown(text)) has its method")
     require(head.path.bytes.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "?") }, "\(head.path.string)")
 

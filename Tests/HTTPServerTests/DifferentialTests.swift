@@ -70,7 +70,7 @@ import Testing
     /// Accepted reasons for NIO's decoder to stop earlier.
     private enum Allowance: String, CaseIterable {
         case upgrade = "takes what follows an upgrade for another protocol, where a server may pass the upgrade over"
-        case method = "does not know all methods that are registered"
+        case method = "does not know all methods"
         case scheme = "knows no scheme with anything but letters in it"
         case tab = "takes no tab for white space behind a length or a coding"
 

@@ -66,7 +66,7 @@ import Testing
         ("GET http:///a HTTP/1.1\r\nHost: h\r\n\r\n", 0, .malformed),
         ("GET http://h@i/a HTTP/1.1\r\nHost: h\r\n\r\n", 0, .malformed),
         ("GET 1://h/a HTTP/1.1\r\nHost: h\r\n\r\n", 0, .malformed),
-        ("get /a HTTP/1.1\r\nHost: h\r\n\r\n", 0, .malformed),
+        ("get /a HTTP/1.1\r\nHost: h\r\n\r\n", 1, nil),
         (" GET /a HTTP/1.1\r\nHost: h\r\n\r\n", 0, .malformed),
         ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 0, .malformed),
         ("\u{16}\u{3}\u{1}\u{2}\n", 0, .malformed),

@@ -11,7 +11,7 @@ struct RequestLine: Sendable {
     /// Parses the line at `start`, and moves `start` after its end.
     ///
     /// - Returns: `nil` if the line is not complete.
-    /// - Throws: ``HTTPFault/malformed`` unless it is a request of HTTP/1.0 or HTTP/1.1 with a registered method.
+    /// - Throws: ``HTTPFault/malformed`` unless it is a request of HTTP/1.0 or HTTP/1.1.
     init?(in bytes: Span<UInt8>, at start: inout Int) throws(HTTPFault) {
         var index = start
         while index < bytes.count, bytes[index].isTokenCharacter { index += 1 }

@@ -168,9 +168,8 @@ REFUSED = [
     ("W13", "an absolute target with a user", asked(b"GET http://x@y/livez HTTP/1.1")),
     ("W13", "an absolute target of a scheme that is none", asked(b"GET 1://x/livez HTTP/1.1")),
     ("W09", "CONNECT to a path", asked(b"CONNECT /livez HTTP/1.1")),
-    ("W09", "a method that RTSP has", asked(b"ANNOUNCE /livez HTTP/1.1")),
-    ("W09", "a method in lower case", measured(first=b"post /v1/verify HTTP/1.1\r\n")),
-    ("W09", "a method of many words", asked(b"GETGETGET /livez HTTP/1.1")),
+    ("W09", "a method of 33 characters", asked(b"X" * 33 + b" /livez HTTP/1.1")),
+    ("W09", "a method with a separator", asked(b"GE(T /livez HTTP/1.1")),
 ]
 
 WEBSOCKET = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: eA==\r\nSec-WebSocket-Version: 13\r\n"
@@ -245,6 +244,10 @@ CLEAR = [
     ("W04", "a go-ahead that is asked for and not waited for", 422, measured(b"Expect: 100-continue\r\n")),
     ("W04", "another expectation", 422, measured(b"Expect: 200-ok\r\n")),
     ("W09", "a method that only servers of files have", 405, asked(b"PROPFIND /livez HTTP/1.1")),
+    ("W09", "a method that RTSP has", 405, asked(b"ANNOUNCE /livez HTTP/1.1")),
+    ("W09", "a method in lower case", 405, measured(first=b"post /v1/verify HTTP/1.1\r\n")),
+    ("W09", "a method of many words", 405, asked(b"GETGETGET /livez HTTP/1.1")),
+    ("W09", "a method of 32 characters", 405, asked(b"X" * 32 + b" /livez HTTP/1.1")),
 ]
 
 # After an answer with this status, the connection is closed.

@@ -295,7 +295,10 @@ def test_a_policy_can_require_claims_emails_and_age(service, users, policy, clai
     denied(ask(service, policy, bearer(users.token(**(claims | times)))), status)
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "PROPFIND"])
+METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "PROPFIND", "PURGE", "QUERY", "MKCALENDAR"]
+
+
+@pytest.mark.parametrize("method", [*METHODS, "X", "get", "!#$%&'*+-.^_`|~", "X" * 32])
 def test_the_method_does_not_matter(service, issuer, method):
     assert ask(service, "api", bearer(access_token(issuer)), method).status == 200
     denied(ask(service, "api", None, method), 401, "Bearer")
