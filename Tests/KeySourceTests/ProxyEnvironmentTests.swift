@@ -77,11 +77,22 @@ import Testing
             ("a.example b.example", ["a.example": false, "b.example": false, "c.example": true]),
             ("::1", ["::1": false]),
             (",,", ["example.com": true]),
+            ("*.example.com", ["a.example.com": false, "example.com": false, "badexample.com": true]),
+            ("a.example\tb.example\nc.example", ["b.example": false, "c.example": false]),
+            ("example.com", ["example.com.": false, "a.example.com.": false]),
+            ("10.0.0.0/8,.svc", ["10.96.0.1": false, "11.0.0.1": true, "a.svc": false, "10.example": true]),
+            ("10.1.2.3/8", ["10.96.0.1": false, "11.1.2.3": true]),
+            ("fd00::/8 ::1", ["fd12::1": false, "::1": false, "0:0:0:0:0:0:0:1": false, "fe80::1": true]),
+            ("10.0.0.0/33", ["10.0.0.0": true]),
+            ("example.com:443", ["example.com": false, "a.example.com": false]),
+            ("example.com:8443,10.0.0.1:80,[::1]:80", ["example.com": true, "10.0.0.1": true, "::1": true]),
+            ("*.example.com:443,10.0.0.1:443,[::1]:443", ["a.example.com": false, "10.0.0.1": false, "::1": false]),
+            ("*:443", ["a.example": false]),
         ] as [(String, [String: Bool])])
     func `some hosts are reached without it`(exceptions: String, hosts: [String: Bool]) throws {
         for name in ["NO_PROXY", "no_proxy"] {
             let proxy = try #require(try ProxyEnvironment(["HTTPS_PROXY": "http://p.example", name: exceptions]))
-            for (host, applies) in hosts { #expect(proxy.applies(to: host) == applies, "\(host)") }
+            for (host, applies) in hosts { #expect(proxy.applies(to: host, port: 443) == applies, "\(host)") }
         }
     }
 }

@@ -6,7 +6,9 @@ package struct AddressBlock: Sendable, Equatable {
 
     /// Reads `10.0.0.0/8`, `fd00::/8` or `192.168.1.7`; `nil` for anything else. Bits after the prefix are an error,
     /// because the author of `10.1.2.3/8` may have meant another block.
-    package init?(_ text: String) {
+    ///
+    /// - Parameter ignoresHostBits: whether bits after the prefix may have any value instead, as in `NO_PROXY`.
+    package init?(_ text: String, ignoringHostBits ignoresHostBits: Bool = false) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let octets = AddressVetting.octets(String(parts[0])) else { return nil }
         var prefixLength = octets.count * 8
@@ -18,7 +20,9 @@ package struct AddressBlock: Sendable, Equatable {
         }
         self.octets = octets
         self.prefixLength = prefixLength
-        guard (prefixLength..<octets.count * 8).allSatisfy({ !Self.bit($0, of: octets) }) else { return nil }
+        guard ignoresHostBits || (prefixLength..<octets.count * 8).allSatisfy({ !Self.bit($0, of: octets) }) else {
+            return nil
+        }
         // Such a block would never match, because a mapped address counts as its IPv4 address.
         guard !AddressVetting.isMappedIPv4(octets) else { return nil }
     }

@@ -2,14 +2,12 @@ private import FoundationEssentials
 
 /// The proxy for https requests from the environment: `HTTPS_PROXY` and `NO_PROXY`, in upper or lower case.
 ///
-/// Follows the conventions of curl: `NO_PROXY` is a list of host names, which also match their subdomains, with or
-/// without a leading dot; or `*`.
+/// Follows the conventions of curl and Go: `NO_PROXY` is a list of ``ProxyException``s, separated by commas or white space.
 package struct ProxyEnvironment: Sendable, Equatable {
     package let host: String
     package let port: Int
     package let credentials: Credentials?
-    /// In lower case; each also matches its subdomains.
-    package let exceptions: [String]
+    package let exceptions: [ProxyException]
 
     /// The part before the `@`, percent-decoded.
     package struct Credentials: Sendable, Equatable {
@@ -35,12 +33,14 @@ package struct ProxyEnvironment: Sendable, Equatable {
         port = url.port ?? 3128
         credentials = url.user.map { Credentials(user: $0, password: url.password ?? "") }
         exceptions = (environment["NO_PROXY"] ?? environment["no_proxy"] ?? "")
-            .split(whereSeparator: { $0 == "," || $0 == " " })
-            .map { ($0.hasPrefix(".") ? $0.dropFirst() : $0).lowercased() }
+            .split(whereSeparator: { $0 == "," || $0.isWhitespace })
+            .map { ProxyException(String($0)) }
     }
 
     /// Whether requests to a host use the proxy.
-    package func applies(to host: String) -> Bool {
-        !exceptions.contains { $0 == "*" || host == $0 || host.hasSuffix("." + $0) }
+    ///
+    /// - Parameter host: in lower case; an IPv6 address without brackets.
+    package func applies(to host: String, port: Int) -> Bool {
+        !exceptions.contains { $0.matches(host, port: port) }
     }
 }

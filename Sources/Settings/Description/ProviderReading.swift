@@ -71,7 +71,7 @@ struct ProviderReading {
         Member([audiences.description], read: readAudiences),
         Member(
             Setting(
-                "algorithms", listOf: ValueType<SignatureAlgorithm>.word, refusesEmpty: "must name at least one",
+                "algorithms", listOf: ValueType<SignatureAlgorithm>.algorithm, refusesEmpty: "must name at least one",
                 defaultDescription: "the preset's, else those of the discovery document, else all that are supported",
                 "The signature algorithms to accept."), at: \.algorithms),
         Member(section: "nonce", nonce, "How to compare the nonce.", check: checkNonce),
@@ -243,7 +243,7 @@ struct ProviderReading {
 
     private static let addressBlock = ValueType(
         expected: "an address or a block such as 10.0.0.0/8, with no host bits set", form: .text(),
-        parse: AddressBlock.init, text: \.text)
+        parse: { AddressBlock($0) }, text: \.text)
 
     private static let verifiedClaim = ValueType<EmailRule.Verification>(expected: "a string", form: .text()) { text in
         switch text {
