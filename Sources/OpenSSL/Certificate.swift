@@ -47,6 +47,13 @@ private import COpenSSL
         return String(validating: text.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// Whether its issuer is another certificate's subject. The signature is not checked, because only explanations
+    /// depend on this.
+    package func names(asIssuer other: borrowing Certificate) -> Bool {
+        defer { ERR_clear_error() }
+        return unsafe X509_check_issued(other.pointer, pointer) == X509_V_OK
+    }
+
     /// Whether issuer and subject are the same. The signature is not checked, because only explanations depend on this.
     package var isSelfSigned: Bool {
         defer { ERR_clear_error() }

@@ -9,7 +9,7 @@ package enum HTTPExchangeError: Error, Sendable, Equatable {
     /// The server closed the connection before the response was complete.
     case connectionClosed
     /// The proxy did not open a tunnel on CONNECT.
-    case proxyRefused
+    case proxyRefused(status: UInt)
 
     // MARK: TLS
 

@@ -11,6 +11,7 @@ final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let established: EventLoopPromise<Void>
     private var timer: Scheduled<Void>?
     private var hasAsked = false
+    private var status: UInt = 0
 
     /// - Parameters:
     ///   - deadline: for the proxy's response.
@@ -49,8 +50,9 @@ final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            if head.status.code >= 300 { established.fail(HTTPExchangeError.proxyRefused) }
-        case .body: established.fail(HTTPExchangeError.proxyRefused)
+            status = head.status.code
+            if status >= 300 { established.fail(HTTPExchangeError.proxyRefused(status: status)) }
+        case .body: established.fail(HTTPExchangeError.proxyRefused(status: status))
         case .end: established.succeed()
         }
     }

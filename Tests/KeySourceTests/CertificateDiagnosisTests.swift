@@ -12,7 +12,7 @@ import Testing
         let diagnosis = CertificateDiagnosis(
             host: "localhost", address: "127.0.0.1", port: port, timeout: timeout,
             loop: MultiThreadedEventLoopGroup.singleton.next())
-        return await diagnosis.reason(unixSeconds: 1_700_000_000)
+        return await diagnosis.reason(for: .untrusted, trusting: [], unixSeconds: 1_700_000_000)
     }
 
     /// Accepts connections and handles each as a test prescribes.

@@ -28,6 +28,8 @@ final class Certificates: Sendable {
         case weaklySigned
         /// Self-signed, for `localhost`.
         case selfSigned
+        /// Issued by the CA, with `localhost` only as its common name.
+        case commonName
     }
 
     private let directory: URL
@@ -52,6 +54,8 @@ final class Certificates: Sendable {
         case .expired: try issue("localhost", from: Date() - 2 * 86400, to: Date() - 86400)
         case .notYetValid: try issue("localhost", from: Date() + 100 * 365 * 86400, to: Date() + 101 * 365 * 86400)
         case .weaklySigned: try issue("localhost", from: Date(), to: Date() + 86400, digest: "sha1")
+        case .commonName:
+            try issue("localhost", from: Date(), to: Date() + 86400, extensions: "keyUsage=digitalSignature")
         case .selfSigned: try makeSelfSigned("self", "/CN=localhost", "subjectAltName=DNS:localhost")
         }
     }
@@ -64,9 +68,22 @@ final class Certificates: Sendable {
         return pair
     }
 
-    private func issue(_ host: String, from start: Date, to end: Date, digest: String = "sha256") throws -> Pair {
-        let pair = Pair(certificate: path("server.pem"), key: path("server.key"))
-        try write("extensions", "subjectAltName=DNS:\(host)\n")
+    /// A certificate for `localhost` by an intermediate CA, and the certificate of the latter, which the CA issued.
+    func makeChain() throws -> (pair: Pair, intermediate: String) {
+        let authority = try issue(
+            "An intermediate CA", "intermediate", from: Date(), to: Date() + 86400,
+            extensions: "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign")
+        let pair = try issue("localhost", from: Date(), to: Date() + 86400, by: authority)
+        return (pair, authority.certificate)
+    }
+
+    /// - Parameter extensions: instead of the host as alternative name.
+    private func issue(
+        _ host: String, _ file: String = "server", from start: Date, to end: Date, digest: String = "sha256",
+        extensions: String? = nil, by issuer: Pair? = nil
+    ) throws -> Pair {
+        let pair = Pair(certificate: path(file + ".pem"), key: path(file + ".key"))
+        try write("extensions", (extensions ?? "subjectAltName=DNS:\(host)") + "\n")
         try write("index", "")
         try write(
             "configuration",
@@ -87,7 +104,8 @@ final class Certificates: Sendable {
             "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=\(host)",
             "-keyout", pair.key, "-out", path("request"))
         try openssl(
-            "ca", "-batch", "-config", path("configuration"), "-cert", authority, "-keyfile", path("root.key"),
+            "ca", "-batch", "-config", path("configuration"), "-cert", issuer?.certificate ?? authority,
+            "-keyfile", issuer?.key ?? path("root.key"),
             "-startdate", Self.text(start), "-enddate", Self.text(end), "-extfile", path("extensions"),
             "-in", path("request"), "-notext", "-out", pair.certificate)
         return pair

@@ -47,7 +47,7 @@ import Testing
         (Certificates.Kind.expired, "the server's certificate has expired"),
         (.notYetValid, "the server's certificate is not yet valid"),
         (.selfSigned, "the server's certificate is self-signed and not trusted: \(remedy)"),
-        (.otherHost, "the certificate is not for this host"),
+        (.otherHost, "the certificate is not for this host, but for \"other.example\""),
     ])
     func `an expired, unknown or wrong certificate is not trusted, with the reason`(
         kind: Certificates.Kind, message: String
@@ -68,6 +68,24 @@ import Testing
                 ))
     }
 
+    @Test func `an intermediate CA alone is named as what is configured`() async throws {
+        let (pair, intermediate) = try certificates.makeChain()
+        try await RawServer.run(
+            tls: try pair.serverConfiguration(), answering: { _ in .bytes(RawServer.response("{}")) }
+        ) { server async throws in
+            let failure = await #expect(throws: FetchFailure.self) {
+                try await DocumentFetcher.onLoopback { $0.caFile = intermediate }
+                    .fetch(server.address("/", scheme: "https", host: "localhost"))
+            }
+            #expect(
+                failure
+                    == FetchFailure(
+                        .tls,
+                        "the CA of the server's certificate is in network.ca_file, but it is an intermediate CA, which is not trusted by itself: add the root CA that it leads to"
+                    ))
+        }
+    }
+
     @Test func `of two faults, the one that trust can't fix is reported`() async throws {
         let failure = await #expect(throws: FetchFailure.self) {
             try await fetchOverTLS(.expired, trustingAuthority: false)
@@ -79,7 +97,19 @@ import Testing
         let failure = await #expect(throws: FetchFailure.self) {
             try await fetchOverTLS(.localhost, host: "127.0.0.1")
         }
-        #expect(failure == FetchFailure(.tls, "the certificate is not for this host"))
+        #expect(failure == FetchFailure(.tls, "the certificate is not for this host, but for \"localhost\""))
+    }
+
+    @Test func `a common name alone is named as all there is`() async throws {
+        let failure = await #expect(throws: FetchFailure.self) {
+            try await fetchOverTLS(.commonName, host: "127.0.0.1")
+        }
+        #expect(
+            failure
+                == FetchFailure(
+                    .tls,
+                    "the certificate is not for this host: it has no names in subjectAltName, and its common name is \"localhost\""
+                ))
     }
 
     @Test func `TLS before 1.2 is not spoken, and no certificate blamed for it`() async throws {
@@ -158,7 +188,12 @@ import Testing
                 try await DocumentFetcher.onLoopback(proxy: environment) { $0.allowPrivateAddresses = false }.fetch(
                     "https://keys.invalid/a")
             }
-            #expect(failure == FetchFailure(.connect, "the proxy refused the connection"))
+            #expect(
+                failure
+                    == FetchFailure(
+                        .connect,
+                        "the proxy refused the connection (status 407): it needs a user name and a password that it accepts, in HTTPS_PROXY as http://user:password@host:port"
+                    ))
             let request = try #require(proxy.requests.first).lowercased()
             #expect(request.hasPrefix("connect keys.invalid:443 http/1.1\r\n"))
             #expect(request.contains("proxy-authorization: basic dxnlcjpwyxnz"))

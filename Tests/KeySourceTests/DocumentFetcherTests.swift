@@ -58,10 +58,18 @@ import Testing
         #expect(limits.contains(try await DocumentFetcher.failure(endless) { _ in }.message))
     }
 
+    @Test(arguments: ["401 Unauthorized", "403 Forbidden"])
+    func `a server that wants credentials is told apart`(status: String) async throws {
+        let failure = try await DocumentFetcher.failure(.bytes("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\r\n"))
+        let words = "the server answered with status \(status.prefix(3)). Assay sends no credentials: "
+        #expect(failure.message.hasPrefix(words))
+        #expect(failure.message.contains("system:service-account-issuer-discovery"))
+    }
+
     @Test(arguments: [
         "201 Created", "204 No Content", "206 Partial Content", "300 Multiple Choices", "304 Not Modified",
         "305 Use Proxy",
-        "402 Payment Required", "401 Unauthorized", "404 Not Found", "429 Too Many Requests",
+        "402 Payment Required", "404 Not Found", "429 Too Many Requests",
         "500 Internal Server Error",
         "503 Busy",
     ])

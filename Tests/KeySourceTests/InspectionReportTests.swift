@@ -24,6 +24,31 @@ import Testing
         #expect(Self.header(dated: -1800, age: age).clockOffsetSeconds == offset)
     }
 
+    @Test func `a provider that does not know of its TLS proxy is told so, whatever shows it`() {
+        let advice =
+            "the provider does not know that its clients use https, probably because a TLS proxy is in front of it"
+        var report = InspectionReport(unixSeconds: Self.now)
+        let failure = FetchFailure(.parse, "x")
+        report.addRefusal(
+            failure, ofDiscovery: Array(#"{"issuer":"http://op.example/a"}"#.utf8),
+            configuredIssuer: "https://op.example/a")
+        #expect(
+            report.findings.first?.message
+                .hasPrefix(#"the document names the issuer "http://op.example/a": \#(advice)"#) == true)
+        report = InspectionReport(unixSeconds: Self.now)
+        report.addRefusal(
+            failure, ofDiscovery: Array(#"{"issuer":"http://op.example/b"}"#.utf8),
+            configuredIssuer: "https://op.example/a")
+        #expect(report.findings.first?.message.contains("compared byte for byte") == true)
+    }
+
+    @Test(arguments: [(true, Finding.Subject.dns), (false, .keys)])
+    func `an address is at fault only once its host was resolved`(hasResolved: Bool, subject: Finding.Subject) {
+        var report = InspectionReport(unixSeconds: Self.now)
+        report.add(FetchFailure(.address, "x"), on: .keys, from: "http://a.example", hasResolved: hasResolved)
+        #expect(report.findings.map(\.subject) == [subject])
+    }
+
     @Test func `without a date there is nothing to compare`() {
         for headers in [[:], ["Date": "now"]] as [HTTPHeaders] {
             let header = FetchedHeader(CachingFields(headers), askedFor: Self.now...Self.now)

@@ -109,9 +109,8 @@ package struct DocumentFetcher: Sendable {
             do throws(FetchFailure) {
                 return try await exchange(target, mode, known, destination, &status)
             } catch {
-                if error.isUntrustedCertificate { throw await dialer.diagnosis(of: error, target, destination) }
                 // Another address of the host may work.
-                guard error.phase == .connect else { throw error }
+                guard error.phase == .connect else { throw await dialer.diagnosis(of: error, target, destination) }
                 lastFailure = error
             }
         }

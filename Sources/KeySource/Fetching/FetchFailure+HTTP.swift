@@ -15,12 +15,16 @@ extension FetchFailure {
         self.init(
             .http,
             "the server answered with status \(response.status.code)"
-                + (response.status == .badRequest ? Self.hint(isSecure: isSecure) : ""),
+                + (response.status == .badRequest ? Self.hint(isSecure: isSecure) : "")
+                + ([401, 403].contains(response.status.code) ? Self.hintOnCredentials : ""),
             retryAfter: retryAfter.map(Interval.seconds)
         )
         // An S3 bucket answers 403 instead of 404, if it may not be listed.
         isAbsence = [403, 404, 410].contains(response.status.code)
     }
+
+    private static let hintOnCredentials =
+        ". Assay sends no credentials: let everyone read this document, or set jwks_file. In Kubernetes, bind the ClusterRole system:service-account-issuer-discovery to the group system:unauthenticated"
 
     /// The failure for an exchange that did not succeed.
     ///
@@ -49,7 +53,12 @@ extension FetchFailure {
         case .connectionReset: self.init(.connect, "the server reset the connection" + (hint ?? ""))
         case .connectionClosed:
             self.init(.http, "the server closed the connection before its answer was complete" + (hint ?? ""))
-        case .proxyRefused: self.init(.connect, "the proxy refused the connection")
+        case .proxyRefused(status: 407):
+            self.init(
+                .connect,
+                "the proxy refused the connection (status 407): it needs a user name and a password that it accepts, in HTTPS_PROXY as http://user:password@host:port"
+            )
+        case .proxyRefused(let status): self.init(.connect, "the proxy refused the connection (status \(status))")
         case .tlsHandshakeTimeout: self = .silentInHandshake
         case .notTLS: self = .notTLS
         case .closedInHandshake: self = .closedInHandshake
@@ -57,8 +66,10 @@ extension FetchFailure {
             self.init(.tls, "the TLS handshake failed: does the server speak TLS 1.2 or later?")
         case .certificateNotTrusted:
             self.init(.tls, "the server's certificate is not trusted, or is not valid now")
-            isUntrustedCertificate = true
-        case .certificateForAnotherHost: self.init(.tls, "the certificate is not for this host")
+            certificateFault = .untrusted
+        case .certificateForAnotherHost:
+            self.init(.tls, "the certificate is not for this host")
+            certificateFault = .forAnotherHost
         case .certificateNotAccepted:
             self.init(.tls, "the server's certificate is signed with SHA-1 or weaker, which can be forged")
         case .uncleanShutdown: self = .uncleanShutdown

@@ -7,10 +7,14 @@ package struct FetchFailure: Error, Sendable, Equatable {
     package let message: String
     /// The server's `Retry-After`.
     package let retryAfter: Interval?
-    /// Whether the server's certificate was rejected for a reason that is not known yet.
-    var isUntrustedCertificate = false
+    /// What is wrong with the server's certificate, if its details are not known yet.
+    var certificateFault: CertificateFault?
     /// Whether the server says that there is no such document, or none for us.
     var isAbsence = false
+
+    enum CertificateFault: Sendable {
+        case untrusted, forAnotherHost
+    }
 
     package enum Phase: String, Sendable, CaseIterable {
         case dns, address, connect, tls, http, parse, file

@@ -1,7 +1,8 @@
+private import Bytes
 internal import Host
 internal import NIOCore
 private import NIOHTTP1
-private import NIOSSL
+internal import NIOSSL
 private import OpenSSL
 private import OutboundHTTP
 private import Synchronization
@@ -17,13 +18,55 @@ struct CertificateDiagnosis {
     let loop: any EventLoop
 
     /// The reason for operators; `nil` if none was found.
-    func reason(unixSeconds now: Int64) async -> String? {
+    ///
+    /// - Parameter authorities: the certificates in `network.ca_file`.
+    func reason(
+        for fault: FetchFailure.CertificateFault, trusting authorities: [NIOSSLCertificate], unixSeconds now: Int64
+    ) async -> String? {
         guard let certificate = await certificate() else { return nil }
+        switch fault {
+        case .untrusted: return Self.distrust(of: certificate, authorities, now)
+        case .forAnotherHost: return Self.names(of: certificate)
+        }
+    }
+
+    private static func names(of certificate: NIOSSLCertificate) -> String {
+        let names = certificate._subjectAlternativeNames().compactMap { name -> String? in
+            switch name.nameType {
+            case .dnsName: String(decoding: name.contents, as: UTF8.self).quotedASCII(maximumLength: 253)
+            case .ipAddress where name.contents.count == 4: name.contents.map(String.init).joined(separator: ".")
+            case .ipAddress: "an IPv6 address"
+            default: nil
+            }
+        }
+        guard !names.isEmpty else {
+            let octets = (try? certificate.toDERBytes()) ?? []
+            let commonName = Certificate(octets)?.commonName?.quotedASCII(maximumLength: 64) ?? "absent"
+            return
+                "the certificate is not for this host: it has no names in subjectAltName, and its common name is \(commonName)"
+        }
+        let shown = names.prefix(maximumNames).joined(separator: ", ") + (names.count > maximumNames ? ", …" : "")
+        return "the certificate is not for this host, but for \(shown)"
+    }
+
+    private static let maximumNames = 10
+
+    private static func distrust(
+        of certificate: NIOSSLCertificate, _ authorities: [NIOSSLCertificate], _ now: Int64
+    ) -> String {
         if Int64(certificate.notValidBefore) > now { return "the server's certificate is not yet valid" }
         if Int64(certificate.notValidAfter) < now { return "the server's certificate has expired" }
         let remedy = "to trust it, add its CA to network.ca_file"
-        if let octets = try? certificate.toDERBytes(), Certificate(octets)?.isSelfSigned == true {
-            return "the server's certificate is self-signed and not trusted: \(remedy)"
+        if let octets = try? certificate.toDERBytes(), let certificate = Certificate(octets) {
+            if certificate.isSelfSigned { return "the server's certificate is self-signed and not trusted: \(remedy)" }
+            let issuers = authorities.compactMap { try? $0.toDERBytes() }.filter { octets in
+                guard let authority = Certificate(octets), !authority.isSelfSigned else { return false }
+                return certificate.names(asIssuer: authority)
+            }
+            if !issuers.isEmpty {
+                return
+                    "the CA of the server's certificate is in network.ca_file, but it is an intermediate CA, which is not trusted by itself: add the root CA that it leads to"
+            }
         }
         return
             "the server's certificate is from an untrusted CA, or lacks an intermediate certificate: \(remedy)"

@@ -52,10 +52,15 @@ struct InspectionReport {
         add(.tls, left < Self.soonSeconds ? .warning : .ok, text)
     }
 
-    /// - Parameter address: the URL that was fetched; `nil` if the fetch succeeded but the contents are wrong.
-    mutating func add(_ failure: FetchFailure, on subject: Finding.Subject, from address: String? = nil) {
+    /// - Parameters:
+    ///   - address: the URL that was fetched; `nil` if the fetch succeeded but the contents are wrong.
+    ///   - hasResolved: whether the URL's host was resolved. If not, an error of phase `address` is in the URL itself.
+    mutating func add(
+        _ failure: FetchFailure, on subject: Finding.Subject, from address: String? = nil, hasResolved: Bool = false
+    ) {
         let step: Finding.Subject =
             switch failure.phase {
+            case .address where !hasResolved: subject
             case .dns, .address: .dns
             case .connect: .connection
             case .tls: .tls
@@ -69,10 +74,13 @@ struct InspectionReport {
 
     // MARK: Discovery
 
-    mutating func add(_ metadata: ProviderMetadata, _ allowed: SignatureAlgorithms) {
+    mutating func add(_ metadata: ProviderMetadata, _ allowed: SignatureAlgorithms, allowsHTTP: Bool) {
         add(
             .discovery, .ok,
             "the document has the configured issuer; keys are at \(Self.quoted(metadata.jwksURI))")
+        if !allowsHTTP, metadata.jwksURI.hasPrefix("http://") {
+            add(.discovery, .failure, "the document has an http URL for its keys: \(Self.proxyUnknown)")
+        }
         if !metadata.unsafeAlgorithms.isEmpty {
             let names = metadata.unsafeAlgorithms.joined(separator: ", ")
             add(
@@ -95,6 +103,10 @@ struct InspectionReport {
     ) {
         guard let claimed = ProviderMetadata.issuer(in: document), !claimed.utf8.elementsEqual(configuredIssuer.utf8)
         else { return add(failure, on: .discovery) }
+        if claimed.hasPrefix("http://"), configuredIssuer == "https://" + claimed.dropFirst("http://".count) {
+            return add(
+                .discovery, .failure, "the document names the issuer \(Self.quoted(claimed)): \(Self.proxyUnknown)")
+        }
         add(
             .discovery, .failure,
             """
@@ -171,6 +183,9 @@ struct InspectionReport {
     }
 
     // MARK: Texts
+
+    private static let proxyUnknown =
+        "the provider does not know that its clients use https, probably because a TLS proxy is in front of it. Set its public URL to https there, or have it trust the proxy's X-Forwarded-Proto; its tokens must have the https issuer too"
 
     private static func quoted(_ text: String) -> String { text.quotedASCII(maximumLength: 300) }
 

@@ -59,7 +59,7 @@ package struct ProviderInspection: Sendable {
                 report.addRefusal(error, ofDiscovery: document.body, configuredIssuer: issuer)
                 throw error
             }
-            report.add(metadata, algorithms ?? location.algorithms(of: metadata))
+            report.add(metadata, algorithms ?? location.algorithms(of: metadata), allowsHTTP: rules.allowHTTP)
             return metadata
         }
         guard !location.findsKeysByID, let keys = found.documents.first?.document else {
@@ -93,7 +93,10 @@ package struct ProviderInspection: Sendable {
             return document
         } catch {
             report.add(trace.events, fetchedFrom: address)
-            if !(mayBeAbsent && error.isAbsence) { report.add(error, on: subject, from: address) }
+            if !(mayBeAbsent && error.isAbsence) {
+                let hasResolved = !trace.events.isEmpty
+                report.add(error, on: subject, from: address, hasResolved: hasResolved)
+            }
             throw error
         }
     }

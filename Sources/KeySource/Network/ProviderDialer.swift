@@ -45,7 +45,7 @@ package struct ProviderDialer: Sendable {
                 return try await dialer.dial(on: loop)
             } catch {
                 last = FetchFailure(describing: error, isSecure: target.isSecure)
-                if last.isUntrustedCertificate { last = await diagnosis(of: last, target, destination) }
+                last = await diagnosis(of: last, target, destination)
             }
         }
         throw last
@@ -55,7 +55,7 @@ package struct ProviderDialer: Sendable {
     ///
     /// - Throws: ``FetchFailure``.
     func destinations(of target: FetchURL) async throws(FetchFailure) -> [HTTPExchange.Destination] {
-        guard target.isSecure, let proxy, proxy.applies(to: target.host) else {
+        guard target.isSecure, let proxy, proxy.applies(to: target.host, port: target.port) else {
             return try await vettedAddresses(of: target).map { .address($0, port: target.port) }
         }
         // The proxy resolves the name; its operator decides what it may reach.
@@ -121,14 +121,18 @@ package struct ProviderDialer: Sendable {
         return Certificate(octets)?.hasWeakSignature != true
     }
 
-    /// Why a certificate was rejected; the failure itself, if that can't be found out.
+    /// Why a certificate was rejected; the failure itself, if that can't be found out, or if it has another reason.
     func diagnosis(
         of failure: FetchFailure, _ target: FetchURL, _ destination: HTTPExchange.Destination
     ) async -> FetchFailure {
-        guard case .address(let address, _) = destination else { return failure }
+        guard let fault = failure.certificateFault, case .address(let address, _) = destination else { return failure }
         let diagnosis = CertificateDiagnosis(
             host: target.host, address: address, port: target.port, timeout: rules.connectTimeout, loop: loop)
-        return await diagnosis.reason(unixSeconds: unixSeconds()).map { FetchFailure(.tls, $0) } ?? failure
+        let authorities = try? await blocking.run { [rules] in
+            try rules.caFile.map(NIOSSLCertificate.fromPEMFile) ?? []
+        }
+        return await diagnosis.reason(for: fault, trusting: authorities ?? [], unixSeconds: unixSeconds())
+            .map { FetchFailure(.tls, $0) } ?? failure
     }
 }
 
