@@ -49,7 +49,7 @@ package final class ForwardAuth {
             } catch {
                 throw .rejected(error)
             }
-            guard let index, let slot = verifier.slots[index] else { throw .providerUnknown }
+            guard let index, let slot = verifier.slots[index] else { throw .providerUnknown() }
             return try verify(token, index, slot, now)
         } catch {
             return .decided(.refused(error, provider: index))

@@ -4,7 +4,7 @@ extension Problem {
     package var title: String {
         switch self {
         case .requestInvalid: "Invalid request"
-        case .notFound, .policyUnknown, .notFoundByAdmin, .consoleOff: "Not found"
+        case .notFound, .featureOff, .policyUnknown, .notFoundByAdmin, .consoleOff: "Not found"
         case .methodNotAllowed: "Method not allowed"
         case .requestTimeout: "Request timed out"
         case .requestTooLarge: "Request too large"
@@ -44,7 +44,8 @@ extension Problem {
         switch self {
         case .requestInvalid(let text): text
         case .notFound:
-            "This listener has no such path; /openapi.yaml lists the paths, and /v1/sign-ins needs sign_ins in the settings."
+            "The service listener has no such path; /openapi.yaml lists the paths of both listeners."
+        case .featureOff(let feature): feature.absence
         case .policyUnknown:
             "No policy of forward_auth has the id in the path, byte for byte; correct the gateway's path, or add the policy."
         case .notFoundByAdmin:
@@ -61,8 +62,10 @@ extension Problem {
             "The Content-Type is not application/json, or the body is compressed; send uncompressed JSON."
         case .callerUnauthenticated:
             "The API key is missing or wrong; send a valid key as Authorization: Bearer <key>."
-        case .providerUnknown:
+        case .providerUnknown(nil):
             "No configured provider has this id or this issuer; correct the request, or add the provider to the settings."
+        case .providerUnknown(let nearest?):
+            "No configured provider has this id, and the nearest is \(nearest); correct the request, or add the provider to the settings."
         case .providerOfAccessTokens:
             "The provider with this id or issuer verifies access tokens, not ID Tokens; send access tokens to /v1/access-tokens/verify, or add a provider without tokens: access."
         case .providerOfIDTokens:

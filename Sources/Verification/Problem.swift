@@ -7,6 +7,8 @@ package enum Problem: Error, Equatable, Sendable {
     /// an unknown member (see ``JSONObject/redactedName(_:)``), or the position of a JSON error.
     case requestInvalid(String)
     case notFound
+    /// The path belongs to a feature that is off.
+    case featureOff(Feature)
     /// The path names a policy of `forward_auth` that does not exist.
     case policyUnknown
     /// Like `notFound`, on the admin listener, which has other paths.
@@ -19,7 +21,8 @@ package enum Problem: Error, Equatable, Sendable {
     case headersTooLarge
     case contentTypeUnsupported
     case callerUnauthenticated
-    case providerUnknown
+    /// - Parameter nearest: the configured ID that the request probably meant.
+    case providerUnknown(nearest: String? = nil)
     /// Like `providerUnknown`: the provider or issuer is known, but its entry verifies the other kind of token.
     case providerOfAccessTokens
     case providerOfIDTokens
@@ -68,7 +71,7 @@ package enum Problem: Error, Equatable, Sendable {
     package var code: String {
         switch self {
         case .requestInvalid: "request_invalid"
-        case .notFound, .policyUnknown, .notFoundByAdmin, .consoleOff: "not_found"
+        case .notFound, .featureOff, .policyUnknown, .notFoundByAdmin, .consoleOff: "not_found"
         case .methodNotAllowed: "method_not_allowed"
         case .requestTimeout: "request_timeout"
         case .requestTooLarge: "request_too_large"
@@ -111,7 +114,8 @@ package enum Problem: Error, Equatable, Sendable {
             .notificationsNotConfigured, .redirectURINotConfigured, .revocationNotSupported:
             400
         case .callerUnauthenticated: 401
-        case .notFound, .policyUnknown, .notFoundByAdmin, .consoleOff, .providerUnknown, .providerOfAccessTokens,
+        case .notFound, .featureOff, .policyUnknown, .notFoundByAdmin, .consoleOff, .providerUnknown,
+            .providerOfAccessTokens,
             .providerOfIDTokens:
             404
         case .methodNotAllowed: 405

@@ -33,7 +33,9 @@ extension RequestVerifier {
     ) throws(Problem) -> ExplainAnswer {
         let named = request.provider.flatMap(ofAccessTokens.named)
         let namedOfIDTokens = request.provider.flatMap(ofIDTokens.named)
-        if request.provider != nil, named == nil, namedOfIDTokens == nil { throw .providerUnknown }
+        if request.provider != nil, named == nil, namedOfIDTokens == nil {
+            throw unknownProvider(named: request.provider)
+        }
         let (token, index): (UnverifiedToken, Int?)
         do throws(Rejection) {
             (token, index) = try read(request.token, ofProvider: named, among: ofAccessTokens)

@@ -96,7 +96,9 @@ extension RequestVerifier {
     ) throws(Problem) -> ExplainAnswer {
         let named = request.provider.flatMap(ofIDTokens.named).flatMap { slots[$0] }?.provider
         let namedOfAccessTokens = request.provider.flatMap(ofAccessTokens.named).flatMap { slots[$0] }
-        if request.provider != nil, named == nil, namedOfAccessTokens == nil { throw .providerUnknown }
+        if request.provider != nil, named == nil, namedOfAccessTokens == nil {
+            throw unknownProvider(named: request.provider)
+        }
         let token: UnverifiedToken
         do throws(Rejection) {
             token = try verifier.read(request.idToken)

@@ -9,7 +9,7 @@ extension RequestVerifier {
     package func verify(_ request: NotificationRequest, at now: VerificationTime) -> Outcome<NotificationAnswer> {
         var index = request.provider.flatMap(ofIDTokens.named)
         do throws(Problem) {
-            if request.provider != nil, index == nil { throw .providerUnknown }
+            if let named = request.provider, index == nil { throw unknownProvider(named: named) }
             if let slot = index.flatMap({ slots[$0] }), slot.provider.notifications == nil {
                 throw .notificationsNotConfigured
             }
@@ -20,7 +20,7 @@ extension RequestVerifier {
                 throw .rejected(error, of: .notification)
             }
             if index == nil { index = token.unverifiedIssuer.flatMap(self.index(ofNotificationIssuer:)) }
-            guard let index, let slot = slots[index] else { throw .providerUnknown }
+            guard let index, let slot = slots[index] else { throw .providerUnknown() }
             guard let rules = slot.provider.notifications else { throw .notificationsNotConfigured }
             return try attempt(token, index, slot, rules, now)
         } catch {

@@ -13,7 +13,7 @@ import Verification
         #expect(fields(.shuttingDown) == ["Retry-After: 1"])
         #expect(fields(.methodNotAllowed(allow: "POST")) == ["Allow: POST"])
         #expect(fields(.callerUnauthenticated) == ["WWW-Authenticate: Bearer"])
-        for problem: Problem in [.notFound, .requestTimeout, .providerUnknown, .rejected(.keyNotFound)] {
+        for problem: Problem in [.notFound, .requestTimeout, .providerUnknown(), .rejected(.keyNotFound)] {
             #expect(fields(problem) == [])
         }
     }

@@ -151,9 +151,10 @@ final class AdminResponder: HTTPResponder {
     }
 
     private func refresh(_ request: HTTPRequest, _ record: RequestRecord) -> HTTPReply {
-        guard let id = Route.providerToRefresh(request.head.path),
-            let (number, provider) = service.verifier.provider(id)
-        else { return .now(service.end(record, Problem.providerUnknown)) }
+        let id = Route.providerToRefresh(request.head.path)
+        guard let (number, provider) = id.flatMap(service.verifier.provider) else {
+            return .now(service.end(record, service.verifier.unknownProvider(named: id)))
+        }
         let need: KeyStore.StateMachine.FetchReason
         do throws(Problem) {
             need = .refresh(dropsOmitted: try Self.dropsOmitted(request.head.query.string))

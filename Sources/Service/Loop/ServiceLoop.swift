@@ -111,15 +111,14 @@ final class ServiceLoop {
         return policies.isEmpty ? nil : ForwardAuth(policies, by: verifier)
     }
 
-    /// Whether the settings turn a route on.
-    func isOn(_ route: Route) -> Bool {
-        switch route {
-        case .signIns, .finishSignIn: signIns != nil
-        case .refreshGrant, .revokeGrant: features.hasClients
+    /// Whether the settings turn a feature on.
+    func isOn(_ feature: Feature) -> Bool {
+        switch feature {
+        case .signIns: signIns != nil
+        case .clients: features.hasClients
         case .notifications: features.acceptsNotifications
         case .accessTokens: features.acceptsAccessTokens
         case .forwardAuth: forwardAuth != nil
-        default: true
         }
     }
 

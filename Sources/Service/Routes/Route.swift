@@ -70,11 +70,22 @@ enum Route: Int, CaseIterable {
         }
     }
 
-    /// Rejects unknown paths, and methods that the route does not support.
+    /// The feature without which the path does not exist.
+    var feature: Feature? {
+        switch self {
+        case .signIns, .finishSignIn: .signIns
+        case .refreshGrant, .revokeGrant: .clients
+        case .notifications: .notifications
+        case .accessTokens: .accessTokens
+        case .forwardAuth: .forwardAuth
+        default: nil
+        }
+    }
+
+    /// Rejects methods that the route does not support.
     ///
-    /// - Throws: ``Problem/notFound``, ``Problem/methodNotAllowed(allow:)``.
+    /// - Throws: ``Problem/methodNotAllowed(allow:)``.
     func check(_ method: RequestMethod) throws(Problem) {
-        guard self != .unknown else { throw .notFound }
         guard let supported = self.method, method != supported else { return }
         throw .methodNotAllowed(allow: supported.rawValue)
     }

@@ -147,7 +147,9 @@ extension ServiceResponder {
         reply: (Provider, () throws(Problem) -> GrantCall) throws(Problem) -> HTTPReply
     ) throws(Problem) -> HTTPReply {
         let verifier = service.verifier
-        guard let (number, provider) = verifier.provider(provider) else { throw .providerUnknown }
+        guard let (number, provider) = verifier.provider(provider) else {
+            throw verifier.unknownProvider(named: provider)
+        }
         do throws(Problem) {
             return try reply(provider) { () throws(Problem) in
                 try GrantCall(

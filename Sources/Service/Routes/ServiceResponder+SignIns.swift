@@ -15,7 +15,9 @@ extension ServiceResponder {
     func beginSignIn(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let signIns = try signIns()
         let request = try BeginRequest(body)
-        guard let (number, provider) = service.verifier.provider(request.provider) else { throw .providerUnknown }
+        guard let (number, provider) = service.verifier.provider(request.provider) else {
+            throw service.verifier.unknownProvider(named: request.provider)
+        }
         let begun = try BegunSignIn(
             request, under: provider.policy, provider.grants?.rules, authorizationEndpoint(number, provider),
             now: VerificationTime.now().wall,
@@ -147,9 +149,9 @@ extension ServiceResponder {
         return service.end(record, problem, provider: provider)
     }
 
-    /// - Throws: ``Problem/notFound`` if sign-ins are disabled.
+    /// - Throws: ``Problem/featureOff(_:)`` if sign-ins are disabled.
     private func signIns() throws(Problem) -> LoopSignIns {
-        guard let signIns = service.signIns else { throw .notFound }
+        guard let signIns = service.signIns else { throw .featureOff(.signIns) }
         return signIns
     }
 }

@@ -15,7 +15,7 @@ final class ServiceResponder: HTTPResponder {
 
     func route(_ head: RequestHead) -> HeadRouting {
         var route = Route.service(head.path)
-        if !service.isOn(route) { route = .unknown }
+        if let feature = route.feature, !service.isOn(feature) { route = .unknown }
         var routing = HeadRouting(bodyLimit: service.settings.maximumBody, route: route.rawValue)
         // Unauthenticated callers must not be able to fill our memory.
         if route == .batch, service.settings.callerKeys.admits(head.fields) {
@@ -39,6 +39,7 @@ final class ServiceResponder: HTTPResponder {
         let route = Route(request.routing)
         var record = service.begin(route, request, on: .service)
         do throws(Problem) {
+            guard route != .unknown else { throw Self.absence(of: request.head.path) }
             try route.check(request.head.method)
             switch route {
             case .live: return .now(service.live(record))
@@ -58,6 +59,11 @@ final class ServiceResponder: HTTPResponder {
         } catch {
             return .now(service.end(record, error))
         }
+    }
+
+    /// Why a path has no route.
+    private static func absence(of path: HeadSlice) -> Problem {
+        Route.service(path).feature.map(Problem.featureOff) ?? .notFound
     }
 
     /// The JSON object in the body.

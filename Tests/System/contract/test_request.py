@@ -173,6 +173,36 @@ def test_an_unknown_path_is_not_found(service, path, method):
     assert_code(service.api.request(method, path, b"{}" if method == "POST" else None), "not_found")
 
 
+# A path of each feature that is off here, and the setting that its answer names.
+FEATURES = {
+    "/v1/sign-ins": "sign_ins",
+    "/v1/sign-ins/finish": "sign_ins",
+    "/v1/grants/refresh": "clients",
+    "/v1/grants/revoke": "clients",
+    "/v1/notifications/verify": "notifications",
+    "/v1/access-tokens/verify": "tokens: access",
+    "/v1/forward-auth/api": "forward_auth",
+}
+
+
+@pytest.mark.parametrize("path", FEATURES)
+def test_a_path_of_a_feature_that_is_off_names_its_setting(service, path):
+    for method in ("POST", "GET", "PURGE"):
+        answer = service.api.request(method, path, b"{}" if method == "POST" else None)
+        assert_code(answer, "not_found")
+        assert FEATURES[path] in answer.json["detail"]
+    assert not any(word in service.api.get("/nowhere").json["detail"] for word in FEATURES.values())
+
+
+def test_the_nearest_provider_is_suggested(service, oidc):
+    answer = service.api.post("/v1/verify", {"id_token": oidc.token(), "provider": "odic"})
+    assert_code(answer, "provider_unknown")
+    assert "the nearest is oidc;" in answer.json["detail"]
+    other = service.api.post("/v1/verify", {"id_token": oidc.token(), "provider": "facebook"})
+    assert_code(other, "provider_unknown")
+    assert "nearest" not in other.json["detail"]
+
+
 def test_a_query_has_no_effect(service, oidc):
     body = json.dumps({"id_token": oidc.token()})
     assert post(service, body, "/v1/verify?include_claims=true").status in (200, 404)

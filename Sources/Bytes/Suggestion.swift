@@ -1,11 +1,11 @@
 /// Finds the word that was probably meant.
-enum Suggestion {
+package enum Suggestion {
     /// The name nearest to a misspelled one.
     ///
     /// Case is ignored, and hyphens count as underscores.
     ///
     /// - Returns: `nil` if none is near: more than a third of the letters differ.
-    static func nearest(to text: String, among names: some Sequence<String>) -> String? {
+    package static func nearest(to text: String, among names: some Sequence<String>) -> String? {
         let folded = fold(text)
         // The edit distance takes quadratic time, and no real name is this long.
         guard folded.count <= 128 else { return nil }
@@ -25,7 +25,7 @@ enum Suggestion {
     }
 
     /// The edit distance, with a swap of adjacent characters as one edit (optimal string alignment).
-    static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
+    package static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...other.count)
         for (row, byte) in one.enumerated() {
