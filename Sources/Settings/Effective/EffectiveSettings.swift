@@ -19,7 +19,7 @@ package struct EffectiveSettings: Sendable, Equatable {
         package let value: Value?
         package let origin: Origin
         /// The purpose of the file that it names; `nil` if it names none.
-        package let file: NamedFile?
+        package let file: NamedFile.Purpose?
     }
 
     package enum Value: Sendable, Equatable {

@@ -51,6 +51,7 @@ extension Section {
         let good = values.compactMap { $0 }
         guard good.count == values.count else { return nil }
         record(name, shown, source.origin)
+        for value in good { noteFile(name, type.file, type.text(value)) }
         return good
     }
 

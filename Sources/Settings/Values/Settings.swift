@@ -42,8 +42,10 @@ package struct Settings: Sendable {
     /// The default for providers that set none.
     package var clockSkewSeconds: Int64 = 60
     package var providers: [ProviderSettings] = []
-    /// Environment variables that Kubernetes set for a Service named `assay`. They are ignored.
+    /// Environment variables that Kubernetes set for Services whose names begin with `assay`. They are ignored.
     package var serviceLinks: [String] = []
+    /// Every file that the settings name and, if they are from one, their own.
+    package var files: [NamedFile] = []
 
     package init() {}
 
@@ -143,7 +145,7 @@ package struct Settings: Sendable {
         guard !serviceLinks.isEmpty else { return [] }
         let names = serviceLinks.joined(separator: ", ")
         return [
-            "environment variables ignored (Kubernetes sets them for a Service named assay; enableServiceLinks: false turns them off): \(names)"
+            "environment variables ignored (Kubernetes sets them for Services whose names begin with assay; enableServiceLinks: false in the pod's spec turns them off): \(names)"
         ]
     }
 

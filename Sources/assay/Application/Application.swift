@@ -58,7 +58,7 @@ struct Application: Sendable {
         providers = try factory.providers(settings)
         descriptors = DescriptorLimit.raise()
         if tellsOfRisks {
-            for warning in settings.warnings + settings.exposedKeyFiles + (proxy?.warnings ?? []) {
+            for warning in settings.allWarnings + (proxy?.warnings ?? []) {
                 log.warn(ofRisk: warning)
             }
         }

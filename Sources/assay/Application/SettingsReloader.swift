@@ -87,8 +87,8 @@ actor SettingsReloader {
         let providers = try factory.providers(settings, after: self.providers)
         try await service.change(to: ServiceSettings(settings), providers: providers.map(\.provider))
         log.change(minimumLevel: Log.Level(settings.log))
-        let known = self.settings.warnings
-        for warning in settings.warnings where !known.contains(warning) { log.warn(ofRisk: warning) }
+        let known = self.settings.allWarnings
+        for warning in settings.allWarnings where !known.contains(warning) { log.warn(ofRisk: warning) }
         self.settings = settings
         self.providers = providers
     }

@@ -21,28 +21,6 @@ extension StoreSetup {
     }
 }
 
-extension Settings {
-    /// Warnings about secret files that other users may read. Not errors: that is how containers' secrets are often
-    /// mounted.
-    var exposedKeyFiles: [String] {
-        let files =
-            (signIns?.keyFiles ?? []).map { ("sign_ins.key_files", $0) }
-            + providers.flatMap { provider in
-                provider.clients.flatMap(\.authentication.secretFiles).map {
-                    ("provider \(provider.policy.id): clients", $0)
-                }
-            }
-        return files.compactMap { setting, path in
-            guard let file = try? SmallFile(path: path, maximumSize: 16384, followingLinks: true),
-                file.mode & 0o007 != 0
-            else { return nil }
-            let mode = String(file.mode & 0o777, radix: 8)
-            return
-                "\(setting): \(path): accessible to other users of this machine (mode \(mode)); restrict it to Assay's user (chmod 600)"
-        }
-    }
-}
-
 extension ValkeySettings {
     /// - Returns: `nil` if the store is `memory`.
     /// - Throws: ``ConfigurationError`` if a file can't be used.

@@ -41,7 +41,7 @@ struct Config: AsyncParsableCommand {
             let clientFaults = settings.clientFileFaults(effective)
             if !clientFaults.isEmpty { throw ConfigurationError(clientFaults, in: source.path) }
             let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
-            let warnings = settings.warnings + settings.exposedKeyFiles + (proxy?.warnings ?? [])
+            let warnings = settings.allWarnings + (proxy?.warnings ?? [])
             if !json {
                 for warning in warnings { print("warning: \(warning)") }
                 let ids = settings.providers.map(\.policy.id).joined(separator: ", ")
@@ -97,7 +97,7 @@ struct Config: AsyncParsableCommand {
         private static func comment(on proxy: ProxyEnvironment) -> String {
             var text = "# https fetches of keys go through the proxy \(proxy.host):\(proxy.port) (HTTPS_PROXY)"
             if !proxy.exceptions.isEmpty {
-                text += ", except for \(proxy.exceptions.joined(separator: ", ")) (NO_PROXY)"
+                text += ", except for \(proxy.exceptions.map(\.text).joined(separator: ", ")) (NO_PROXY)"
             }
             return text.filter { $0.isASCII && !$0.isNewline }
         }

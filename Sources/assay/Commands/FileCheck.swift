@@ -57,16 +57,13 @@ enum FileCheck {
             guard setting.path.first == section, let purpose = setting.file, let file = effective.text(setting.path),
                 let fault = fault(file, purpose, maximumSize: section == "tracing" ? 64 * 1024 : 512 * 1024)
             else { return nil }
-            let name =
-                section == "providers"
-                ? "provider \(setting.path[1]): \(setting.path.dropFirst(2).joined(separator: "."))"
-                : setting.path.joined(separator: ".")
+            let name = NamedFile.name(ofSetting: setting.path)
             return SettingsFault(line: effective.line(of: setting.path), message: "\(name): \(file): \(fault)")
         }
     }
 
     /// The fault of a file; `nil` if there is none.
-    private static func fault(_ path: String, _ purpose: NamedFile, maximumSize: Int) -> String? {
+    private static func fault(_ path: String, _ purpose: NamedFile.Purpose, maximumSize: Int) -> String? {
         let bytes: [UInt8]
         do throws(SmallFile.Failure) {
             bytes = try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true).bytes
@@ -85,7 +82,7 @@ enum FileCheck {
                 return "\(error)"
             }
         case .secret: return bytes.allSatisfy { $0 == 0x0a || $0 == 0x0d } ? "the file is empty" : nil
-        case .privateKey, .keySet: return nil
+        case .settings, .privateKey, .keySet: return nil
         }
     }
 }
