@@ -98,14 +98,18 @@ package final class AssayService: Sendable {
         let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
 
         @Sendable func bind(
-            _ listener: Listener, _ watch: CertificateWatch?,
+            _ name: ListenerName, _ listener: Listener, _ watch: CertificateWatch?,
             _ makeResponder: @escaping @Sendable (any EventLoop) -> any HTTPResponder
         ) async throws -> HTTPListener {
-            try await HTTPListener.bind(
-                listener.address, tls: watch?.tls, on: group, acceptor: acceptor, limits: listener.limits,
-                unixSeconds: SystemClocks.unixSeconds, makeResponder: makeResponder)
+            do {
+                return try await HTTPListener.bind(
+                    listener.address, tls: watch?.tls, on: group, acceptor: acceptor, limits: listener.limits,
+                    unixSeconds: SystemClocks.unixSeconds, makeResponder: makeResponder)
+            } catch let error as ListenError {
+                throw UnboundListener(name: name, reason: error.description)
+            }
         }
-        let serviceListener = try await bind(configuration.service, serviceTLS) { loop in
+        let serviceListener = try await bind(.service, configuration.service, serviceTLS) { loop in
             let responder = ServiceResponder(loops[loop])
             return configuration.settings.refusesPublicHosts ? LocalHostsResponder(responder) : responder
         }
@@ -116,7 +120,7 @@ package final class AssayService: Sendable {
             version: configuration.version)
         let process = ServiceProcess(
             version: configuration.version, startedAtUnixSeconds: scrape.startedAtUnixSeconds)
-        let adminListener = try await bind(configuration.admin, adminTLS) { loop in
+        let adminListener = try await bind(.admin, configuration.admin, adminTLS) { loop in
             AdminResponder(
                 loops[loop], process: process, scrape: { scrape.page(on: loop) },
                 verdicts: { scrape.verdicts(on: loop) },

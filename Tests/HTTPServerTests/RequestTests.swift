@@ -114,7 +114,10 @@ import Testing
             let error = await #expect(throws: ListenError.self) {
                 try await Listening.run(at: .network(host: "127.0.0.1", port: port)) { _ in }
             }
-            #expect(error?.description == "can't listen on 127.0.0.1:\(port): the address is in use")
+            #expect(
+                error?.description
+                    == "can't listen on 127.0.0.1:\(port): the address is in use; stop the process that listens there, or choose another address"
+            )
         }
     }
 }

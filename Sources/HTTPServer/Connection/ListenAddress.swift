@@ -22,7 +22,7 @@ package struct ListenError: Error, CustomStringConvertible {
     init(_ address: ListenAddress, _ error: any Error) {
         let reason =
             switch (error as? IOError)?.errnoCode {
-            case EADDRINUSE: "the address is in use"
+            case EADDRINUSE: "the address is in use; stop the process that listens there, or choose another address"
             case EACCES, EPERM: "permission denied"
             case EADDRNOTAVAIL: "this machine has no such address"
             default: "\(error)"

@@ -85,10 +85,12 @@ struct Application: Sendable {
     ///
     /// - Parameters:
     ///   - file: the source of the settings, which is read again when it changes; `nil` if there is none.
+    ///   - addressSource: what sets a listener's address, for errors.
     ///   - started: called once both listeners are bound.
     /// - Throws: ``ConfigurationError`` if an address can't be bound.
     func run(
-        file: SettingsFile? = nil, started: @escaping @Sendable (AssayService) async throws -> Void = { _ in }
+        file: SettingsFile? = nil, addressSource: (ListenerName) -> String = { "\($0.rawValue).listen" },
+        started: @escaping @Sendable (AssayService) async throws -> Void = { _ in }
     ) async throws {
         // Created before anyone can learn that the service listens, so that no signal is missed.
         let signals = await StopSignals()
@@ -100,6 +102,9 @@ struct Application: Sendable {
                 configurations: configurations, tracing: tracing, on: serving, log: log, sink: sink)
         } catch {
             await tracing?.exporter.stop(atMost: .seconds(0))
+            if let unbound = error as? UnboundListener {
+                throw ConfigurationError(text: "\(addressSource(unbound.name)): \(unbound.reason)")
+            }
             throw error as? ConfigurationError ?? ConfigurationError(text: "\(error)")
         }
         log.write(

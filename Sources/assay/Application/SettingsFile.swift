@@ -16,10 +16,12 @@ struct SettingsFile: Sendable {
     typealias Content = Result<String, ConfigurationError>
 
     /// Reads the file at a path.
-    init(path: String, environment: [String: String]) {
+    ///
+    /// - Parameter absence: the error if there is no such file; `nil`: that there is none.
+    init(path: String, environment: [String: String], ifAbsent absence: ConfigurationError? = nil) {
         self.path = path
         self.environment = environment
-        let file = Self.readFile(path)
+        let file = Self.readFile(path, ifAbsent: absence)
         isRegular = file != nil
         content = file ?? Self.content(FileManager.default.contents(atPath: path), path)
     }
@@ -47,7 +49,10 @@ struct SettingsFile: Sendable {
     ) throws(ConfigurationError) -> (settings: Settings, effective: EffectiveSettings) {
         let text = try content.get()
         do throws(SettingsError) {
-            return try Settings.read(yaml: text, environment: environment, memory: MemoryLimit.bytes, check: check)
+            var (settings, effective) = try Settings.read(
+                yaml: text, environment: environment, memory: MemoryLimit.bytes, check: check)
+            settings.files.append(NamedFile(setting: nil, .settings, path: path))
+            return (settings, effective)
         } catch {
             throw ConfigurationError(error.faults, in: path)
         }
@@ -57,11 +62,12 @@ struct SettingsFile: Sendable {
     private static let maximumSize = 4 * 1024 * 1024
 
     /// The contents of a regular file; `nil` for anything else, which might block.
-    private static func readFile(_ path: String) -> Content? {
+    private static func readFile(_ path: String, ifAbsent absence: ConfigurationError? = nil) -> Content? {
         do throws(SmallFile.Failure) {
             return content(try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true).bytes, path)
         } catch {
             if error == .notRegular { return nil }
+            if error == .notThere, let absence { return .failure(absence) }
             return .failure(ConfigurationError(text: "\(path): \(error.text(maximumSize: maximumSize))"))
         }
     }

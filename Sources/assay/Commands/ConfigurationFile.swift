@@ -18,9 +18,17 @@ struct ConfigurationFile: ParsableArguments {
     /// Reads the file, which may not exist.
     func read() -> SettingsFile {
         let environment = ProcessInfo.processInfo.environment
-        return SettingsFile(
-            path: path ?? environment["ASSAY_CONFIG"] ?? Self.usualPath, environment: environment)
+        guard let named = path ?? environment["ASSAY_CONFIG"] else {
+            return SettingsFile(path: Self.usualPath, environment: environment, ifAbsent: Self.absence)
+        }
+        return SettingsFile(path: named, environment: environment)
     }
+
+    /// What to do if no file was named and none is at the default path.
+    private static let absence = ConfigurationError(
+        text:
+            "there is no settings file at \(usualPath): write one, or name one with --config or ASSAY_CONFIG. A provider is enough: providers: [{ id: apple, preset: apple, audiences: [com.example.app] }]. To try Assay without a file, run assay dev"
+    )
 
     /// Whether there are no settings at all: no file was named, none is at the default path, and no environment
     /// variable sets anything.

@@ -80,7 +80,7 @@ struct Dev: AsyncParsableCommand {
                     deliversAnywhere: allowRemote, service: { listening.withLock { $0.service } },
                     admin: { listening.withLock { $0.admin } }))
         } catch {
-            throw ConfigurationError(text: "the development provider: \(error)")
+            throw ConfigurationError(text: "--issuer-listen: \(error)")
         }
         let development = try DevelopmentSettings(
             team, provider, service: addresses.service, admin: addresses.admin)
@@ -94,7 +94,7 @@ struct Dev: AsyncParsableCommand {
         let application = try Application(settings, credentials: development.credentials, tellsOfRisks: false)
         application.log.write(
             .info, "listening", [("listener", .text("issuer")), ("address", .text(provider.address))])
-        try await application.run { server in
+        try await application.run(addressSource: { $0 == .service ? "--listen" : "--admin-listen" }) { server in
             listening.withLock { $0 = (ListenAddress(server.serviceAddress), ListenAddress(server.adminAddress)) }
             await ListenAddress(server.adminAddress)?.waitUntilReady()
             let started = DevAnnouncement(

@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 
 import pytest
 
@@ -170,3 +171,42 @@ def test_a_port_in_use_is_reported(issuer, tmp_path):
         result = run("serve", "--config", str(write_config(tmp_path, settings)))
         assert result.returncode not in (0, -6, -11), result
         assert service.api.address.encode() in result.stderr
+
+
+# Without a settings file, and with an address that is taken
+
+
+@pytest.mark.parametrize("command", [["serve"], ["config", "check"], ["config", "show"]], ids=" ".join)
+def test_without_a_settings_file_it_says_what_to_do(command):
+    result = run(*command)
+    assert result.returncode == 1
+    text = result.stderr.decode()
+    assert text.startswith("Error: there is no settings file at /etc/assay/assay.yaml: ")
+    assert all(word in text for word in ("--config", "ASSAY_CONFIG", "assay dev"))
+
+
+def test_the_file_that_is_shown_is_enough(tmp_path):
+    example = re.search(r"providers: \[.*\]", run("serve").stderr.decode())
+    file = tmp_path / "assay.yaml"
+    file.write_text(example[0])
+    assert run("config", "check", "--config", str(file)).returncode == 0
+
+
+def test_an_address_that_is_taken_is_named_with_what_sets_it(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        free = "127.0.0.1:0"
+        provider = {"id": "a", "preset": "apple", "audiences": ["a"]}
+        cases = {
+            "service.listen": (address, free),
+            "admin.listen": (free, address),
+        }
+        for setting, (service, admin) in cases.items():
+            file = write_config(tmp_path, {"service": {"listen": service}, "admin": {"listen": admin}, "providers": [provider]})
+            cases[setting] = run("serve", "--config", str(file))
+        for option in ("--listen", "--admin-listen", "--issuer-listen"):
+            others = [part for name in ("--listen", "--admin-listen", "--issuer-listen") if name != option for part in (name, free)]
+            cases[option] = run("dev", *others, option, address)
+        for name, result in cases.items():
+            assert result.returncode == 1
+            assert f"Error: {name}: can't listen on {address}: the address is in use" in result.stderr.decode()
