@@ -30,7 +30,7 @@ extension RequestVerifier {
         _ request: NotificationRequest, _ status: KeyStatus?, _ verdict: Verdict<NotificationAnswer>, now: Int64
     ) throws(Problem) -> ExplainAnswer {
         if verdict.problem == .notificationsNotConfigured { throw .notificationsNotConfigured }
-        if request.provider != nil, verdict.problem == .providerUnknown { throw .providerUnknown }
+        if request.provider != nil, case .providerUnknown? = verdict.problem { throw unknownProvider(named: request.provider) }
         let time = UnixTime(seconds: now)
         let slot = verdict.provider.flatMap { slots[$0] }
         let token: UnverifiedToken
