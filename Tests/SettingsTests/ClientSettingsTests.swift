@@ -54,7 +54,15 @@ import Testing
         ),
         (
             "auth: apple, team_id: abc, key_id: XYZ123ABCD, key_file: k",
-            "team_id must be ten capital letters and digits, as Apple shows it"
+            "team_id must be ten capital letters and digits, as Apple shows it; found \"abc\""
+        ),
+        (
+            "auth: apple, team_id: ABCDE12345.com.example.app, key_id: AuthKey_XYZ123ABCD.p8, key_file: k",
+            "team_id must be ten capital letters and digits, as Apple shows it; found \"ABCDE12345.com.example.app\"; did you mean ABCDE12345?"
+        ),
+        (
+            "auth: apple, team_id: ABCDE12345, key_id: AuthKey_XYZ123ABCD.p8, key_file: k",
+            "key_id must be ten capital letters and digits, as Apple shows it; found \"AuthKey_XYZ123ABCD.p8\"; did you mean XYZ123ABCD?"
         ),
         (
             "auth: private_key_jwt, key_id: k, key_file: k, assertion_audience: token_endpoint",
@@ -72,6 +80,14 @@ import Testing
     func `a redirect URI is absolute and has no fragment`(uri: String) throws {
         let fault = try fault(Self.document("auth: none, redirect_uris: [\"\(uri)\"]"))
         #expect(fault.message.contains("an absolute URI without a fragment"))
+    }
+
+    @Test(arguments: ["auth: client_secret", "auth: [none]", "auth: apple_key, certificate_file: c"])
+    func `a wrong auth is the only fault of its client`(auth: String) throws {
+        let members = "secret_file: s, team_id: ABCDE12345, key_id: XYZ123ABCD, key_file: k"
+        #expect(
+            try fault(Self.document("\(auth), \(members), assertion_audience: issuer")).message
+                .hasPrefix("auth must be one of apple, client_secret_basic,"))
     }
 
     @Test func `an id is an audience, and there once`() throws {

@@ -167,22 +167,34 @@ import Testing
         #expect(settings.warnings == [])
     }
 
-    @Test func `Kubernetes' variables for a Service named assay are warned of by name`() throws {
+    @Test(arguments: ["ASSAY", "ASSAY_METRICS", "ASSAY_SERVICE", "ASSAY_PROVIDERS_APPLE"])
+    func `Kubernetes' variables for a Service whose name begins with assay are warned of by name`(
+        service: String
+    ) throws {
         let links = [
-            "ASSAY_PORT": "tcp://10.0.0.1:8080", "ASSAY_SERVICE_HOST": "10.0.0.1", "ASSAY_SERVICE_PORT": "8080",
-            "ASSAY_SERVICE_PORT_HTTP": "8080", "ASSAY_PORT_8080_TCP": "tcp://10.0.0.1:8080",
-            "ASSAY_PORT_8080_TCP_PROTO": "tcp", "ASSAY_PORT_8080_TCP_PORT": "8080",
-            "ASSAY_PORT_8080_TCP_ADDR": "10.0.0.1",
-        ]
+            "PORT": "tcp://10.0.0.1:8080", "SERVICE_HOST": "10.0.0.1", "SERVICE_PORT": "8080",
+            "SERVICE_PORT_HTTP": "8080", "SERVICE_PORT_HTTP_METRICS": "9090", "PORT_8080_TCP": "tcp://10.0.0.1:8080",
+            "PORT_8080_TCP_PROTO": "tcp", "PORT_8080_TCP_PORT": "8080", "PORT_8080_TCP_ADDR": "10.0.0.1",
+            "PORT_53_UDP": "udp://[fd00::1]:53", "PORT_53_UDP_PROTO": "udp", "PORT_53_UDP_PORT": "53",
+            "PORT_53_UDP_ADDR": "fd00::1",
+        ].reduce(into: [:]) { $0["\(service)_\($1.key)"] = $1.value }
         let settings = try settings(provider, links.merging(["ASSAY_SERVICE_LISTEN": "127.0.0.1:1"]) { $1 })
         #expect(settings.service.listen == .network(host: "127.0.0.1", port: 1))
         let warning = try #require(settings.warnings.first)
         #expect(settings.warnings.count == 1)
         #expect(warning.contains(links.keys.sorted().joined(separator: ", ")))
+        #expect(warning.contains("enableServiceLinks: false"))
         #expect(!warning.contains("10.0.0.1"))
-        for name in ["ASSAY_PORT_HTTP", "ASSAY_PORT_8080", "ASSAY_PORT_8080_TCP_X", "ASSAY_SERVICE_HOSTS"] {
-            #expect(try fault(provider, [name: "1"]).message.hasPrefix("\(name) is not a setting"))
-        }
+    }
+
+    @Test(arguments: [
+        ("PORT_HTTP", "1"), ("PORT_8080", "1"), ("PORT_8080_TCP_X", "1"), ("SERVICE_HOSTS", "10.0.0.1"),
+        ("PORT", "8080"), ("PORT", "https://10.0.0.1"), ("METRICS_PORT", "9090"), ("X_SERVICE_HOST", "a.example"),
+        ("X_SERVICE_PORT", "http"), ("PORT_8080_TCP_PROTO", "udp"), ("PORT_8080_TCP_PORT", "80"),
+        ("PORT_65536_TCP", "tcp://10.0.0.1:65536"), ("PORT_80_ICMP", "icmp://10.0.0.1:80"),
+    ])
+    func `what only resembles a variable of Kubernetes is refused`(name: String, value: String) throws {
+        #expect(try fault(provider, ["ASSAY_\(name)": value]).message.hasPrefix("ASSAY_\(name) is not a setting"))
     }
 
     @Test func `a provider's id can't be overridden`() throws {

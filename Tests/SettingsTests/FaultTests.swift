@@ -1,4 +1,5 @@
 import HTTPServer
+import IDToken
 import Settings
 import Testing
 
@@ -142,7 +143,63 @@ import Testing
             ("preset: apple\naudiences: [a]\njwks_file: [/a]", 5, "jwks_file must be a path"),
             (
                 "audiences: [a]\nissuer: auth.example.com", 4,
-                "an issuer that is not an https URL has no discovery document"
+                "an issuer that is not an https URL has no discovery document: write https://auth.example.com if that is iss in its tokens; otherwise, set discovery_url, jwks_uri or jwks_file"
+            ),
+            (
+                "audiences: [a]\nissuer: ftp://auth.example.com", 4,
+                "an issuer that is not an https URL has no discovery document: set discovery_url"
+            ),
+            (
+                "preset: apple\naudiences: [a]\nissuer: https://appleid.apple.com/", 5,
+                "no token has the issuer https://appleid.apple.com/: it is https://appleid.apple.com, byte for byte"
+            ),
+            (
+                "audiences: [a]\nissuer: https://accounts.google.com/", 4,
+                "no token has the issuer https://accounts.google.com/: it is https://accounts.google.com, byte for byte"
+            ),
+            (
+                "preset: apple\naudiences: [a]\nalgorithms: [HS256]", 5,
+                "each of algorithms must be one of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519, Ed448; found \"HS256\"; tokens that are signed with a shared secret"
+            ),
+            (
+                "preset: microsoft\naudiences: [a]\ntenant: contoso.onmicrosoft.com", 5,
+                "tenant must be the tenant's UUID in lower case, or common, organizations or consumers; found \"contoso.onmicrosoft.com\"; tokens name a tenant by its UUID, not by a domain: it is in the issuer of https://login.microsoftonline.com/contoso.onmicrosoft.com/v2.0/"
+            ),
+            (
+                "preset: microsoft\naudiences: [a]\ntenant: 9188040D-6C67-4C5B-B112-36A304B66DAD", 5,
+                "tenant must be the tenant's UUID in lower case, or common, organizations or consumers; found \"9188040D-6C67-4C5B-B112-36A304B66DAD\"; write it in lower case"
+            ),
+            (
+                "preset: microsoft\naudiences: [a]\ntenant: common\ntenants: [contoso.onmicrosoft.com]", 6,
+                "tenants: \"contoso.onmicrosoft.com\": tokens name a tenant by its UUID"
+            ),
+            (
+                "preset: microsoft\naudiences: [a]\ntenants: [9188040d-6c67-4c5b-b112-36a304b66dad]", 2,
+                "provider p needs a tenant for preset microsoft: the tenant's UUID in lower case, or common, organizations or consumers; tenants only narrows it"
+            ),
+            (
+                "issuer: https://a.example\naudiences: [a]\ntenant: common", 5,
+                "unknown setting tenant; only presets azure-b2c, entra-external, microsoft, microsoft-v1 have it; did you mean tenants?"
+            ),
+            (
+                "audiences: [a]\ntenant: common", 4,
+                "unknown setting tenant; only presets azure-b2c, entra-external, microsoft, microsoft-v1 have it; did you mean tenants?"
+            ),
+            (
+                "issuer: https://a.example\naudiences: [a]\nsubdomain: a", 5,
+                "unknown setting subdomain; only presets azure-b2c, entra-external have it"
+            ),
+            (
+                "preset: auth0\naudiences: [a]\ndomain: https://a.auth0.com/", 5, "domain must be "
+            ),
+            (
+                "issuer: ${ISSUER}\naudiences: [a]", 3,
+                "${ISSUER} is not expanded in this file: write the value itself, or leave the setting out"
+            ),
+            ("issuer: https://a.example\naudiences:\n  - \"${CLIENT:-a}\"", 5, "${CLIENT} is not expanded"),
+            (
+                "issuer: https://a.example\naudiences: [${CLIENT}]", 4,
+                "the file is not YAML: "
             ),
             ("audiences: [a]\nissuer: http://auth.example.com", 4, "discovery does not use http"),
             ("preset: apple\naudiences: [a]\nnetwork: true", 5, "found \"true\"; expected a mapping"),
@@ -179,6 +236,18 @@ import Testing
         let fault = try fault("providers:\n  - id: p\n" + indented(text))
         #expect(fault.line == line)
         #expect(fault.message.hasPrefix(message), "\(fault.message)")
+    }
+
+    @Test func `a brace of a reference to a variable is explained`() throws {
+        let fault = try fault("providers:\n  - id: p\n    audiences: [${CLIENT}]\n")
+        #expect(fault.message.hasPrefix("the file is not YAML: "), "\(fault.message)")
+        #expect(fault.message.contains("; ${CLIENT} is not expanded in this file"), "\(fault.message)")
+    }
+
+    @Test(arguments: ["$", "${}", "${1}", "$CLIENT", "a$b{c}"])
+    func `a dollar sign alone is no reference`(text: String) throws {
+        #expect(
+            try read(provider: "preset: apple\naudiences: [\"\(text)\"]").policy.audiences == [text])
     }
 
     // MARK: Unknown and repeated keys
@@ -440,8 +509,12 @@ import Testing
 
     @Test func `issuers that differ in a slash or in case are two`() throws {
         #expect(
-            try settings(Self.two("{ id: b, issuer: 'https://appleid.apple.com/', audiences: [b] }")).providers.count
-                == 2)
+            try settings(
+                Self.two(
+                    "{ id: b, issuer: 'https://other.example/', audiences: [b] }\n  - { id: c, issuer: 'https://other.example', audiences: [c] }"
+                )
+            ).providers.count
+                == 3)
         #expect(
             try settings(Self.two("{ id: b, issuer: 'https://APPLEID.apple.com', audiences: [b] }")).providers.count
                 == 2)

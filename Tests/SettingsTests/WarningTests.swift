@@ -72,6 +72,26 @@ import Testing
     }
 
     @Test(arguments: [
+        (
+            "google", "123456789012-a1b2",
+            ["Google's client IDs end with .apps.googleusercontent.com: write all of it"]
+        ),
+        ("google", "123456789012-a1b2.apps.googleusercontent.com", []),
+        ("google", "https://service.example", []),
+        (
+            "apple", "ABCDE12345.com.example.app",
+            ["Apple's tokens have the Bundle ID without the Team ID before it: write com.example.app"]
+        ),
+        ("apple", "com.example.app", []), ("apple", "ABCDE12345.", []), ("apple", "ABCDE1234.com", []),
+    ])
+    func `an audience that no token of the provider has gets a warning`(
+        preset: String, audience: String, advice: [String]
+    ) throws {
+        let yaml = "providers:\n  - id: p\n" + indented("preset: \(preset)\naudiences: [\"\(audience)\"]")
+        #expect(try settings(yaml).warnings == advice.map { "provider p: audience \(audience): \($0)" })
+    }
+
+    @Test(arguments: [
         ("sign_ins: {}", ["sign_ins has no key_files: a restart invalidates pending sign-ins; set sign_ins.key_files"]),
         (
             "sign_ins: { key_files: [/k] }",

@@ -1,3 +1,4 @@
+private import Bytes
 private import JOSE
 
 extension ProviderPolicy {
@@ -13,7 +14,15 @@ extension ProviderPreset {
     /// - Source: developer.apple.com/documentation/signinwithapple, "Authenticating users with Sign in with Apple" and
     ///   "Fetch Apple's public key for verifying token signature".
     public static let apple = ProviderPreset(
-        name: "apple", summary: "Sign in with Apple, native and web", issuer: "https://appleid.apple.com"
+        name: "apple", summary: "Sign in with Apple, native and web", issuer: "https://appleid.apple.com",
+        adviceOnAudience: { audience in
+            // Apple shows an App ID as Team ID, dot, Bundle ID.
+            let team = audience.prefix { $0 != "." }
+            guard team.utf8.count == 10, team.utf8.allSatisfy({ $0.isDigit || (0x41...0x5a).contains($0) }),
+                audience.utf8.count > 11
+            else { return nil }
+            return "Apple's tokens have the Bundle ID without the Team ID before it: write \(audience.dropFirst(11))"
+        }
     ) { facts in
         facts.keys = .jwkSet("https://appleid.apple.com/auth/keys")
         facts.endpoints = ProviderEndpoints(

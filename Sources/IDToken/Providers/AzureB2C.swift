@@ -41,5 +41,5 @@ extension PresetParameter {
     static let subdomain = word("subdomain", "the first part of the tenant's host name")
 
     static let tenant = PresetParameter(
-        "tenant", "the tenant's UUID in lower case", isWellFormed: \.isLowercaseUUID)
+        "tenant", "the tenant's UUID in lower case", advice: adviceOnTenant, isWellFormed: \.isLowercaseUUID)
 }

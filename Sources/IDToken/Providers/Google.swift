@@ -8,7 +8,15 @@ extension ProviderPreset {
     ///   cloud.google.com/iam/docs/reference/credentials (`generateIdToken`).
     public static let google = ProviderPreset(
         name: "google", summary: "Sign in with Google, including Workspace accounts",
-        issuer: "https://accounts.google.com"
+        issuer: "https://accounts.google.com",
+        adviceOnAudience: { audience in
+            // A client ID is a project's number, a hyphen, and letters and digits.
+            let parts = audience.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 2, UInt64(parts[0]) != nil, PresetParameter.isWord(String(parts[1])) else {
+                return nil
+            }
+            return "Google's client IDs end with .apps.googleusercontent.com: write all of it"
+        }
     ) { facts in
         // Older flows still send it, and Google's documentation accepts both.
         facts.policy.issuerAliases = ["accounts.google.com"]

@@ -101,8 +101,18 @@ extension AccessTokenDialect {
 
 extension PresetParameter {
     fileprivate static let directory = PresetParameter(
-        "tenant", "the tenant's UUID in lower case, or common, organizations or consumers"
+        "tenant", "the tenant's UUID in lower case, or common, organizations or consumers", advice: adviceOnTenant
     ) { EntraAuthority.severalTenants[$0] != nil || $0.isLowercaseUUID }
+
+    /// For the forms in which Microsoft's pages show a tenant.
+    @Sendable static func adviceOnTenant(_ text: String) -> String? {
+        if text.lowercased().isLowercaseUUID, !text.isLowercaseUUID {
+            return "write it in lower case, as in its tokens"
+        }
+        guard isHost(text) else { return nil }
+        return
+            "tokens name a tenant by its UUID, not by a domain: it is in the issuer of https://login.microsoftonline.com/\(text)/v2.0/.well-known/openid-configuration"
+    }
 }
 
 /// What Microsoft calls an authority: one tenant, or a keyword for several.

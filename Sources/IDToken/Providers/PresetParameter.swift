@@ -9,16 +9,20 @@ public struct PresetParameter: Sendable {
     /// Stands in for a value that is not known.
     public let placeholder: String
     public let isOptional: Bool
+    /// What is wrong with a value that people are known to write; `nil`: nothing is known.
+    public let advice: @Sendable (String) -> String?
     private let isWellFormed: @Sendable (String) -> Bool
 
     init(
         _ name: String, _ meaning: String, placeholder: String? = nil, isOptional: Bool = false,
+        advice: @escaping @Sendable (String) -> String? = { _ in nil },
         isWellFormed: @escaping @Sendable (String) -> Bool
     ) {
         self.name = name
         self.meaning = meaning
         self.placeholder = placeholder ?? "<\(name)>"
         self.isOptional = isOptional
+        self.advice = advice
         self.isWellFormed = isWellFormed
     }
 
@@ -34,7 +38,7 @@ public struct PresetParameter: Sendable {
     }
 
     static func host(_ meaning: String, placeholder: String? = nil) -> PresetParameter {
-        PresetParameter("domain", meaning, placeholder: placeholder, isWellFormed: isHost)
+        PresetParameter("domain", meaning, placeholder: placeholder, advice: adviceOnHost, isWellFormed: isHost)
     }
 
     /// A name that consists of letters, digits, hyphens and underscores.
@@ -49,8 +53,15 @@ public struct PresetParameter: Sendable {
             && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
     }
 
+    /// For a URL in a host's place.
+    @Sendable private static func adviceOnHost(_ text: String) -> String? {
+        guard let scheme = text.firstRange(of: "://") else { return nil }
+        let host = String(text[scheme.upperBound...].prefix { $0 != "/" })
+        return isHost(host) ? "write \(host)" : nil
+    }
+
     /// A host name with at least two labels and an optional port.
-    private static func isHost(_ text: String) -> Bool {
+    @Sendable static func isHost(_ text: String) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard let name = parts.first, parts.count <= 2, parts.dropFirst().allSatisfy({ UInt16($0) != nil }) else {
             return false

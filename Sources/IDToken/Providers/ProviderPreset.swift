@@ -7,24 +7,30 @@ public struct ProviderPreset: Sendable {
     public let summary: String
     /// The values that a relying party must provide.
     public let parameters: [PresetParameter]
+    /// What is wrong with an audience that people are known to write, and that no token has; `nil`: nothing is known.
+    public let adviceOnAudience: @Sendable (String) -> String?
     /// The provider's facts for some arguments.
     public let facts: @Sendable (PresetArguments) -> ProviderFacts
 
     init(
         name: String, summary: String, parameters: [PresetParameter] = [],
+        adviceOnAudience: @escaping @Sendable (String) -> String? = { _ in nil },
         facts: @escaping @Sendable (PresetArguments) -> ProviderFacts
     ) {
         self.name = name
         self.summary = summary
         self.parameters = parameters
+        self.adviceOnAudience = adviceOnAudience
         self.facts = facts
     }
 
     /// A provider with the same issuer for everyone.
     init(
-        name: String, summary: String, issuer: String, adjust: @escaping @Sendable (inout ProviderFacts) -> Void
+        name: String, summary: String, issuer: String,
+        adviceOnAudience: @escaping @Sendable (String) -> String? = { _ in nil },
+        adjust: @escaping @Sendable (inout ProviderFacts) -> Void
     ) {
-        self.init(name: name, summary: summary) { _ in
+        self.init(name: name, summary: summary, adviceOnAudience: adviceOnAudience) { _ in
             var facts = ProviderFacts(issuer: issuer)
             adjust(&facts)
             return facts
@@ -39,6 +45,13 @@ public struct ProviderPreset: Sendable {
         .microsoftVersion1, .oidc, .okta, .ory, .pomerium, .salesforce, .slack, .supabase, .twitch, .yahooJapan,
         .zitadel,
     ]
+
+    /// The issuer of a preset without parameters that differs from `issuer` only by a slash at the end; `nil`: there is
+    /// none. Issuers compare byte for byte, so no token has `issuer`.
+    public static func issuer(besides issuer: String) -> String? {
+        let issuers = all.filter(\.parameters.isEmpty).map { $0.facts([:]).policy.issuer }
+        return issuers.first { $0 + "/" == issuer || $0 == issuer + "/" }
+    }
 
     public static func named(_ name: String) -> ProviderPreset? { all.first { $0.name == name } }
 

@@ -108,8 +108,7 @@ enum ClientReader {
         if let id, !provider.policy.audiences.contains(id) {
             element.refuse("id", "\(id) is not one of the provider's audiences; add it to them, or correct it")
         }
-        let authentication: ClientSettings.Authentication? =
-            if let method { Self.authentication(method, element, provider) } else { nil }
+        let authentication = authentication(method, element, provider)
         element.finish()
         guard let id, let authentication else { return nil }
         element.recordLines([secretFile, keyFile, certificateFile].map(\.name), ofElement: id)
@@ -120,14 +119,16 @@ enum ClientReader {
         return ClientSettings(client: client, authentication: authentication)
     }
 
+    /// - Parameter method: `nil` if it is unknown. The other members are then read, but not compared with it.
     private static func authentication(
-        _ method: Method, _ element: Section, _ provider: ProviderReading
+        _ method: Method?, _ element: Section, _ provider: ProviderReading
     ) -> ClientSettings.Authentication? {
         let texts = Dictionary(
             uniqueKeysWithValues: [secretFile, teamID, keyID, keyFile, certificateFile].map {
                 ($0.name, $0.read(element))
             })
         let audience = assertionAudience.read(element)
+        guard let method else { return nil }
         for name in texts.keys.sorted() + [assertionAudience.name] {
             let isThere = element.source(name) != nil
             if isThere, !(method.required + method.optional).contains(name) {
@@ -144,8 +145,12 @@ enum ClientReader {
         case .apple:
             for setting in [teamID, keyID] {
                 guard let text = text(setting), !AppleClientSecret.isIdentifier(text) else { continue }
+                let parts = text.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+                let meant = parts.filter(AppleClientSecret.isIdentifier)
                 element.refuse(
-                    setting.name, "\(setting.name) must be ten capital letters and digits, as Apple shows it")
+                    setting.name,
+                    "\(setting.name) must be ten capital letters and digits, as Apple shows it; found \(ErrorValueText.of(text))"
+                        + (meant.count == 1 ? "; did you mean \(meant[0])?" : ""))
             }
             guard let teamID = text(teamID), let keyID = text(keyID), let keyFile = text(keyFile) else { return nil }
             return .apple(teamID: teamID, keyID: keyID, keyFile: keyFile)

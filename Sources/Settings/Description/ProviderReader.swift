@@ -1,3 +1,4 @@
+private import Bytes
 internal import IDToken
 private import JOSE
 internal import YAML
@@ -64,6 +65,11 @@ enum ProviderReader {
                     help: meanings(of: parameter.name, in: presets)))
         } as [SettingDescription]
 
+    /// The names of the presets that have a parameter.
+    private static let presetsByParameter = Dictionary(
+        grouping: ProviderPreset.all.flatMap { preset in preset.parameters.map { (preset.name, $0.name) } }, by: \.1
+    ).mapValues { $0.map(\.0) }
+
     /// A parameter's meaning in each preset that has it.
     private static func meanings(of parameter: String, in presets: [ProviderPreset]) -> String {
         var meanings: [(meaning: String, presets: [String])] = []
@@ -94,6 +100,12 @@ enum ProviderReader {
         }
         let section = Section(node, path: path, preset: origin, reading)
         _ = (section.node("id"), section.node("preset"))
+        for (parameter, presets) in presetsByParameter {
+            section.remark(
+                presets.count == 1
+                    ? "only preset \(presets[0]) has it" : "only presets \(presets.joined(separator: ", ")) have it",
+                ifUnknown: parameter, causingAbsence: Set(preset.parameters.map(\.name)))
+        }
         let arguments = arguments(for: preset, section, id: id)
         var provider = ProviderReading(preset, arguments, ProviderReading.readTokens(section, preset, arguments))
         provider.policy.id = id
@@ -156,13 +168,15 @@ enum ProviderReader {
     private static func arguments(for preset: ProviderPreset, _ section: Section, id: String) -> PresetArguments {
         var arguments = PresetArguments()
         for parameter in preset.parameters {
-            let type = ValueType<String>.text(parameter.meaning, isGood: parameter.accepts)
+            var type = ValueType<String>.text(parameter.meaning, isGood: parameter.accepts)
+            type.remedy = parameter.advice
             let argument = section.scalar(parameter.name, type)
             if argument == nil, !parameter.isOptional {
                 let article = parameter.name == "issuer" ? "an" : "a"
                 section.refuseMissing(
                     parameter.name,
-                    "provider \(id) needs \(article) \(parameter.name) for preset \(preset.name): \(parameter.meaning)")
+                    "provider \(id) needs \(article) \(parameter.name) for preset \(preset.name): \(parameter.meaning)"
+                        + (section.mentions(parameter.name + "s") ? "; \(parameter.name)s only narrows it" : ""))
             }
             arguments[parameter.name] = argument
         }

@@ -44,13 +44,19 @@ extension ProviderReading {
     /// Reads the issuer, its aliases, the accepted tenants, and the accepted issuers of keys.
     @Sendable static func readIssuer(_ section: Section, _ provider: inout ProviderReading) {
         if !section.isFaulty("issuer") { section.read(issuer, &provider.policy.issuer) }
+        if let known = ProviderPreset.issuer(besides: provider.policy.issuer) {
+            section.refuse(
+                "issuer",
+                "no token has the issuer \(provider.policy.issuer): it is \(known), byte for byte; correct the slash at the end"
+            )
+        }
         let template = IssuerTemplate(provider.policy.issuer)
         if template == nil, provider.policy.issuer.contains(where: isBrace) {
             section.refuse("issuer", "issuer must have exactly one claim in braces, such as {tid}")
         }
         let aliases = Setting(issuerAliases.name, listOf: aliasType(of: template), issuerAliases.description.help)
         section.read(aliases, &provider.policy.issuerAliases)
-        readTenants(section, &provider.policy.tenants, isTemplate: template != nil)
+        readTenants(section, &provider, isTemplate: template != nil)
         section.read(keyIssuers, &provider.policy.keyIssuers)
         if template == nil, !provider.policy.keyIssuers.isEmpty {
             // Otherwise, nothing would tie the tenant in a key's issuer to the token's issuer.
@@ -61,9 +67,17 @@ extension ProviderReading {
     }
 
     /// Reads `tenants` or `excluded_tenants`.
-    private static func readTenants(_ section: Section, _ rule: inout TenantRule, isTemplate: Bool) {
+    private static func readTenants(_ section: Section, _ provider: inout ProviderReading, isTemplate: Bool) {
         let allowed = tenants.read(section)
         let excluded = excludedTenants.read(section)
+        if let parameter = provider.preset.parameters.first(where: { $0.name == "tenant" }) {
+            for (name, values) in [(tenants.name, allowed), (excludedTenants.name, excluded)] {
+                for value in values ?? [] {
+                    guard let advice = parameter.advice(value) else { continue }
+                    section.refuse(name, "\(name): \(ErrorValueText.of(value)): \(advice)")
+                }
+            }
+        }
         guard isTemplate || (allowed == nil && excluded == nil) else {
             if !section.isFaulty("issuer") {
                 section.refuse(
@@ -75,20 +89,20 @@ extension ProviderReading {
         }
         switch (allowed, excluded) {
         case (nil, nil):
-            switch rule {
+            switch provider.policy.tenants {
             case .only(let own): section.recordPreset(tenants, own)
             case .any(let own): section.recordPreset(excludedTenants, own)
             }
-        case (let allowed?, nil): rule = .only(allowed)
+        case (let allowed?, nil): provider.policy.tenants = .only(allowed)
         case (nil, let excluded?):
             // Adds to the preset's exclusions; a setting can't remove them.
-            guard case .any(let own) = rule else {
+            guard case .any(let own) = provider.policy.tenants else {
                 section.refuse(
                     "excluded_tenants",
                     "excluded_tenants has no effect: the preset lists the allowed tenants; remove it, or set tenants")
                 return
             }
-            rule = .any(except: section.addition(excludedTenants, excluded, to: own))
+            provider.policy.tenants = .any(except: section.addition(excludedTenants, excluded, to: own))
         case (_?, _?):
             section.refuse("tenants", "set tenants or excluded_tenants, not both")
         }

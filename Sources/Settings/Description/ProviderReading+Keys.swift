@@ -160,9 +160,11 @@ extension ProviderReading {
         } else if address == nil, !policy.issuer.hasPrefix("https://"),
             !(network.allowHTTP && policy.issuer.hasPrefix("http://"))
         {
+            let url = policy.issuer.contains("://") ? nil : "https://\(policy.issuer)"
+            let correction = url.map { "write \($0) if that is iss in its tokens; otherwise, " } ?? ""
             section.refuse(
                 "issuer",
-                "an issuer that is not an https URL has no discovery document: set discovery_url, jwks_uri or jwks_file"
+                "an issuer that is not an https URL has no discovery document: \(correction)set discovery_url, jwks_uri or jwks_file"
             )
         }
         if address == nil, section.source("issuer") != nil, !section.isFaulty("issuer") {

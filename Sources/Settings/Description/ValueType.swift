@@ -8,17 +8,12 @@ struct ValueType<Value: Sendable>: Sendable {
     /// Whether the value must not appear in an error.
     var isSecret = false
     /// The purpose of the file that a value names.
-    var file: NamedFile?
+    var file: NamedFile.Purpose?
     /// Says what to do about an invalid value whose intent is clear; `nil` if nothing is known.
     var remedy: @Sendable (String) -> String? = { _ in nil }
     let parse: @Sendable (String) -> Value?
     /// The value as written in the file; empty if it counts as not set.
     let text: @Sendable (Value) -> String
-}
-
-/// The purpose of a file that a setting names.
-package enum NamedFile: Sendable {
-    case certificate, privateKey, authorities, keySet, headers, secret
 }
 
 extension ValueType where Value == String {
@@ -36,7 +31,7 @@ extension ValueType where Value == String {
     }
 
     /// The path of a file.
-    static func file(_ purpose: NamedFile) -> Self {
+    static func file(_ purpose: NamedFile.Purpose) -> Self {
         Self(expected: "a path", form: .text(), file: purpose) {
             $0.isEmpty ? nil : $0
         } text: {

@@ -1,3 +1,5 @@
+private import Bytes
+
 /// The environment variables that override settings: `ASSAY_` and the setting's path in capitals.
 final class EnvironmentVariables {
     let all: [String: String]
@@ -37,7 +39,7 @@ final class EnvironmentVariables {
 
     /// Variables that Kubernetes sets for Services, sorted by name.
     var serviceLinks: [String] {
-        all.keys.filter { !settings.contains($0) && ServiceLink.isName($0) }.sorted()
+        all.filter { !settings.contains($0.key) && ServiceLink.is($0.key, $0.value) }.map(\.key).sorted()
     }
 
     static func refusal(ofMapping name: String, _ advice: String = "use the file") -> String {
@@ -46,11 +48,11 @@ final class EnvironmentVariables {
 
     /// An error message for each `ASSAY_` variable that matches no setting. Messages never contain values.
     func unknown() -> [String] {
-        let names = all.keys.filter { name in
+        let names = all.filter { name, value in
             name.hasPrefix("ASSAY_") && !settings.contains(name) && !Self.others.contains(name)
-                && !ServiceLink.isName(name) && !unreadPrefixes.contains(where: name.hasPrefix)
+                && !ServiceLink.is(name, value) && !unreadPrefixes.contains(where: name.hasPrefix)
         }
-        return names.sorted().map { name in
+        return names.keys.sorted().map { name in
             if mappings.contains(name) {
                 let members = settings.filter { $0.hasPrefix(name + "_") }.sorted()
                 let example = members.first.map { ", such as \($0)" } ?? ""
@@ -66,29 +68,47 @@ final class EnvironmentVariables {
     }
 }
 
-/// The variables that Kubernetes sets in a pod for each Service; here, for one named `assay`.
+/// The variables that Kubernetes sets in a pod for each Service of its namespace; here, for those whose names begin with
+/// `assay`.
 ///
 /// See *Kubernetes: Service, Discovering services, Environment variables*. `enableServiceLinks: false` disables them.
 enum ServiceLink {
-    /// Whether a variable has such a name: `ASSAY_SERVICE_HOST`, `ASSAY_SERVICE_PORT`, `ASSAY_SERVICE_PORT_<name>`,
-    /// `ASSAY_PORT`, `ASSAY_PORT_<number>_<protocol>` and its `_PROTO`, `_PORT` and `_ADDR`.
-    static func isName(_ name: String) -> Bool {
+    /// Whether a variable has such a name and such a value, where `<service>` begins with `ASSAY`:
+    ///
+    /// - `<service>_SERVICE_HOST`: an address; `<service>_SERVICE_PORT` and `<service>_SERVICE_PORT_<name>`: a port.
+    /// - `<service>_PORT` and `<service>_PORT_<number>_<protocol>`: a URL such as `tcp://10.0.0.1:80`. The latter also
+    ///   with `_PROTO`, `_PORT` and `_ADDR`.
+    static func `is`(_ name: String, _ value: String) -> Bool {
         let parts = name.split(separator: "_", omittingEmptySubsequences: false)
-        guard parts.count >= 2, parts[0] == "ASSAY" else { return false }
-        let rest = parts.dropFirst()
-        if rest.starts(with: ["SERVICE", "HOST"]) { return rest.count == 2 }
-        if rest.starts(with: ["SERVICE", "PORT"]) { return true }
-        guard rest.first == "PORT" else { return false }
-        let port = Array(rest.dropFirst())
-        switch port.count {
-        case 0: return true
-        case 2: return isPort(port[0], port[1])
-        case 3: return isPort(port[0], port[1]) && ["PROTO", "PORT", "ADDR"].contains(port[2])
-        default: return false
+        guard parts.first == "ASSAY" else { return false }
+        return (1..<parts.endIndex).contains { isMember(Array(parts[$0...]), value) }
+    }
+
+    /// - Parameter parts: of the name, after the Service's.
+    private static func isMember(_ parts: [Substring], _ value: String) -> Bool {
+        switch (parts.count, parts[0]) {
+        case (2, "SERVICE") where parts[1] == "HOST": isAddress(value)
+        case (2..., "SERVICE") where parts[1] == "PORT": UInt16(value) != nil
+        case (1, "PORT"): isURL(value)
+        case (3, "PORT"): isPort(parts) && isURL(value)
+        case (4, "PORT"):
+            isPort(parts)
+                && (parts[3] == "PROTO" && value == parts[2].lowercased() || parts[3] == "PORT" && value == parts[1]
+                    || parts[3] == "ADDR" && isAddress(value))
+        default: false
         }
     }
 
-    private static func isPort(_ number: Substring, _ transport: Substring) -> Bool {
-        UInt16(number) != nil && ["TCP", "UDP", "SCTP"].contains(transport)
+    private static let transports = ["tcp", "udp", "sctp"]
+
+    private static func isPort(_ parts: [Substring]) -> Bool {
+        UInt16(parts[1]) != nil && transports.contains { $0.uppercased() == parts[2] }
+    }
+
+    private static func isURL(_ value: String) -> Bool { transports.contains { value.hasPrefix("\($0)://") } }
+
+    private static func isAddress(_ value: String) -> Bool {
+        (value.contains(".") || value.contains(":"))
+            && value.utf8.allSatisfy { $0.isLowercaseHexadecimal || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ":") }
     }
 }

@@ -1,3 +1,4 @@
+private import Bytes
 internal import YAML
 
 extension Section {
@@ -13,12 +14,14 @@ extension Section {
         case .variable(let variable, let text)?:
             if let value = type.parse(text) {
                 record(name, .scalar(text), .variable(variable), file: type.file)
+                noteFile(name, type.file, text)
                 return value
             }
             fault = (nil, variable, type.found(text))
         case .node(let node)?:
             if let text = node.scalar?.string, let value = type.parse(text) {
                 record(name, .scalar(text), .line(node.line), file: type.file)
+                noteFile(name, type.file, text)
                 return value
             }
             fault = (node.line, name, type.found(node))

@@ -1,3 +1,4 @@
+private import Bytes
 internal import YAML
 
 /// A mapping of the settings file, read member by member. The environment can override each member.
@@ -18,6 +19,7 @@ final class Section {
     let preset: EffectiveSettings.Origin
     private var known: Set<String> = []
     private var missing: [(name: String, message: String)] = []
+    private var remarks: [String: (text: String, causes: Set<String>)] = [:]
 
     /// - Parameter node: a mapping; `nil` if the section is absent. Its members may still come from the environment.
     init(
@@ -121,9 +123,18 @@ final class Section {
     ///
     /// - Parameter file: the purpose of the file that it names.
     func record(
-        _ name: String, _ value: EffectiveSettings.Value?, _ origin: EffectiveSettings.Origin, file: NamedFile? = nil
+        _ name: String, _ value: EffectiveSettings.Value?, _ origin: EffectiveSettings.Origin,
+        file: NamedFile.Purpose? = nil
     ) {
         if !isElement { reading.record(path + [name], value, origin, file: file) }
+    }
+
+    /// Adds a file to those that the settings name.
+    ///
+    /// - Parameter purpose: `nil` if the member names no file.
+    func noteFile(_ name: String, _ purpose: NamedFile.Purpose?, _ file: String) {
+        guard let purpose else { return }
+        reading.files.append(NamedFile(setting: NamedFile.name(ofSetting: path + [name]), purpose, path: file))
     }
 
     /// Records the lines of members of a list's element.
@@ -172,15 +183,24 @@ final class Section {
         return node(name)?.line ?? line
     }
 
+    /// Sets what the report of a member says if this section does not know it.
+    ///
+    /// - Parameter causes: members whose absence follows from it.
+    func remark(_ text: String, ifUnknown name: String, causingAbsence causes: Set<String>) {
+        remarks[name] = (text, causes)
+    }
+
     /// Reports members that were not requested.
     func finish() {
         var meant: Set<String> = []
         for member in members where !known.contains(member.name) {
-            var message = "unknown setting \(member.name)"
+            let remark = remarks[member.name]
+            meant.formUnion(remark?.causes ?? [])
+            var message = "unknown setting \(member.name)" + (remark.map { "; \($0.text)" } ?? "")
             if let nearest = Suggestion.nearest(to: member.name, among: known.sorted()) {
                 meant.insert(nearest)
                 message += "; did you mean \(nearest)?"
-            } else {
+            } else if remark == nil {
                 message += "; known settings: \(known.sorted().joined(separator: ", "))"
             }
             reading.report(path + [member.name], line: member.line, message)

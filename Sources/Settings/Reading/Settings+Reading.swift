@@ -23,7 +23,10 @@ extension Settings {
         do throws(YAMLError) {
             root = try YAMLReader.read(yaml)
         } catch {
-            throw SettingsError([SettingsFault(line: error.line, message: error.description)])
+            // A brace of a reference is often what is not YAML.
+            let line = yaml.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(error.line - 1).first
+            let reference = line.flatMap(VariableReference.refusal).map { "; \($0)" } ?? ""
+            throw SettingsError([SettingsFault(line: error.line, message: error.description + reference)])
         }
         let reading = SettingsReading(environment: environment)
         let settings = Settings(root, memory: memory, reading)
@@ -39,6 +42,7 @@ extension Settings {
     }
 
     private init(_ root: YAMLNode?, memory: Int?, _ reading: SettingsReading) {
+        if let root { reading.refuseVariableReferences(in: root) }
         let top = Section(root, path: [], reading)
         // If the document is not a mapping, don't also report missing members.
         if !reading.isFaulty([]) {
@@ -47,5 +51,6 @@ extension Settings {
         }
         fitLimits(to: memory, reading)
         serviceLinks = reading.variables.serviceLinks
+        files = reading.files
     }
 }

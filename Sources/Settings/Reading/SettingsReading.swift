@@ -1,11 +1,17 @@
+internal import YAML
+
 /// The state of reading the settings: the environment, the errors so far, and the origin of each effective setting.
 ///
 /// Every ``Section`` of a file shares it. Readers continue after an error, so that all errors are reported at once.
 final class SettingsReading {
     let variables: EnvironmentVariables
     private(set) var effective = EffectiveSettings()
+    /// The files that the settings name, in the order in which they were read.
+    var files: [NamedFile] = []
     private var faults: [(rank: Rank, fault: SettingsFault)] = []
     private var faultyPaths: [[String]] = []
+    /// The lines of the file with references to environment variables.
+    private var linesWithReferences: Set<Int> = []
 
     /// The order in which errors are reported.
     private enum Rank: Int { case file, environment, missing }
@@ -23,6 +29,14 @@ final class SettingsReading {
         add(line == nil ? .environment : .file, path, line, message)
     }
 
+    /// Reports references to environment variables in the file's values. Later errors on their lines follow from them,
+    /// and are not reported.
+    func refuseVariableReferences(in root: YAMLNode) {
+        let references = root.variableReferences
+        for (line, refusal) in references { report(nil, line: line, refusal) }
+        linesWithReferences = Set(references.map(\.line))
+    }
+
     /// Reports that a setting is missing.
     ///
     /// - Parameter line: the first line of its section.
@@ -34,6 +48,7 @@ final class SettingsReading {
     private func add(_ rank: Rank, _ path: [String]?, _ line: Int?, _ message: String) {
         let fault = SettingsFault(line: line, message: message)
         if let path { faultyPaths.append(path) }
+        if rank == .file, let line, linesWithReferences.contains(line) { return }
         guard !faults.contains(where: { $0.fault == fault }) else { return }
         faults.append((rank, fault))
     }
@@ -47,7 +62,8 @@ final class SettingsReading {
     ///
     /// - Parameter file: the purpose of the file that it names.
     func record(
-        _ path: [String], _ value: EffectiveSettings.Value?, _ origin: EffectiveSettings.Origin, file: NamedFile? = nil
+        _ path: [String], _ value: EffectiveSettings.Value?, _ origin: EffectiveSettings.Origin,
+        file: NamedFile.Purpose? = nil
     ) {
         effective.record(EffectiveSettings.Setting(path: path, value: value, origin: origin, file: file))
     }

@@ -104,6 +104,10 @@ package struct ProviderSettings: Sendable, Equatable {
                 "provider \(policy.id): neither PKCE nor a nonce ties a code to its sign-in (allow_unbound_codes): an attacker can sign a user in to another account"
             )
         }
+        for audience in policy.audiences {
+            guard let advice = ProviderPreset.named(preset)?.adviceOnAudience(audience) else { continue }
+            warnings.append("provider \(policy.id): audience \(audience): \(advice)")
+        }
         if couldMistakeAccessTokens {
             warnings.append(
                 "provider \(policy.id): an access token could pass as an ID Token; require a nonce (nonce.required: true), or a claim that only ID Tokens have (required_claims: one of \(Self.claimsOfIDTokens))"
