@@ -30,7 +30,9 @@ extension RequestVerifier {
         _ request: NotificationRequest, _ status: KeyStatus?, _ verdict: Verdict<NotificationAnswer>, now: Int64
     ) throws(Problem) -> ExplainAnswer {
         if verdict.problem == .notificationsNotConfigured { throw .notificationsNotConfigured }
-        if request.provider != nil, case .providerUnknown? = verdict.problem { throw unknownProvider(named: request.provider) }
+        if request.provider != nil, case .providerUnknown? = verdict.problem {
+            throw unknownProvider(named: request.provider)
+        }
         let time = UnixTime(seconds: now)
         let slot = verdict.provider.flatMap { slots[$0] }
         let token: UnverifiedToken
