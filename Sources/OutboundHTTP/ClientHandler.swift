@@ -92,6 +92,19 @@ final class ClientHandler: ChannelInboundHandler {
         return context.channel.isActive
     }
 
+    /// Whether a request was sent, and its response is not complete.
+    var awaitsResponse: Bool {
+        switch state {
+        case .waitingForHead, .readingBody: true
+        case .dialing, .idle, .ended: false
+        }
+    }
+
+    /// Closes the connection, because the server sent something that belongs to no request.
+    func refuseUnsolicited(_ context: ChannelHandlerContext) {
+        end(.failure(HTTPExchangeError.notHTTP), context)
+    }
+
     /// Sends a request. On a connection that is not idle, the exchange fails.
     func begin(_ request: ClientRequest, _ outcome: EventLoopPromise<HTTPAnswer>) {
         guard isIdle, let context else {
@@ -218,7 +231,7 @@ final class ClientHandler: ChannelInboundHandler {
         timer = nil
         self.current = nil
         let answer = HTTPAnswer(head, .success(body))
-        // Later in this turn, so that anything the server sent behind its response closes the connection first.
+        // Later in this turn, so that ``ResponseBoundary`` first closes the connection if more follows.
         context.eventLoop.execute { current.outcome.succeed(answer) }
     }
 

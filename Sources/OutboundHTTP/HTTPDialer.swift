@@ -120,22 +120,22 @@ package struct HTTPDialer: Sendable {
         if let tls {
             try pipeline.addHandler(NIOSSLClientHandler(context: tls.context, serverHostname: tls.serverName))
         }
-        try pipeline.addHandlers(
-            HTTPRequestEncoder(),
-            ByteToMessageHandler(
-                HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .forward)),
-            NIOHTTPRequestHeadersValidator())
-        if let decompressionLimit {
-            try pipeline.addHandler(NIOHTTPResponseDecompressor(limit: .size(decompressionLimit)))
-        }
         let opened = channel.eventLoop.makePromise(of: Void.self)
         let handler = ClientHandler(tls, deadline, opened)
-        let connection = ClientConnection(channel, handler)
         do {
+            try pipeline.addHandlers(
+                ResponseBoundary(handler), HTTPRequestEncoder(),
+                ByteToMessageHandler(
+                    HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .forward)),
+                NIOHTTPRequestHeadersValidator())
+            if let decompressionLimit {
+                try pipeline.addHandler(NIOHTTPResponseDecompressor(limit: .size(decompressionLimit)))
+            }
             try pipeline.addHandler(handler)
         } catch {
             opened.fail(error)
         }
+        let connection = ClientConnection(channel, handler)
         return opened.futureResult.map { connection }
     }
 }

@@ -94,6 +94,10 @@ final class EndpointServer: Sendable {
             + "\r\n\r\n" + body
     }
 
+    static func chunked(_ body: String) -> String {
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n\r\n"
+    }
+
     static let grant = #"{"access_token":"a","token_type":"Bearer","expires_in":3600}"#
 
     private final class Handler: ChannelInboundHandler {

@@ -57,6 +57,9 @@ import Testing
         .bytes("HTTP/1.0 200 OK\r\nContent-Length: 60\r\n\r\n" + EndpointServer.grant),
         .bytes(EndpointServer.text(EndpointServer.grant) + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
         .bytes(EndpointServer.text(EndpointServer.grant) + "junk"),
+        .bytes(EndpointServer.text(EndpointServer.grant) + "\r\n"),
+        .bytes(EndpointServer.text(EndpointServer.grant) + "HTTP/1.1 200 OK\r\nX-Late: "),
+        .bytes(EndpointServer.chunked(EndpointServer.grant) + "H"),
     ])
     func `a connection that the server ends, or has more to say on, is not`(answer: EndpointServer.Answer) async throws
     {
@@ -83,6 +86,23 @@ import Testing
             try await server.lastConnectionClosed()
             #expect(try await caller.refresh(at: address).reports[0].connection == .opened)
             #expect(server.requests.count == 3)
+        }
+    }
+
+    /// The decoder would keep such a beginning without a sign, and take what follows for the rest of it.
+    @Test func `the beginning of a late response is not read as that of the next`() async throws {
+        let late = EndpointServer.text(#"{"access_token":"another user's","token_type":"Bearer"}"#)
+        try await EndpointServer.run(answering: { _, count in
+            .bytes((count == 2 ? String(late.dropFirst(20)) : "") + EndpointServer.text(EndpointServer.grant))
+        }) { server, address async throws in
+            let caller = Caller()
+            _ = try await caller.refresh(at: address).result.get()
+            server.onLastConnection { $0.writeAndFlush(ByteBuffer(string: String(late.prefix(20))), promise: nil) }
+            // The client's event loop reads what has arrived between two of its turns.
+            for _ in 0..<3 { try await caller.calls.loop.submit {}.get() }
+            let called = try await caller.refresh(at: address)
+            #expect(called.reports.map(\.connection) == [.opened])
+            #expect(server.connections == 2)
         }
     }
 

@@ -31,6 +31,9 @@ struct RESPReader {
 
     init() {}
 
+    /// Whether all octets belonged to replies that were returned.
+    var isEmpty: Bool { start == octets.count }
+
     mutating func append(_ more: some Sequence<UInt8>) {
         if start > 0 {
             octets.removeSubrange(..<start)

@@ -18,6 +18,9 @@ final class ReplyQueue: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var isFlushDue = false
     private var sent = 0
+    /// How many commands have been handed to the system. Only these can have replies.
+    private var flushed = 0
+    private var answered = 0
     /// Why the connection ends once all replies have arrived; `nil` if it stays open.
     private var reasonToEnd: StoreFailure?
     /// `nil` once the connection has ended.
@@ -46,6 +49,7 @@ final class ReplyQueue: ChannelInboundHandler {
             isFlushDue = true
             context.eventLoop.assumeIsolated().execute {
                 self.isFlushDue = false
+                self.flushed = self.sent
                 self.context?.flush()
             }
         }
@@ -78,9 +82,12 @@ final class ReplyQueue: ChannelInboundHandler {
         do throws(RESPError) {
             while onEnd != nil, let reply = try reader.next() {
                 // A reply without a command: from here on, replies could not be matched.
-                guard let completion = waiting.popFirst() else { throw RESPError() }
+                guard answered < flushed, let completion = waiting.popFirst() else { throw RESPError() }
+                answered += 1
                 completion(.reply(reply))
             }
+            // Even the beginning of one: it would become the reply to the next command.
+            if answered == flushed, !reader.isEmpty { throw RESPError() }
         } catch {
             end(.notRESP)
         }
