@@ -3,6 +3,12 @@ private import COpenSSL
 /// Why a text contains no usable private key.
 package enum PrivateKeyError: Error, Equatable, Sendable {
     case noKey
+    /// A beginning without an end, or both in one line.
+    case noLines
+    /// The whole PEM file in base64.
+    case encodedAgain
+    /// The base64 of a key without the lines around it.
+    case onlyBase64
     /// DER, or anything else that is binary.
     case notText
     case encrypted
@@ -24,6 +30,11 @@ package enum PrivateKeyError: Error, Equatable, Sendable {
         let convert = "convert it with `openssl pkcs8 -topk8 -nocrypt`"
         return switch self {
         case .noKey: "it holds no private key; a PEM file that begins with -----BEGIN PRIVATE KEY----- is expected"
+        case .noLines:
+            "its lines `-----BEGIN …-----` and `-----END …-----` are not lines of their own, or one is missing; copy the file again, unchanged"
+        case .encodedAgain: "it is a PEM file that was encoded in base64 once more; decode it with `base64 -d`"
+        case .onlyBase64:
+            "it holds only the base64 of a key; put it between the lines -----BEGIN PRIVATE KEY----- and -----END PRIVATE KEY-----"
         case .notText: "it is not a PEM file; \(convert) -inform DER"
         case .encrypted:
             "the private key is encrypted, and Assay can't ask for a passphrase; "
@@ -125,6 +136,9 @@ extension PublicKeyKind {
 }
 
 /// A PEM block: its label, and the location of its base64.
+///
+/// Files are often written from environment variables or JSON. So a line may be indented, in quotation marks, or end
+/// with `\n` or `\r\n` as two or four characters: none of these occurs in PEM, and reading them copies no key.
 struct PEMBlock {
     let label: String
     private let content: Range<Int>
@@ -133,17 +147,16 @@ struct PEMBlock {
     private static let end = Array("-----END ".utf8)
     private static let dashes = Array("-----".utf8)
 
-    /// All blocks of a text with lines that end in LF or CR LF.
+    /// All blocks of a text.
     static func all(in text: Span<UInt8>) -> [PEMBlock] {
         var blocks: [PEMBlock] = []
         var open: (label: String, start: Int)?
         var position = 0
         while position < text.count {
             var lineEnd = position
-            while lineEnd < text.count, text[lineEnd] != 0x0a { lineEnd += 1 }
-            let next = min(lineEnd + 1, text.count)
-            while lineEnd > position, isSpace(text[lineEnd - 1]) { lineEnd -= 1 }
-            let line = text.extracting(position..<lineEnd)
+            while lineEnd < text.count, text[lineEnd] != 0x0a, !isEscape("n", in: text, at: lineEnd) { lineEnd += 1 }
+            let next = min(lineEnd + (lineEnd < text.count && text[lineEnd] == backslash ? 2 : 1), text.count)
+            let line = text.extracting(trimmed(position..<lineEnd, in: text))
             if let label = label(of: line, after: begin) {
                 open = (label, next)
             } else if let current = open, let label = label(of: line, after: end), label == current.label {
@@ -169,7 +182,33 @@ struct PEMBlock {
         return String(decoding: label.indices.map { label[$0] }, as: UTF8.self)
     }
 
-    fileprivate static func isSpace(_ octet: UInt8) -> Bool { octet == 0x20 || (0x09...0x0d).contains(octet) }
+    private static func isSpace(_ octet: UInt8) -> Bool { octet == 0x20 || (0x09...0x0d).contains(octet) }
+
+    private static let backslash = UInt8(ascii: "\\")
+
+    /// Whether a backslash and this character are at a place.
+    private static func isEscape(_ character: Unicode.Scalar, in text: Span<UInt8>, at place: Int) -> Bool {
+        text[place] == backslash && place + 1 < text.count && text[place + 1] == UInt8(ascii: character)
+    }
+
+    /// The part of a range that is not white space or a quotation mark around it.
+    private static func trimmed(_ range: Range<Int>, in text: Span<UInt8>) -> Range<Int> {
+        func isAround(_ octet: UInt8) -> Bool {
+            isSpace(octet) || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "'")
+        }
+        var (start, end) = (range.lowerBound, range.upperBound)
+        while start < end, isAround(text[start]) { start += 1 }
+        while start < end {
+            if isAround(text[end - 1]) {
+                end -= 1
+            } else if end - start > 1, isEscape("r", in: text, at: end - 2) {
+                end -= 2
+            } else {
+                break
+            }
+        }
+        return start..<end
+    }
 
     /// The content of a block. The caller overwrites it if it is secret.
     func decoded(from text: Span<UInt8>) -> [UInt8]? {
@@ -177,7 +216,15 @@ struct PEMBlock {
         var characters: [UInt8] = []
         characters.reserveCapacity(content.count)
         defer { wipe(&characters) }
-        for index in content where !Self.isSpace(text[index]) { characters.append(text[index]) }
+        var place = content.lowerBound
+        while place < content.upperBound {
+            if Self.isEscape("n", in: text, at: place) || Self.isEscape("r", in: text, at: place) {
+                place += 2
+            } else {
+                if !Self.isSpace(text[place]) { characters.append(text[place]) }
+                place += 1
+            }
+        }
         let padding = characters.reversed().prefix { $0 == UInt8(ascii: "=") }.count
         guard !characters.isEmpty, characters.count % 4 == 0, padding <= 2,
             characters.dropLast(padding).allSatisfy(Self.isBase64)
@@ -199,6 +246,14 @@ struct PEMBlock {
         }
     }
 
+    private static func hasPrefix(_ prefix: [UInt8], _ text: Span<UInt8>) -> Bool {
+        prefix.count <= text.count && prefix.indices.allSatisfy { text[$0] == prefix[$0] }
+    }
+
+    private static func contains(_ part: [UInt8], _ text: Span<UInt8>) -> Bool {
+        text.indices.contains { hasPrefix(part, text.extracting($0...)) }
+    }
+
     /// The DER of the one PKCS#8 private key in a text.
     ///
     /// - Throws: ``PrivateKeyError``.
@@ -211,6 +266,13 @@ struct PEMBlock {
         guard let block = blocks.first(where: { $0.label == "PRIVATE KEY" }) else {
             if !blocks.isEmpty { throw .notPrivate }
             for index in text.indices where text[index] == 0 || text[index] > 0x7e { throw .notText }
+            let text = text.extracting(trimmed(0..<text.count, in: text))
+            if contains(begin, text) || contains(end, text) { throw .noLines }
+            if text.count >= 64 {
+                // "-----BEGIN ", and the beginning of a SEQUENCE in DER.
+                if hasPrefix(Array("LS0tLS1CRUdJTi".utf8), text) { throw .encodedAgain }
+                if text[0] == UInt8(ascii: "M"), (0x41...0x50).contains(text[1]) { throw .onlyBase64 }
+            }
             throw .noKey
         }
         guard blocks.count == 1 else { throw .severalKeys }

@@ -129,8 +129,8 @@ import Testing
         #expect(failure(pem(String(Self.p256.dropLast(4)))) == .malformed)
         #expect(failure(pem(Self.p256 + "AAAA")) == .malformed)
         #expect(failure(pem("*" + Self.p256.dropFirst())) == .malformed)
-        #expect(failure(pem(Self.p256).replacing("-----END PRIVATE KEY-----", with: "")) == .noKey)
-        #expect(failure(pem(Self.p256).replacing("-----END PRIVATE", with: "-----END PUBLIC")) == .noKey)
+        #expect(failure(pem(Self.p256).replacing("-----END PRIVATE KEY-----", with: "")) == .noLines)
+        #expect(failure(pem(Self.p256).replacing("-----END PRIVATE", with: "-----END PUBLIC")) == .noLines)
         // The public point of another key.
         let other = try SigningKey(generating: .ellipticCurve(.p256)).publicComponents().flatMap(\.octets)
         let der = Array(Self.p256Octets.dropLast(64)) + other

@@ -1,5 +1,6 @@
 """Clients' key files of every kind, and the protection of secrets from core dumps."""
 
+import base64
 import os
 import pathlib
 import resource
@@ -42,6 +43,12 @@ GOOD = {
     "with Windows line ends, and blank lines around": ("apple", b"\r\n" + pem(P256).replace(b"\n", b"\r\n") + b"\r\n\r\n"),
     "RSA": ("private_key_jwt", pem(RSA)),
     "RSA with Windows line ends": ("private_key_jwt", pem(RSA).replace(b"\n", b"\r\n")),
+    # Through an environment variable or JSON.
+    "line feeds as two characters": ("apple", pem(P256).replace(b"\n", rb"\n")),
+    "line ends as four characters": ("apple", pem(P256).replace(b"\n", rb"\r\n")),
+    "in quotation marks": ("apple", b'"' + pem(P256).strip() + b'"\n'),
+    "in quotation marks, with line feeds as two characters": ("apple", b"'" + pem(P256).replace(b"\n", rb"\n") + b"'"),
+    "indented": ("apple", b"".join(b"  \t" + line for line in pem(P256).splitlines(keepends=True))),
     "Ed25519": ("private_key_jwt", pem(ed25519.Ed25519PrivateKey.generate())),
 }
 BAD = {
@@ -49,6 +56,12 @@ BAD = {
     "empty": ("apple", b"", "it holds no private key"),
     "junk": ("apple", b"junk", "it holds no private key"),
     "a public key": ("apple", public(P256), "it holds a public key or a certificate"),
+    "in base64 again": ("apple", base64.b64encode(pem(P256)), "encoded in base64 once more; decode it with `base64 -d`"),
+    "base64 of the key alone": ("apple", b"\n".join(pem(P256).splitlines()[1:-1]), "it holds only the base64 of a key"),
+    "all in one line": ("apple", pem(P256).replace(b"\n", b" "), "are not lines of their own, or one is missing"),
+    "without its end": ("apple", pem(P256)[:-30], "are not lines of their own, or one is missing"),
+    "backslashes": ("apple", pem(P256).replace(b"\n", b"\\"), "are not lines of their own, or one is missing"),
+    "another escape": ("apple", pem(P256)[:60] + rb"\t" + pem(P256)[60:], "the private key is damaged"),
     "encrypted": ("apple", pem(P256, password=b"secret"), "the private key is encrypted"),
     "encrypted, with Windows line ends": (
         "apple", pem(P256, password=b"secret").replace(b"\n", b"\r\n"), "the private key is encrypted"
