@@ -35,8 +35,14 @@ package enum CallFailure: Error, Equatable, Sendable {
         case notHTTP, tooLarge, redirect, contentCoding, notJSON
         /// A status that is neither a success nor an OAuth error.
         case status(UInt)
-        /// A required member is missing, or a member has the wrong type.
+        /// A required member is missing, or a member has the wrong type, or characters that it can't have.
         case member(Member)
+        /// The UserInfo response is not about the ID Token's user.
+        case otherSubject
+        /// A claim of the UserInfo response has the wrong type.
+        case claim(String)
+        /// The discovery document names no UserInfo endpoint, although the settings say to read it.
+        case noUserInfoEndpoint
 
         /// A member of the response that Assay reads.
         package enum Member: String, Sendable {
@@ -48,6 +54,23 @@ package enum CallFailure: Error, Equatable, Sendable {
             case subject = "sub"
             case transferSubject = "transfer_sub"
             case email
+        }
+
+        /// Human-readable: what was found. Contains no text from the provider.
+        package var text: String {
+            switch self {
+            case .notHTTP: "the response is not HTTP"
+            case .tooLarge: "the response is too long"
+            case .redirect: "the response is a redirect, which is not followed"
+            case .contentCoding: "the response has a Content-Encoding, which was not requested"
+            case .notJSON: "the body is not one JSON object without duplicate members"
+            case .status(let status): "the response has status \(status), but no error member"
+            case .member(let member):
+                "\(member.rawValue) is missing, of another type, or has characters that it can't have"
+            case .otherSubject: "the UserInfo response's sub is missing, or is not the ID Token's"
+            case .claim(let name): "the UserInfo response's \(name) has an invalid type or form"
+            case .noUserInfoEndpoint: "the discovery document names no userinfo_endpoint"
+            }
         }
     }
 }

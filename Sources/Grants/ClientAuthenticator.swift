@@ -14,10 +14,12 @@ package struct AuthenticatedRequest<Endpoint>: ~Copyable, Sendable {
     private let body: SecretBytes
     /// The value of `Authorization`; `nil` if the client authenticates in the body, or not at all.
     private let authorization: SecretBytes?
+    package let secrets: SentSecrets
 
-    fileprivate init(body: SecretBytes, authorization: SecretBytes?) {
+    fileprivate init(body: SecretBytes, authorization: SecretBytes?, secrets: SentSecrets) {
         self.body = body
         self.authorization = authorization
+        self.secrets = secrets
     }
 
     /// Calls `write` once, with the body and the value of `Authorization`.
@@ -50,12 +52,12 @@ package struct ClientAuthenticator {
         switch request {
         case .code(let code, let redirectURI, let verifier):
             form.add("grant_type", "authorization_code")
-            form.add("code", code.text)
+            try form.add("code", code)
             if let redirectURI { form.add("redirect_uri", redirectURI) }
-            if let verifier { form.add("code_verifier", String(decoding: verifier.text, as: UTF8.self)) }
+            if let verifier { form.add("code_verifier", try SecretBytes(verifier.text.span)) }
         case .refresh(let token, let scopes):
             form.add("grant_type", "refresh_token")
-            form.add("refresh_token", token.text)
+            try form.add("refresh_token", token)
             if !scopes.isEmpty { form.add("scope", scopes.joined(separator: " ")) }
         case .clientCredentials(let scope):
             form.add("grant_type", "client_credentials")
@@ -69,7 +71,7 @@ package struct ClientAuthenticator {
         _ request: RevocationRequest, now: UnixTime
     ) throws(OpenSSLError) -> AuthenticatedRequest<RevocationEndpoint> {
         var form = Form()
-        form.add("token", request.token.text)
+        try form.add("token", request.token)
         if let hint = request.hint { form.add("token_type_hint", hint.rawValue) }
         return try authenticate(form, now: now)
     }
@@ -96,8 +98,12 @@ package struct ClientAuthenticator {
     ) throws(OpenSSLError) -> AuthenticatedRequest<Endpoint> {
         var form = form
         var authorization = bearer
+        // A provider may repeat the secret itself, although it was sent in another encoding.
+        var encoded: [SecretBytes] = []
         switch credential {
-        case .secret(let secret, .basic): authorization = try basicAuthorization(secret)
+        case .secret(let secret, .basic):
+            authorization = try basicAuthorization(secret)
+            encoded = [secret]
         case .secret(let secret, .post):
             form.add("client_id", clientID)
             form.add("client_secret", secret)
@@ -112,7 +118,9 @@ package struct ClientAuthenticator {
             form.add("client_assertion", try SecretBytes(assertion.span))
         case .none: form.add("client_id", clientID)
         }
-        return AuthenticatedRequest(body: try form.encoded(), authorization: authorization)
+        return AuthenticatedRequest(
+            body: try form.encoded(), authorization: authorization,
+            secrets: SentSecrets(form.secrets + encoded + [authorization].compactMap(\.self)))
     }
 
     /// ID and secret are form-encoded first (RFC 6749, section 2.3.1).
@@ -143,6 +151,12 @@ private struct Form {
 
     mutating func add(_ name: StaticString, _ text: String) { pairs.append((name, .text(text))) }
     mutating func add(_ name: StaticString, _ secret: SecretBytes) { pairs.append((name, .secret(secret))) }
+
+    mutating func add<Purpose>(_ name: StaticString, _ secret: SecretText<Purpose>) throws(OpenSSLError) {
+        add(name, try SecretBytes(secret.text.utf8.span))
+    }
+
+    var secrets: [SecretBytes] { pairs.compactMap { if case .secret(let secret) = $0.value { secret } else { nil } } }
 
     func encoded() throws(OpenSSLError) -> SecretBytes {
         let capacity = pairs.reduce(0) { total, pair in

@@ -21,6 +21,9 @@ package struct EndpointAnswer: Sendable {
 
     /// The response of a token endpoint (RFC 6749, section 5).
     ///
+    /// A backend may copy each member into a header field, so none may have other characters than RFC 6749 gives it
+    /// (appendix A).
+    ///
     /// - Parameter quirks: must include ``ProviderQuirk/revokedIsInvalidRequest`` only for a refresh.
     /// - Throws: ``CallFailure``.
     package func grant(_ quirks: Set<ProviderQuirk>, now: UnixTime) throws(CallFailure) -> Grant {
@@ -33,7 +36,8 @@ package struct EndpointAnswer: Sendable {
         guard let accessToken: AccessToken = try answer.secret("access_token", .accessToken) else {
             throw .answerInvalid(.member(.accessToken))
         }
-        guard let tokenType = try answer.text("token_type", .tokenType), tokenType.utf8.count <= 255 else {
+        let tokenType = try answer.text("token_type", .tokenType)
+        guard tokenType?.isTokenType ?? quirks.contains(.noTokenType) else {
             throw .answerInvalid(.member(.tokenType))
         }
         let idToken: SecretText<IDTokenPurpose>? = try answer.secret("id_token", .idToken)
@@ -77,8 +81,17 @@ package struct EndpointAnswer: Sendable {
         let answer = try readable()
         if let name = answer.errorName { throw .refused(name) }
         guard status == 200 else { throw .answerInvalid(.status(status)) }
-        guard answer.isString("sub", subject) else { throw .answerInvalid(.member(.subject)) }
+        guard answer.isString("sub", subject) else { throw .answerInvalid(.otherSubject) }
         return body
+    }
+
+    /// The provider's own explanation of an error, for operators (RFC 6749, section 5.2).
+    ///
+    /// - Parameter secrets: what the request contained. The explanation may repeat it, and is then returned without it.
+    /// - Returns: printable ASCII, at most 300 characters; `nil` if there is none.
+    package func errorDescription(without secrets: SentSecrets) -> String? {
+        guard let text = (try? JSONObject(body))?["error_description"]?.string else { return nil }
+        return secrets.removed(from: text, maximumLength: 300)
     }
 
     func readable() throws(CallFailure) -> JSONObject {
@@ -134,12 +147,19 @@ extension JSONObject {
 
     /// - Parameter areList: whether a list of strings is accepted in addition to RFC 6749's space-separated string.
     fileprivate func scopes(areList: Bool) throws(CallFailure) -> [String]? {
-        guard areList, let elements = self["scope"]?.elements else {
-            return try text("scope", .scope)?.split(separator: " ").map(String.init)
+        let scopes: [String]?
+        if areList, let elements = self["scope"]?.elements {
+            let texts = elements.compactMap(\.string)
+            guard texts.count == elements.count else { throw .answerInvalid(.member(.scope)) }
+            // Such a list may have several scopes in one string.
+            scopes = texts.isEmpty ? nil : texts
+        } else {
+            scopes = try text("scope", .scope)?.split(separator: " ").map(String.init)
         }
-        let scopes = elements.compactMap(\.string)
-        guard scopes.count == elements.count else { throw .answerInvalid(.member(.scope)) }
-        return scopes.isEmpty ? nil : scopes
+        guard scopes?.allSatisfy({ $0.split(separator: " ").allSatisfy { String($0).isScope } }) ?? true else {
+            throw .answerInvalid(.member(.scope))
+        }
+        return scopes
     }
 
     func text(

@@ -4,7 +4,8 @@ package import JSON
 /// The tokens that a token endpoint issued. Only ``EndpointAnswer`` creates one.
 package struct Grant: Sendable {
     package let accessToken: AccessToken
-    package let tokenType: String
+    /// `nil` if the provider does not say, which is allowed only with ``ProviderQuirk/noTokenType``.
+    package let tokenType: String?
     /// `nil` if the provider does not say.
     package let expiresAt: UnixTime?
     /// `nil` if there is none; after a refresh, the previous one then stays valid.

@@ -1,3 +1,5 @@
+package import OpenSSL
+
 /// A request to a token endpoint, without client authentication.
 package enum GrantRequest: Sendable {
     case code(AuthorizationCode, redirectURI: String?, verifier: CodeVerifier?)
@@ -34,4 +36,9 @@ package struct UserInfoRequest: Sendable {
 
     /// The value of `Authorization`.
     package var authorization: String { "Bearer " + accessToken.text }
+
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package func secrets() throws(OpenSSLError) -> SentSecrets {
+        SentSecrets([try SecretBytes(accessToken.text.utf8.span)])
+    }
 }

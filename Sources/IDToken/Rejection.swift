@@ -12,6 +12,8 @@ public enum Rejection: Error, Equatable, Sendable {
     case signatureInvalid
     case issuerMismatch
     case audienceMismatch
+    /// The token is for another configured audience than the one that was expected.
+    case audienceNotExpected
     case authorizedPartyMismatch
     case tokenExpired
     case tokenNotYetValid
@@ -88,7 +90,7 @@ public enum Rejection: Error, Equatable, Sendable {
         case .keyUnsuitable: .keyUnsuitable
         case .signatureInvalid: .signatureInvalid
         case .issuerMismatch: .issuerMismatch
-        case .audienceMismatch: .audienceMismatch
+        case .audienceMismatch, .audienceNotExpected: .audienceMismatch
         case .authorizedPartyMismatch: .authorizedPartyMismatch
         case .tokenExpired: .tokenExpired
         case .tokenNotYetValid: .tokenNotYetValid

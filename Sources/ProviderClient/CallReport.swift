@@ -23,8 +23,10 @@ package struct CallReport: Sendable {
     package let status: UInt?
     /// `nil` for a success.
     package let failure: CallFailure?
-    /// Why no connection could be opened, for operators.
+    /// Why no connection could be opened, or what is wrong with the response, for operators.
     package let reason: String?
+    /// The provider's own explanation of a failure, without the secrets of the request.
+    package let providerDescription: String?
 
     package enum ConnectionUse: String, Sendable, CaseIterable {
         case opened, reused, failed

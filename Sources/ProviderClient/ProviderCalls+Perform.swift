@@ -34,13 +34,17 @@ struct OutgoingMessage {
     let form: ByteBuffer?
     /// The value of `Authorization`.
     let authorization: String?
+    let secrets: SentSecrets
 
     init<Endpoint>(_ request: consuming AuthenticatedRequest<Endpoint>) {
+        secrets = request.secrets
         (form, authorization) = request.send { body, authorization in (ByteBuffer(bytes: body), authorization) }
     }
 
-    init(_ request: UserInfoRequest) {
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    init(_ request: UserInfoRequest) throws(OpenSSLError) {
         form = nil
+        secrets = try request.secrets()
         authorization = request.authorization
     }
 
@@ -90,7 +94,8 @@ extension ProviderCalls {
                     endpoint: call.endpoint, clientID: clientID, address: call.address,
                     startedAtUnixNanoseconds: startedAt,
                     nanoseconds: UInt64(max((loop.now - begun).nanoseconds, 0)), connection: sent.connection,
-                    status: sent.status, failure: failure, reason: sent.reason)
+                    status: sent.status, failure: failure, reason: sent.reason ?? failure?.answerFault?.text,
+                    providerDescription: failure == nil ? nil : sent.errorDescription)
                 onReport(report)
                 return withExtendedLifetime(call.slot) { Called(result: result, reports: [report]) }
             }
@@ -162,6 +167,7 @@ extension ProviderCalls {
         let connection: CallReport.ConnectionUse
         var status: UInt?
         var reason: String?
+        var errorDescription: String?
     }
 
     /// Authenticates the request and sends it, in one turn of the loop.
@@ -198,7 +204,10 @@ extension ProviderCalls {
             keepsConnection: !state.value.isStopped)
         return kept.connection.exchange(request).map { [self] answer in
             keep(kept)
-            return Sent(answer: Self.read(answer), connection: use, status: answer.head?.status.code)
+            let read = Self.read(answer)
+            return Sent(
+                answer: read, connection: use, status: answer.head?.status.code,
+                errorDescription: (try? read.get())?.errorDescription(without: message.secrets))
         }
     }
 
@@ -244,6 +253,8 @@ extension ProviderCalls {
 }
 
 extension CallFailure {
+    fileprivate var answerFault: AnswerFault? { if case .answerInvalid(let fault) = self { fault } else { nil } }
+
     /// The failure for a request that was sent, but got no complete response.
     fileprivate init(describing error: HTTPExchangeError) {
         switch error {

@@ -108,7 +108,9 @@ package final class ProviderCalls: Sendable {
         _ request: UserInfoRequest, of subject: String, by clientID: String, at address: FetchURL, _ slot: CallSlot,
         until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<[UInt8]>> {
-        let call = Call(.userInfo, at: address, until: deadline, slot) { _, _ in OutgoingMessage(request) }
+        let call = Call(.userInfo, at: address, until: deadline, slot) { _, _ throws(OpenSSLError) in
+            try OutgoingMessage(request)
+        }
         return perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.userInfo(of: subject) }
     }
 

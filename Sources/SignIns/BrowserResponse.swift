@@ -43,7 +43,7 @@ struct BrowserResponse {
     /// - Parameters:
     ///   - redirectURI: where the response was received; `nil` if the backend does not say.
     ///   - requiresIssuer: whether the provider says that its responses name the issuer; `nil` if that is not known.
-    /// - Throws: ``Problem/stateMismatch``, ``Problem/redirectURIMismatch``, ``Problem/responseIssuerMismatch``,
+    /// - Throws: ``Problem/stateMismatch``, ``Problem/redirectURIMismatch``, ``Problem/responseIssuerMismatch(_:)``,
     ///   ``Problem/signInDenied(context:)``, ``Problem/signInRefused(_:context:)``, ``Problem/requestInvalid(_:)``,
     ///   ``Problem/providerUnavailable(retryAfterSeconds:limit:)``.
     func check(
@@ -55,10 +55,10 @@ struct BrowserResponse {
         var canonicalIssuer: String?
         if let issuer {
             canonicalIssuer = policy.canonicalIssuer(of: issuer)
-            guard canonicalIssuer != nil else { throw .responseIssuerMismatch }
+            guard canonicalIssuer != nil else { throw .responseIssuerMismatch(.notTheProviders) }
         } else {
             guard let requiresIssuer else { throw .endpointUnknown }
-            if requiresIssuer { throw .responseIssuerMismatch }
+            if requiresIssuer { throw .responseIssuerMismatch(.missing) }
         }
         if let error {
             if Self.denials.contains(error) { throw .signInDenied(context: context) }

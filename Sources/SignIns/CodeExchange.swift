@@ -60,7 +60,7 @@ package struct ClaimedExchange {
     /// - Throws: a failure if neither the grant nor the request has an ID Token.
     package func exchanged(_ grant: Grant) throws(FinishFailure) -> ExchangedSignIn {
         if grant.idToken == nil, pending.first == nil {
-            throw FinishFailure(.providerAnswerInvalid, isSpent: true, dropsGrant: true)
+            throw FinishFailure(.providerAnswerInvalid(.member(.idToken)), isSpent: true, dropsGrant: true)
         }
         return ExchangedSignIn(pending: pending, grant: grant)
     }
@@ -101,13 +101,15 @@ package struct ExchangedSignIn {
         case .refused(let problem, _)?: throw FinishFailure(problem, isSpent: true, dropsGrant: true)
         case .verified(let exchanged, _)?:
             if let named = pending.responseIssuer, !named.isExactly(exchanged.identity.issuer) {
-                throw FinishFailure(.responseIssuerMismatch, isSpent: true, dropsGrant: true)
+                throw FinishFailure(.responseIssuerMismatch(.notTheTokens), isSpent: true, dropsGrant: true)
             }
             // Some claims, such as Apple's `real_user_status`, are only in the first token.
             answer = answer ?? exchanged
         case nil: break
         }
-        guard let answer else { throw FinishFailure(.providerAnswerInvalid, isSpent: true, dropsGrant: true) }
+        guard let answer else {
+            throw FinishFailure(.providerAnswerInvalid(.member(.idToken)), isSpent: true, dropsGrant: true)
+        }
         return VerifiedExchange(answer: answer, context: pending.signIn.content.context, grant: grant)
     }
 }
@@ -141,10 +143,13 @@ package struct VerifiedExchange {
         switch userInfo {
         case .failure(let reason): throw failure(Problem(reason))
         case .success(let text):
-            guard let claims = try? JSONObject(text),
-                let identity = try? answer.identity.completed(byUserInfo: claims, policy)
-            else { throw failure(.providerAnswerInvalid) }
-            return FinishedSignIn(answer: answer, identity: identity, context: context, grant: grant)
+            guard let claims = try? JSONObject(text) else { throw failure(.providerAnswerInvalid(.notJSON)) }
+            do throws(Rejection) {
+                let identity = try answer.identity.completed(byUserInfo: claims, policy)
+                return FinishedSignIn(answer: answer, identity: identity, context: context, grant: grant)
+            } catch {
+                throw failure(.providerAnswerInvalid(error.claim.map { .claim($0.string) } ?? .notJSON))
+            }
         }
     }
 }

@@ -100,7 +100,7 @@ package struct CodeToRevoke {
     /// - Throws: a failure if the grant has none.
     package func verification(of grant: Grant) throws(FinishFailure) -> VerifyRequest {
         guard let idToken = grant.idToken else {
-            throw FinishFailure(.providerAnswerInvalid, isSpent: true, dropsGrant: true)
+            throw FinishFailure(.providerAnswerInvalid(.member(.idToken)), isSpent: true, dropsGrant: true)
         }
         var parameters = VerificationParameters(
             audience: clientID, accessToken: grant.accessTokenText, code: code, expectedSubject: subject)

@@ -1,3 +1,7 @@
+private import Bytes
+private import Grants
+internal import IDToken
+
 /// The human-readable texts of problems.
 extension Problem {
     /// A few words, the same for every occurrence.
@@ -28,6 +32,7 @@ extension Problem {
         case .signInDenied: "Sign-in denied"
         case .storeUnavailable: "Store unavailable"
         case .rejected(let rejection, _): rejection.title
+        case .audienceNotExpected: Rejection.audienceNotExpected.title
         case .grantInvalid: "Grant invalid"
         case .clientRejected: "Client rejected"
         case .signInRefused, .providerRefused: "Refused by the provider"
@@ -90,8 +95,12 @@ extension Problem {
             "The response's state is not this sign-in's, so it belongs to another browser or tab; begin a new sign-in."
         case .redirectURIMismatch:
             "The response arrived at an address other than the redirect_uri that this sign-in began with; begin a new sign-in."
-        case .responseIssuerMismatch:
-            "The response's iss is missing or not this provider's issuer, so another provider may have sent it; begin a new sign-in."
+        case .responseIssuerMismatch(.missing):
+            "The response has this sign-in's state, but no iss, which the provider's discovery document promises; send all parameters that the redirect URI received, not code and state alone, and if iss is not among them, report it to the provider."
+        case .responseIssuerMismatch(.notTheProviders):
+            "The response's iss is not this provider's issuer, so another provider may have sent it; begin a new sign-in."
+        case .responseIssuerMismatch(.notTheTokens):
+            "The response's iss is not the issuer of the ID Token that its code was exchanged for; begin a new sign-in."
         case .signInDenied: "The user cancelled the sign-in; offer to begin a new one."
         case .nonceReplayed:
             "A token with this nonce was verified before, and a nonce can be used only once; begin a new sign-in."
@@ -100,14 +109,16 @@ extension Problem {
         case .storeUnavailable(isSpent: true):
             "The sign-in store did not confirm in time, so the sign-in or nonce may be used up; begin a new sign-in."
         case .rejected(let rejection, let kind): rejection.detail(of: kind)
+        case .audienceNotExpected(let expected):
+            "The token is for another of the provider's audiences than \(expected.quotedASCII(maximumLength: 255)), which the sign-in or request is for; name the token's own as audience: for a sign-in, when it begins."
         case .grantInvalid:
             "The provider says that the code or token has expired, was used or revoked, or belongs to another client; have the user sign in again."
         case .clientRejected:
             "The provider refuses the client's credentials, or its redirect URI; correct the client in the settings."
         case .signInRefused, .providerRefused:
             "The provider refused the request; see provider_error, and correct the request or the client's settings at the provider."
-        case .providerAnswerInvalid:
-            "The provider's response does not conform to the protocol; see the log, and try again later unless spent is true."
+        case .providerAnswerInvalid(let fault):
+            "The provider's response does not conform to the protocol: \(fault.text); check the provider's endpoints in the settings, and try again later unless spent is true."
         case .providerUnavailable(_, nil):
             "The provider can't be reached, or can't respond now; try again, unless spent is true."
         case .providerUnavailable(_, let limit?):

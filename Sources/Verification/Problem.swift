@@ -38,7 +38,7 @@ package enum Problem: Error, Equatable, Sendable {
     case nonceReplayed
     case stateMismatch
     case redirectURIMismatch
-    case responseIssuerMismatch
+    case responseIssuerMismatch(ResponseIssuerFault)
     /// - Parameter context: the backend's own data, such as the page to which the user should return.
     case signInDenied(context: String?)
     /// The provider ended the sign-in in the browser with another error.
@@ -47,12 +47,16 @@ package enum Problem: Error, Equatable, Sendable {
     ///   unknown.
     case storeUnavailable(isSpent: Bool)
     case rejected(Rejection, of: TokenKind = .idToken)
+    /// Like `rejected(.audienceNotExpected)`.
+    ///
+    /// - Parameter expected: one of the configured audiences.
+    case audienceNotExpected(_ expected: String)
     /// The code or token can't be used.
     case grantInvalid(OAuthErrorName)
     /// The provider refuses the client's credentials.
     case clientRejected(OAuthErrorName)
     case providerRefused(OAuthErrorName)
-    case providerAnswerInvalid
+    case providerAnswerInvalid(CallFailure.AnswerFault)
     /// - Parameter limit: the setting whose limit was reached, if that is the reason.
     case providerUnavailable(retryAfterSeconds: Int64, limit: String? = nil)
     case keysUnavailable(retryAfterSeconds: Int64)
@@ -65,6 +69,13 @@ package enum Problem: Error, Equatable, Sendable {
         case idToken
         case accessToken
         case notification
+    }
+
+    /// What is wrong with the issuer of a response to the redirect URI.
+    package enum ResponseIssuerFault: Sendable {
+        case missing
+        case notTheProviders
+        case notTheTokens
     }
 
     /// Stable: clients may depend on it.
@@ -96,6 +107,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .storeUnavailable: "store_unavailable"
         case .rejected(let rejection, _):
             rejection.code.rawValue
+        case .audienceNotExpected: Rejection.Code.audienceMismatch.rawValue
         case .grantInvalid: "grant_invalid"
         case .clientRejected: "client_rejected"
         case .signInRefused, .providerRefused: "provider_refused"
@@ -123,7 +135,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .requestTooLarge: 413
         case .contentTypeUnsupported: 415
         case .rejected(.cryptographyUnavailable, _): 500
-        case .rejected: 422
+        case .rejected, .audienceNotExpected: 422
         case .signInInvalid, .signInExpired, .signInReplayed, .nonceReplayed: 422
         case .stateMismatch, .redirectURIMismatch, .responseIssuerMismatch, .signInDenied, .signInRefused,
             .grantInvalid, .providerRefused:
@@ -157,6 +169,12 @@ package enum Problem: Error, Equatable, Sendable {
 }
 
 extension Problem {
+    /// - Parameter audience: the one that the token was expected to be for, which is configured.
+    func naming(_ audience: String?) -> Problem {
+        guard case .rejected(.audienceNotExpected, _) = self, let audience else { return self }
+        return .audienceNotExpected(audience)
+    }
+
     /// The problem for a failed call to a provider's endpoint.
     package init(_ failure: CallFailure) {
         self =
@@ -167,7 +185,7 @@ extension Problem {
             case .grantInvalid(let name, _): .grantInvalid(name)
             case .clientRejected(let name): .clientRejected(name)
             case .refused(let name): .providerRefused(name)
-            case .answerInvalid: .providerAnswerInvalid
+            case .answerInvalid(let fault): .providerAnswerInvalid(fault)
             }
     }
 

@@ -15,6 +15,7 @@ extension Rejection {
             "The token's header has crit, b64 or zip, or a typ other than an access token's (at+jwt); send the access token, not the ID Token or another token."
         case .audienceMismatch:
             "The token's aud is not one of this API's identifiers; check audiences, and send the access token, not the ID Token, whose aud is the client."
+        case .audienceNotExpected: idTokenDetail
         case .authorizedPartyMismatch:
             "The token was issued to a client that this API does not accept; if it is one of yours, add it to authorized_parties."
         case .tokenExpired: "The token's exp has passed; have the client refresh it."

@@ -14,7 +14,8 @@ extension Rejection {
             "The notification's header has crit, b64 or zip, or a typ that does not fit its events; check that it is a notification, and not another token."
         case .issuerMismatch:
             "The notification's iss is not this provider's issuer, byte for byte; check issuer in the settings."
-        case .audienceMismatch: "None of the notification's audiences is configured; check audiences."
+        case .audienceMismatch, .audienceNotExpected:
+            "None of the notification's audiences is configured; check audiences."
         case .tokenExpired: "The notification's exp has passed; check for a queue that delays notifications."
         case .tokenNotYetValid:
             "The notification's nbf or iat is in the future; check this machine's clock and the provider's."

@@ -10,7 +10,7 @@ extension Rejection {
         case .keyUnsuitable: "Key unsuitable"
         case .signatureInvalid: "Invalid signature"
         case .issuerMismatch: "Issuer mismatch"
-        case .audienceMismatch: "Audience mismatch"
+        case .audienceMismatch, .audienceNotExpected: "Audience mismatch"
         case .authorizedPartyMismatch: "Authorized party mismatch"
         case .tokenExpired: "Token expired"
         case .tokenNotYetValid: "Token not yet valid"
@@ -71,6 +71,8 @@ extension Rejection {
             "The token's iss, its tenant or its key's issuer is not one that this provider accepts; check issuer and tenants in the settings."
         case .audienceMismatch:
             "None of the token's audiences is configured, or one of them is neither configured nor trusted; check audiences and trusted_audiences."
+        case .audienceNotExpected:
+            "The token is for another of the provider's audiences than the one that was expected; name the token's own."
         case .authorizedPartyMismatch:
             "The token's azp is not an accepted party; if it is your client ID, add it to authorized_parties."
         case .tokenExpired: "The token's exp has passed; have the user sign in again."

@@ -21,7 +21,7 @@ extension RequestVerifier {
             }
             return try verify(token, request, dialect, index, slot, now)
         } catch {
-            return .decided(.refused(error, provider: index))
+            return .decided(.refused(error.naming(request.parameters.audience), provider: index))
         }
     }
 

@@ -79,7 +79,7 @@ package final class RequestVerifier {
             }
             return try verify(token, request, index, slot, now)
         } catch {
-            return .decided(.refused(error, provider: index))
+            return .decided(.refused(error.naming(request.parameters.audience), provider: index))
         }
     }
 

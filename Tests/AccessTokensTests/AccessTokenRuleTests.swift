@@ -56,7 +56,7 @@ import Testing
     @Test func `the request may narrow the audience`() {
         let two = plain.policy { $0.audiences.append("https://b.example") }
         #expect(two.expecting { $0.audience = "https://rs.example.com/" }.rejection == nil)
-        #expect(two.expecting { $0.audience = "https://b.example" }.rejection == .audienceMismatch)
+        #expect(two.expecting { $0.audience = "https://b.example" }.rejection == .audienceNotExpected)
     }
 
     @Test func `without audiences, the client decides, and an audience is refused`() {

@@ -80,6 +80,11 @@ import Testing
         (#"{"access_token":"é","token_type":"b"}"#, .answerInvalid(.member(.accessToken))),
         (#"{"access_token":"a"}"#, .answerInvalid(.member(.tokenType))),
         (#"{"access_token":"a","token_type":["b"]}"#, .answerInvalid(.member(.tokenType))),
+        (#"{"access_token":"a\nb","token_type":"b"}"#, .answerInvalid(.member(.accessToken))),
+        (#"{"access_token":"a","token_type":"b","refresh_token":"\u007f"}"#, .answerInvalid(.member(.refreshToken))),
+        (#"{"access_token":"a","token_type":"b","id_token":"a\r\nb"}"#, .answerInvalid(.member(.idToken))),
+        (#"{"access_token":"a","token_type":"b","scope":"a\tb"}"#, .answerInvalid(.member(.scope))),
+        (#"{"access_token":"a","token_type":"b","scope":"a \"b"}"#, .answerInvalid(.member(.scope))),
         (#"{"access_token":"a","token_type":"b","refresh_token":1}"#, .answerInvalid(.member(.refreshToken))),
         (#"{"access_token":"a","token_type":"b","id_token":{}}"#, .answerInvalid(.member(.idToken))),
         (#"{"access_token":"a","token_type":"b","scope":["a"]}"#, .answerInvalid(.member(.scope))),
@@ -133,6 +138,32 @@ import Testing
     }
 
     @Test(arguments: [
+        "Bearer", "bearer", "DPoP", "N_A", "pop.1", "urn:ietf:params:oauth:token-type:x", "https://op.example/t?a=1#b",
+    ])
+    func `a token type is a name or a URI`(type: String) throws {
+        let answer = Self.answer(#"{"access_token":"a","token_type":"\#(type)"}"#)
+        #expect(try answer.grant([], now: Self.now).tokenType == type)
+    }
+
+    /// A backend may write it into a header field, in front of the access token.
+    @Test(arguments: [
+        #"Bearer\r\nX-User: 1"#, #"Bearer\n"#, "Bearer ", " Bearer", "Bearer a", #"Bearer\u0001"#, #"Bearer\""#,
+        "Bearér",
+        "Bearer,", "Bearer=", "-:", ":", "1:a", #"a:\\"#, "a: b", String(repeating: "b", count: 256),
+    ])
+    func `another token type is refused, whatever the preset`(type: String) {
+        let answer = Self.answer(#"{"access_token":"a","token_type":"\#(type)"}"#)
+        #expect(failure(answer) == .answerInvalid(.member(.tokenType)))
+        #expect(failure(answer, [.noTokenType]) == .answerInvalid(.member(.tokenType)))
+    }
+
+    @Test(arguments: [#"{"access_token":"a"}"#, #"{"access_token":"a","token_type":null}"#])
+    func `a token type may be missing where the preset says so`(body: String) throws {
+        #expect(try Self.answer(body).grant([.noTokenType], now: Self.now).tokenType == nil)
+        #expect(failure(Self.answer(body)) == .answerInvalid(.member(.tokenType)))
+    }
+
+    @Test(arguments: [
         (nil, nil), ("7", Int64(7)), ("0", 1), ("60", 60), ("3600", 60), ("-1", nil), ("", nil), ("1.5", nil),
         ("Tue, 24 Nov 2026 00:00:00 GMT", nil), ("99999999999999999999", nil),
     ])
@@ -151,7 +182,7 @@ import Testing
         #expect(try answer.grant([.scopeIsList], now: Self.now).scopes == scopes)
     }
 
-    @Test(arguments: ["[1]", #"["a",null]"#, "{}", "1"])
+    @Test(arguments: ["[1]", #"["a",null]"#, #"["a\n"]"#, "{}", "1"])
     func `what is no list of texts is mistyped`(value: String) {
         let answer = Self.answer(#"{"access_token":"a","token_type":"b","scope":\#(value)}"#)
         #expect(failure(answer, [.scopeIsList]) == .answerInvalid(.member(.scope)))
@@ -204,9 +235,9 @@ import Testing
 
     @Test(arguments: [
         (#"{"sub":"1","name":"a"}"#, UInt(200), nil),
-        (#"{"sub":"2"}"#, 200, CallFailure.answerInvalid(.member(.subject))),
-        (#"{"sub":1}"#, 200, .answerInvalid(.member(.subject))),
-        ("{}", 200, .answerInvalid(.member(.subject))), ("x.y.z", 200, .answerInvalid(.notJSON)),
+        (#"{"sub":"2"}"#, 200, CallFailure.answerInvalid(.otherSubject)),
+        (#"{"sub":1}"#, 200, .answerInvalid(.otherSubject)),
+        ("{}", 200, .answerInvalid(.otherSubject)), ("x.y.z", 200, .answerInvalid(.notJSON)),
         (#"{"error":"invalid_token"}"#, 401, .refused(.invalidToken)), ("{}", 401, .answerInvalid(.status(401))),
         ("", 500, .unavailable(.status(500), retryAfterSeconds: nil)),
     ])

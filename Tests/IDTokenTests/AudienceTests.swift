@@ -53,6 +53,10 @@ import Testing
         #expect(signIn.with("aud", #"["ios","web"]"#).rejection == nil)
         #expect(signIn.with("aud", #""android""#).rejection == .audienceMismatch)
         #expect(SignIn.plain.policy { $0.audiences = [] }.rejection == .audienceMismatch)
+        let narrowed = signIn.expecting { $0.audience = "ios" }
+        #expect(narrowed.rejection == .audienceNotExpected)
+        #expect(narrowed.with("aud", #""android""#).rejection == .audienceMismatch)
+        #expect(narrowed.with("aud", #""ios""#).rejection == nil)
     }
 
     @Test func `a second audience that is neither ours nor trusted is refused without azp`() {
@@ -94,7 +98,7 @@ import Testing
     @Test func `a sign-in for one client takes no token of another of ours`() {
         let signIn = SignIn.plain.policy { $0.audiences = ["client", "web"] }
         #expect(signIn.expecting { $0.audience = "client" }.rejection == nil)
-        #expect(signIn.expecting { $0.audience = "web" }.rejection == .audienceMismatch)
+        #expect(signIn.expecting { $0.audience = "web" }.rejection == .audienceNotExpected)
         #expect(
             signIn.with("aud", #"["client","web"]"#).expecting { $0.audience = "web" }.rejection == .audienceMismatch)
         #expect(

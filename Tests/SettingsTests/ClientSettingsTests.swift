@@ -131,8 +131,9 @@ import Testing
         #expect(try fault("providers:\n  - id: p\n" + indented(plain)).message.contains("https://"))
         let apple = try read(provider: "preset: apple\naudiences: [a]")
         #expect(apple.endpoints.revocation == "https://appleid.apple.com/auth/revoke")
-        #expect(apple.quirks == Set(ProviderQuirk.allCases).subtracting([.scopeIsList]))
+        #expect(apple.quirks == Set(ProviderQuirk.allCases).subtracting([.scopeIsList, .noTokenType]))
         #expect(try read(provider: "preset: twitch\naudiences: [a]").quirks == [.scopeIsList])
+        #expect(try read(provider: "preset: linkedin\naudiences: [a]").quirks == [.noTokenType])
         let other = try read(
             provider: "preset: apple\naudiences: [a]\nquirks: []\nendpoints: { token: \"https://b.example/t\" }")
         #expect(other.quirks.isEmpty && other.endpoints.token == "https://b.example/t")

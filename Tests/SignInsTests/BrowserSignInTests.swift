@@ -176,11 +176,16 @@ import Verification
                 == .redirectURIMismatch)
         #expect(
             problem(#"{"state": "STATE", "code": "c"}"#, members: #", "redirect_uri": "\#(Self.callback)""#) == nil)
-        #expect(problem(#"{"state": "STATE", "code": "c", "iss": "https://evil.example"}"#) == .responseIssuerMismatch)
-        #expect(problem(#"{"state": "STATE", "code": "c"}"#, requiresIssuer: true) == .responseIssuerMismatch)
+        #expect(
+            problem(#"{"state": "STATE", "code": "c", "iss": "https://evil.example"}"#)
+                == .responseIssuerMismatch(.notTheProviders))
+        #expect(
+            problem(#"{"state": "STATE", "code": "c"}"#, requiresIssuer: true)
+                == .responseIssuerMismatch(.missing))
         #expect(problem(#"{"state": "STATE", "code": "c"}"#, requiresIssuer: nil) == .endpointUnknown)
         #expect(
-            problem(#"{"state": "STATE", "error": "access_denied"}"#, requiresIssuer: true) == .responseIssuerMismatch)
+            problem(#"{"state": "STATE", "error": "access_denied"}"#, requiresIssuer: true)
+                == .responseIssuerMismatch(.missing))
         #expect(problem(#"{"state": "STATE", "code": "c", "user": "no JSON"}"#) == nil)
         for name in ["access_denied", "user_cancelled_authorize", "user_cancelled_login"] {
             #expect(problem(#"{"state": "STATE", "error": "\#(name)"}"#) == .signInDenied(context: "/back"))

@@ -34,7 +34,9 @@ import Verification
 
     @Test func `a grant whose ID Token is missing or refused is dropped`() throws {
         let (code, grant) = (try code(), try grant())
-        expectDropped(.providerAnswerInvalid) { () throws(FinishFailure) in _ = try code.verification(of: grant) }
+        expectDropped(.providerAnswerInvalid(.member(.idToken))) { () throws(FinishFailure) in
+            _ = try code.verification(of: grant)
+        }
         expectDropped(.rejected(.subjectMismatch)) { () throws(FinishFailure) in
             _ = try code.revocation(of: grant, .refused(.rejected(.subjectMismatch), provider: 0))
         }

@@ -12,13 +12,13 @@ import Testing
 @Suite struct CallTelemetryTests {
     private static func report(
         _ failure: CallFailure?, _ endpoint: CallEndpoint = .token, client: String = "c",
-        _ connection: CallReport.ConnectionUse = .opened
+        _ connection: CallReport.ConnectionUse = .opened, reason: String? = nil, description: String? = nil
     ) throws -> CallReport {
         CallReport(
             endpoint: endpoint, clientID: client,
             address: try FetchURL("https://a.example/token", allowingHTTP: false), startedAtUnixNanoseconds: 0,
             nanoseconds: 7_000_000, connection: connection, status: failure == nil ? 200 : nil, failure: failure,
-            reason: nil)
+            reason: reason, providerDescription: description)
     }
 
     private static func telemetry(
@@ -99,5 +99,34 @@ import Testing
         #expect(lines.first?["outcome"] == .string("unavailable"))
         #expect(lines.last?["provider_error"] == .string("unauthorized_client"))
         #expect(lines.last?["client"] == .string("c"))
+    }
+
+    @Test func `each cause of an outage is told once, in the provider's own words too`() async throws {
+        let result = try #require(
+            await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+                let sink = LogSink()
+                let telemetry = CallTelemetryTests.telemetry(sink)
+                func record(_ failure: CallFailure?, _ reason: String? = nil, _ description: String? = nil) throws {
+                    telemetry.record(
+                        try CallTelemetryTests.report(failure, reason: reason, description: description), provider: "p")
+                }
+                for _ in 0..<2 {
+                    try record(.notSent(.unreachable), "refused")
+                    try record(.answerInvalid(.member(.tokenType)), "no type", "it is gone")
+                    try record(.answerInvalid(.member(.idToken)), "no token")
+                }
+                // The number is bounded.
+                for number in 0..<50 { try record(.notSent(.unreachable), "\(number)") }
+                try record(nil)
+                try record(.clientRejected(.invalidClient), nil, "the secret is over")
+                await sink.close()
+            })
+        let lines = try result.standardErrorContent.split(separator: UInt8(ascii: "\n")).map { line in
+            try #require(try JSONTree(readingObject: Array(line)).object)
+        }
+        #expect(lines.prefix(4).map { $0["reason"]?.string } == ["refused", "no type", "no token", "0"])
+        #expect(
+            lines.map { $0["provider_description"]?.string }.compactMap(\.self) == ["it is gone", "the secret is over"])
+        #expect(lines.count == 16 + 2)
     }
 }

@@ -96,7 +96,7 @@ import Testing
         (.grantInvalid(.invalidGrant), "grant_invalid", 422),
         (.providerRefused(.other), "provider_refused", 422),
         (.clientRejected(.invalidClient), "client_rejected", 502),
-        (.providerAnswerInvalid, "provider_answer_invalid", 502),
+        (.providerAnswerInvalid(.member(.tokenType)), "provider_answer_invalid", 502),
         (.endpointUnknown, "provider_unavailable", 503),
         (.callsFull, "provider_unavailable", 503),
         (.storeUnavailable(isSpent: false), "store_unavailable", 503),

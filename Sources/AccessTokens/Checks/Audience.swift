@@ -9,7 +9,8 @@ internal import IDToken
 /// ``checkClient(_:_:_:)``.
 ///
 /// - Parameter audience: if given, the only audience that counts as ours.
-/// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/audienceMismatch``.
+/// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/audienceMismatch``,
+///   ``Rejection/audienceNotExpected``.
 /// - Source: RFC 9068, section 4, step 4.
 func checkResourceAudience(
     _ claims: Claims, _ policy: ProviderPolicy, narrowedTo audience: String?
@@ -20,9 +21,8 @@ func checkResourceAudience(
         return audiences
     }
     guard !audiences.isEmpty else { throw .claimMissing(.audience) }
-    let isOurs = audiences.contains { candidate in
-        policy.audiences.containsExactly(candidate) && audience.map { candidate.isExactly($0) } ?? true
-    }
-    guard isOurs else { throw .audienceMismatch }
+    let ours = audiences.filter(policy.audiences.containsExactly)
+    guard !ours.isEmpty else { throw .audienceMismatch }
+    guard audience.map(ours.containsExactly) ?? true else { throw .audienceNotExpected }
     return audiences
 }

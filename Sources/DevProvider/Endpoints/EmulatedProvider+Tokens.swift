@@ -35,9 +35,10 @@ extension EmulatedProvider {
             person: authorization.person, clientID: authorization.clientID, nonce: nonce, scopes: authorization.scopes,
             authenticatedAt: authorization.authenticatedAt, accessToken: tokens.accessToken)
         var members: [String: JSONTree] = [
-            "access_token": .string(tokens.accessToken), "token_type": .string("Bearer"), "expires_in": .integer(3600),
+            "access_token": .string(tokens.accessToken), "expires_in": .integer(3600),
             "id_token": .string(try keys.sign(try idTokenClaims(request, now: now), type: dialect.headerType)),
         ]
+        if !settings.quirks.contains(.noTokenType) { members["token_type"] = .string("Bearer") }
         if let refreshToken = tokens.refreshToken { members["refresh_token"] = .string(refreshToken) }
         if !authorization.scopes.isEmpty, !dialect.sendsUserOnce {
             members["scope"] = .string(authorization.scopes.joined(separator: " "))

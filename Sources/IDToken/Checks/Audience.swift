@@ -10,7 +10,7 @@ private import Bytes
 ///
 /// - Parameter audience: if given, the only audience that counts as ours for this sign-in.
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/audienceMismatch``,
-///   ``Rejection/authorizedPartyMismatch``.
+///   ``Rejection/audienceNotExpected``, ``Rejection/authorizedPartyMismatch``.
 /// - Source: OpenID Connect Core 1.0, 3.1.3.7, steps 3 to 5.
 func checkAudience(
     _ claims: Claims, _ policy: ProviderPolicy, narrowedTo audience: String?
@@ -28,7 +28,9 @@ func checkAudience(
         isAnyConfigured = isAnyConfigured || isConfigured
         isEachTrusted = isEachTrusted && (isConfigured || policy.trustedAudiences.containsExactly(candidate))
     }
-    guard isAnyConfigured else { throw .audienceMismatch }
+    guard isAnyConfigured else {
+        throw audiences.contains(where: policy.audiences.containsExactly) ? .audienceNotExpected : .audienceMismatch
+    }
     if audiences.count > 1, !isEachTrusted {
         guard let authorizedParty = try claims.string(.authorizedParty) else { throw .audienceMismatch }
         guard

@@ -27,6 +27,8 @@ public enum ProviderQuirk: String, Sendable, CaseIterable {
     case formPostForScopes = "form_post_for_scopes"
     /// Its token endpoint returns the granted scopes as a list of strings, not as one string.
     case scopeIsList = "scope_is_list"
+    /// Its token endpoint returns no `token_type`.
+    case noTokenType = "no_token_type"
 }
 
 /// The audience of the assertions by which clients authenticate (`private_key_jwt`).

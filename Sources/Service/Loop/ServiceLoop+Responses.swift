@@ -10,7 +10,7 @@ extension ServiceLoop {
     /// Counts and logs a request, and creates its response.
     func end(
         _ record: RequestRecord, _ status: HTTPResponseStatus, _ contentType: StaticString?, _ body: [UInt8] = [],
-        constant: ByteBuffer? = nil, code: String? = nil, provider: Int? = nil, limit: String? = nil,
+        constant: ByteBuffer? = nil, code: String? = nil, provider: Int? = nil, remark: LogRemark? = nil,
         headers: [(name: String, value: String)] = []
     ) -> HTTPResponse {
         let duration = SystemClocks.monotonicMicroseconds() - record.startedAtMicroseconds
@@ -19,7 +19,7 @@ extension ServiceLoop {
         if let name = record.clientName { metrics.countCaller(.certificate(name, record.listener)) }
         let provider = provider.map { providerIDs[$0] }
         telemetry.record(
-            record, status: status.code, code: code, provider: provider, limit: limit, microseconds: duration)
+            record, status: status.code, code: code, provider: provider, remark: remark, microseconds: duration)
         var response = HTTPResponse(
             status: status, contentType: contentType, body: body, requestID: record.id, headers: headers,
             closesConnection: stage != .serving)
@@ -36,7 +36,7 @@ extension ServiceLoop {
         let body = json { problem.write(to: &$0, requestID: record.id, spent: spent) }
         return end(
             record, problem.responseStatus, "application/problem+json", body, code: problem.code, provider: provider,
-            limit: problem.limit, headers: problem.headers)
+            remark: LogRemark(problem), headers: problem.headers)
     }
 
     func end(_ record: RequestRecord, json: [UInt8], status: HTTPResponseStatus = .ok) -> HTTPResponse {

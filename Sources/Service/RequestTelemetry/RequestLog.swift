@@ -1,5 +1,6 @@
 internal import Telemetry
 internal import Verification
+private import Grants
 private import Host
 private import JSON
 internal import NIOCore
@@ -25,7 +26,7 @@ final class RequestLog {
         let status: UInt
         let code: String?
         let provider: String?
-        let limit: String?
+        let remark: LogRemark?
         /// A name in the settings, so callers can't choose it.
         let keyName: String?
         let policy: String?
@@ -45,14 +46,14 @@ final class RequestLog {
     }
 
     func write(
-        _ record: RequestRecord, status: UInt, code: String?, provider: String?, limit: String?,
+        _ record: RequestRecord, status: UInt, code: String?, provider: String?, remark: LogRemark?,
         microseconds: Int64, trace: RequestTrace?
     ) {
         let route = record.route
         if route.isProbe, !includesProbes, status == 200 || status == 503 { return }
         if status >= 400 {
             let refusal = Refusal(
-                route: route, status: status, code: code, provider: provider, limit: limit, keyName: record.keyName,
+                route: route, status: status, code: code, provider: provider, remark: remark, keyName: record.keyName,
                 policy: record.policy)
             guard !isLimited(refusal) || repeats?.admits(refusal, now: SystemClocks.monotonic()) != false else {
                 return
@@ -65,7 +66,7 @@ final class RequestLog {
         writeOutcome(route, status, code, provider)
         if let policy = record.policy { lines.member("policy", policy) }
         lines.member("duration_us", microseconds)
-        if let limit { lines.member("limit", limit) }
+        remark?.write(to: &lines)
         if let name = record.keyName { lines.member("api_key", name) }
         if let name = record.clientName { lines.member("client_certificate", name) }
         trace?.write(to: &lines)
@@ -112,7 +113,7 @@ final class RequestLog {
             if let refusal = requests.kind {
                 writeOutcome(refusal.route, refusal.status, refusal.code, refusal.provider)
                 if let policy = refusal.policy { lines.member("policy", policy) }
-                if let limit = refusal.limit { lines.member("limit", limit) }
+                refusal.remark?.write(to: &lines)
                 if let name = refusal.keyName { lines.member("api_key", name) }
             }
             lines.member("suppressed", Int64(requests.count))
@@ -134,5 +135,29 @@ final class RequestLog {
         guard lines.count > 0 else { return }
         sink.write(lines.bytes)
         lines.removeAll()
+    }
+}
+
+/// What a line says about a problem beyond its code. Contains no text from outside.
+enum LogRemark: Hashable {
+    /// The setting whose limit was reached.
+    case limit(String)
+    /// What is wrong with a provider's response.
+    case reason(String)
+
+    init?(_ problem: Problem) {
+        switch problem {
+        case .providerAnswerInvalid(let fault): self = .reason(fault.text)
+        default:
+            guard let limit = problem.limit else { return nil }
+            self = .limit(limit)
+        }
+    }
+
+    fileprivate func write(to lines: inout JSONWriter) {
+        switch self {
+        case .limit(let limit): lines.member("limit", limit)
+        case .reason(let reason): lines.member("reason", reason)
+        }
     }
 }

@@ -34,11 +34,11 @@ struct RequestTelemetry {
     }
 
     func record(
-        _ record: RequestRecord, status: UInt, code: String?, provider: String?, limit: String?, microseconds: Int64
+        _ record: RequestRecord, status: UInt, code: String?, provider: String?, remark: LogRemark?, microseconds: Int64
     ) {
         let span = spans?.record(record, status: status, code: code, provider: provider, microseconds: microseconds)
         log?.write(
-            record, status: status, code: code, provider: provider, limit: limit, microseconds: microseconds,
+            record, status: status, code: code, provider: provider, remark: remark, microseconds: microseconds,
             trace: RequestTrace(caller: record.caller, span: span))
     }
 

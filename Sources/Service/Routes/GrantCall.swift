@@ -59,10 +59,10 @@ struct GrantCall {
     }
 
     /// - Returns: `nil` if UserInfo is not read.
-    /// - Throws: ``Problem/endpointUnknown``, ``Problem/providerAnswerInvalid`` if the discovery document names none.
+    /// - Throws: ``Problem/endpointUnknown``, ``Problem/providerAnswerInvalid(_:)`` if the discovery document names none.
     func userInfoEndpoint() throws(Problem) -> FetchURL? {
         guard grants.rules.readsUserInfo else { return nil }
-        return try known(grants.userInfoEndpoint(discovered), else: .providerAnswerInvalid)
+        return try known(grants.userInfoEndpoint(discovered), else: .providerAnswerInvalid(.noUserInfoEndpoint))
     }
 
     private var discovered: DiscoveredEndpoints? { verifier.discoveredEndpoints(ofProvider: number) }

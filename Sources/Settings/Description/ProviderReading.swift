@@ -118,7 +118,7 @@ struct ProviderReading {
         Member(
             Setting(
                 "quirks", listOf: ValueType<ProviderQuirk>.word,
-                "How the provider's endpoints differ from the protocol. `revoked_is_invalid_request`: for a refresh, `invalid_request` means that the token was revoked. `refresh_tokens_stay`: a refresh token stays valid after use. `no_openid_scope`: `openid` is not added to the scopes. `form_post_for_scopes`: if scopes are requested, the response is a form POST. `scope_is_list`: the token endpoint returns the granted scopes as a list."
+                "How the provider's endpoints differ from the protocol. `revoked_is_invalid_request`: for a refresh, `invalid_request` means that the token was revoked. `refresh_tokens_stay`: a refresh token stays valid after use. `no_openid_scope`: `openid` is not added to the scopes. `form_post_for_scopes`: if scopes are requested, the response is a form POST. `scope_is_list`: the token endpoint returns the granted scopes as a list. `no_token_type`: the token endpoint returns no `token_type`."
             ), at: \.quirks),
         Member([endpoints], read: readEndpoints),
         Member(ofClients, read: readClients),

@@ -29,8 +29,8 @@ package final class CallTelemetry: Sendable {
 
     fileprivate struct State {
         var counts = Counts()
-        /// Endpoints whose last call failed.
-        var failing: Set<Endpoint> = []
+        /// Endpoints whose last call failed, and the causes that have been logged since the last call that did not.
+        var failing: [Endpoint: Set<Cause>] = [:]
         /// When a client's rejection was last logged; removed once the client is accepted again.
         var rejections: [Client: MonotonicTime] = [:]
     }
@@ -38,6 +38,11 @@ package final class CallTelemetry: Sendable {
     fileprivate struct Endpoint: Hashable {
         let provider: String
         let endpoint: CallEndpoint
+    }
+
+    fileprivate struct Cause: Hashable {
+        let outcome: CallOutcome
+        let reason: String?
     }
 
     fileprivate struct Client: Hashable {
@@ -48,6 +53,7 @@ package final class CallTelemetry: Sendable {
     fileprivate static let durationBounds: [Int64] = [
         5000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000,
     ]
+    fileprivate static let maximumCauses = 16
     fileprivate static let rejectionPeriod = Interval.seconds(600)
 
     package init(log: Log, monotonic: @escaping @Sendable () -> MonotonicTime) {
@@ -60,21 +66,22 @@ package final class CallTelemetry: Sendable {
     /// Records a request to a provider.
     package func record(_ call: CallReport, provider: String) {
         let now = monotonic()
-        let (hasBegunToFail, hasRecovered, tellsOfRejection) = state.withLock { state in
+        let (failsForNewCause, hasRecovered, tellsOfRejection) = state.withLock { state in
             state.counts.count(call, provider)
             let endpoint = Endpoint(provider: provider, endpoint: call.endpoint)
             let hasFailed = call.outcome.isOutage
-            let hasBegunToFail = hasFailed && state.failing.insert(endpoint).inserted
-            let hasRecovered = !hasFailed && state.failing.remove(endpoint) != nil
-            return (hasBegunToFail, hasRecovered, state.tellsOfRejection(call, provider, now))
+            let failsForNewCause = hasFailed && state.addCause(of: call, endpoint)
+            let hasRecovered = !hasFailed && state.failing.removeValue(forKey: endpoint) != nil
+            return (failsForNewCause, hasRecovered, state.tellsOfRejection(call, provider, now))
         }
-        if hasBegunToFail {
+        if failsForNewCause {
             var fields: [(name: StaticString, value: Log.Value)] = [
                 ("provider", .text(provider)), ("endpoint", .text(call.endpoint.rawValue)),
                 ("outcome", .text(call.outcome.rawValue)),
             ]
             if let status = call.status { fields.append(("status", .number(Int64(status)))) }
             if let reason = call.reason { fields.append(("reason", .text(reason))) }
+            if let text = call.providerDescription { fields.append(("provider_description", .text(text))) }
             log.write(.warning, "provider calls fail", fields)
         } else if hasRecovered {
             log.write(
@@ -82,12 +89,12 @@ package final class CallTelemetry: Sendable {
                 [("provider", .text(provider)), ("endpoint", .text(call.endpoint.rawValue))])
         }
         if tellsOfRejection, case .clientRejected(let error) = call.failure {
-            log.write(
-                .error, "provider rejects the client",
-                [
-                    ("provider", .text(provider)), ("client", .text(call.clientID)),
-                    ("provider_error", .text(error.rawValue)),
-                ])
+            var fields: [(name: StaticString, value: Log.Value)] = [
+                ("provider", .text(provider)), ("client", .text(call.clientID)),
+                ("provider_error", .text(error.rawValue)),
+            ]
+            if let text = call.providerDescription { fields.append(("provider_description", .text(text))) }
+            log.write(.error, "provider rejects the client", fields)
         }
     }
 }
@@ -102,6 +109,17 @@ extension CallTelemetry.Counts {
 }
 
 extension CallTelemetry.State {
+    /// Each cause is logged once until a call succeeds, since an outage may hide another fault.
+    ///
+    /// - Returns: whether it is new.
+    fileprivate mutating func addCause(of call: CallReport, _ endpoint: CallTelemetry.Endpoint) -> Bool {
+        var causes = failing[endpoint] ?? []
+        guard causes.count < CallTelemetry.maximumCauses else { return false }
+        let isNew = causes.insert(CallTelemetry.Cause(outcome: call.outcome, reason: call.reason)).inserted
+        failing[endpoint] = causes
+        return isNew
+    }
+
     /// The first rejection is logged, then one every ten minutes.
     fileprivate mutating func tellsOfRejection(_ call: CallReport, _ provider: String, _ now: MonotonicTime) -> Bool {
         let client = CallTelemetry.Client(provider: provider, id: call.clientID)

@@ -60,16 +60,17 @@ extension Apple {
             case .success(.accepted(let error)):
                 return "\(client.id): Apple accepts the client (\(error.rawValue) for the made-up refresh token)"
             case .success(.rejected(let error)):
-                return AppleClientDiagnosis(client: client).explanation(of: error, isKeyAccepted: isKeyAccepted)
+                return AppleClientDiagnosis(client: client).explanation(
+                    of: error.name, saying: error.description, isKeyAccepted: isKeyAccepted)
             case .success(.unclear(let error)):
                 return
-                    "\(client.id): Apple answered \(error.rawValue), which does not show whether it accepts the client"
+                    "\(client.id): Apple answered \(error.text), which does not show whether it accepts the client"
             case .success(.granted):
                 return
                     "\(client.id): the token endpoint accepted a made-up refresh token, so it is probably not Apple's; check endpoints.token"
-            case .success(.notOAuth):
+            case .success(.notOAuth(let reason)):
                 return
-                    "\(client.id): the token endpoint's response is not an OAuth response, so it is probably not Apple's; check endpoints.token"
+                    "\(client.id): the token endpoint's response is not an OAuth response (\(reason)), so it is probably not Apple's; check endpoints.token"
             case .success(.unreachable(let reason)): return "\(client.id): Apple can't be reached: \(reason)"
             }
         }

@@ -1,3 +1,4 @@
+import Bytes
 import Grants
 import Host
 
@@ -68,13 +69,17 @@ struct AppleClientDiagnosis {
     }
 
     /// The refusal, what was sent, and likely causes, as human-readable text.
-    func explanation(of error: OAuthErrorName, isKeyAccepted: Bool) -> String {
+    ///
+    /// - Parameter description: Apple's own explanation.
+    func explanation(of error: OAuthErrorName, saying description: String? = nil, isKeyAccepted: Bool) -> String {
         let sent = sent.map { "  \($0.name.padded(to: 15))  \($0.value)" }
         let causes = causes(of: error, isKeyAccepted: isKeyAccepted).enumerated().map {
             "  \($0.offset + 1). \($0.element)"
         }
         return
-            (["\(client.id): Apple rejects the client: \(error.rawValue)", "What was sent:"] + sent
+            (["\(client.id): Apple rejects the client: \(error.rawValue)"]
+            + (description.map { ["Apple says: " + $0.quotedASCII(maximumLength: 300)] } ?? []) + ["What was sent:"]
+            + sent
             + ["Likely causes, most likely first (compare with developer.apple.com/account):"] + causes).joined(
                 separator: "\n")
     }

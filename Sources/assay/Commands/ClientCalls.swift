@@ -1,3 +1,4 @@
+import Bytes
 import Grants
 import Host
 import IDToken
@@ -68,13 +69,25 @@ struct ClientCalls: Sendable {
     enum Verdict: Sendable {
         /// The error with which it refused the made-up token.
         case accepted(OAuthErrorName)
-        case rejected(OAuthErrorName)
+        case rejected(ProviderError)
         /// An error that says nothing about the client.
-        case unclear(OAuthErrorName)
+        case unclear(ProviderError)
         /// It granted something for a made-up token.
         case granted
-        case notOAuth
+        /// - Parameter reason: what is wrong with the response.
+        case notOAuth(reason: String)
         case unreachable(String)
+    }
+
+    /// An error of the provider, and its own explanation.
+    struct ProviderError: Sendable {
+        let name: OAuthErrorName
+        let description: String?
+
+        /// Both for display.
+        var text: String {
+            name.rawValue + (description.map { ": " + $0.quotedASCII(maximumLength: 300) } ?? "")
+        }
     }
 
     /// Finds out whether a provider accepts a client's credentials, by sending a refresh token that does not exist.
@@ -87,9 +100,12 @@ struct ClientCalls: Sendable {
         guard case .failure(let failure) = called.result else { return .granted }
         return switch failure {
         case .grantInvalid(let error, _): .accepted(error)
-        case .clientRejected(let error): .rejected(error)
-        case .refused(let error): .unclear(error)
-        case .answerInvalid: .notOAuth
+        case .clientRejected(let error): .rejected(ProviderError(name: error, description: called.description))
+        case .refused(let error): .unclear(ProviderError(name: error, description: called.description))
+        case .answerInvalid(let fault):
+            .notOAuth(
+                reason: fault.text
+                    + (called.description.map { ", and says " + $0.quotedASCII(maximumLength: 300) } ?? ""))
         case .notSent, .unavailable: .unreachable(called.reason)
         }
     }
@@ -111,15 +127,16 @@ struct ClientCalls: Sendable {
         }.result
     }
 
-    /// - Returns: the result, and a human-readable reason if there is no usable answer.
+    /// - Returns: the result, a human-readable reason if there is no usable answer, and the provider's own explanation.
     private func called<Value>(
         _ call: @Sendable (ProviderCalls, CallSlot, MonotonicTime) -> EventLoopFuture<Called<Value>>
-    ) async -> (result: Result<Value, CallFailure>, reason: String) {
+    ) async -> (result: Result<Value, CallFailure>, reason: String, description: String?) {
         let unknown = "no response, or one that says to try again later"
         // Calls never fail, and there are enough slots.
         guard let slot = grants.slots.reserve(),
             let called = try? await call(grants.calls, slot, SystemClocks.monotonic() + Self.timeout).get()
-        else { return (.failure(.notSent(.unreachable)), unknown) }
-        return (called.result, called.reports.last?.reason ?? unknown)
+        else { return (.failure(.notSent(.unreachable)), unknown, nil) }
+        let last = called.reports.last
+        return (called.result, last?.reason ?? unknown, last?.providerDescription)
     }
 }

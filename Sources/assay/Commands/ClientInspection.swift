@@ -53,21 +53,22 @@ struct ClientInspection: Sendable {
         case .rejected(let error):
             Finding(
                 .clients, .failure,
-                "the provider rejects the client \(name) (\(error.rawValue)): check its id, its auth, and the contents of its files"
+                "the provider rejects the client \(name) (\(error.text)): check its id, its auth, and the contents of its files"
             )
         case .unclear(let error):
             Finding(
                 .clients, .warning,
-                "the provider answered \(error.rawValue) to a made-up refresh token of the client \(name), which does not show whether it accepts the client"
+                "the provider answered \(error.text) to a made-up refresh token of the client \(name), which does not show whether it accepts the client"
             )
         case .granted:
             Finding(
                 .clients, .warning,
                 "the provider accepted a made-up refresh token of the client \(name): check endpoints.token")
-        case .notOAuth:
+        case .notOAuth(let reason):
             Finding(
                 .clients, .failure,
-                "the token endpoint's response for the client \(name) is not an OAuth response: check endpoints.token")
+                "the token endpoint's response for the client \(name) is not an OAuth response: \(reason); check endpoints.token"
+            )
         case .unreachable(let reason):
             Finding(.clients, .failure, "the token endpoint can't be used for the client \(name): \(reason)")
         }
