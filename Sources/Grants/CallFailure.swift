@@ -63,7 +63,7 @@ package enum CallFailure: Error, Equatable, Sendable {
             case .tooLarge: "the response is too long"
             case .redirect: "the response is a redirect, which is not followed"
             case .contentCoding: "the response has a Content-Encoding, which was not requested"
-            case .notJSON: "the body is not one JSON object without duplicate members"
+            case .notJSON: "the body is not one well-formed JSON object without duplicate names"
             case .status(let status): "the response has status \(status), but no error member"
             case .member(let member):
                 "\(member.rawValue) is missing, of another type, or has characters that it can't have"

@@ -1,5 +1,4 @@
 internal import Grants
-internal import Host
 internal import IDToken
 internal import KeySource
 internal import ProviderClient
@@ -13,14 +12,13 @@ struct GrantCall {
     let policy: ProviderPolicy
     /// Has the settings under which the request began.
     let verifier: RequestVerifier
-    /// The deadline of the whole request.
-    let deadline: MonotonicTime
+    let time: SharedTime
     var record: RequestRecord
 
     /// - Throws: ``Problem/clientNotConfigured``.
     init(
         _ operation: GrantMetrics.Operation, _ number: Int, _ provider: Provider, _ record: RequestRecord,
-        _ verifier: RequestVerifier, until deadline: MonotonicTime
+        _ verifier: RequestVerifier, within time: SharedTime
     ) throws(Problem) {
         guard let grants = provider.grants else { throw .clientNotConfigured }
         self.operation = operation
@@ -28,7 +26,7 @@ struct GrantCall {
         self.grants = grants
         policy = provider.policy
         self.verifier = verifier
-        self.deadline = deadline
+        self.time = time
         self.record = record
     }
 

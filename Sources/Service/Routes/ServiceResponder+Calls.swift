@@ -10,17 +10,22 @@ internal import Verification
 
 /// The steps of requests that call a provider's endpoints.
 extension ServiceResponder {
-    /// The timeout of all calls to a provider for one request. Less than the 12 seconds that clients wait.
-    static let totalTimeout = Interval.seconds(11)
+    /// The deadline of one call to the provider.
+    func callDeadline(_ call: GrantCall) -> MonotonicTime {
+        call.time.deadline(of: service.settings.providerTimeout, from: SystemClocks.monotonic())
+    }
 
-    func callDeadline() -> MonotonicTime { SystemClocks.monotonic() + service.settings.providerTimeout }
+    /// The deadline for waiting for keys.
+    func keysDeadline(_ time: SharedTime) -> MonotonicTime {
+        time.deadline(of: service.settings.keysTimeout, from: SystemClocks.monotonic())
+    }
 
     /// Waits for keys that ID Tokens can be verified with, before a code is sent.
     ///
     /// - Returns: the problem if there are none.
     func usableKeys(_ call: GrantCall) -> EventLoopFuture<Problem?> {
         call.verifier.waitForUsableKeys(
-            ofProvider: call.number, until: min(keysDeadline(), call.deadline), on: service.loop)
+            ofProvider: call.number, until: keysDeadline(call.time), on: service.loop)
     }
 
     /// Redeems a code or a refresh token.
@@ -28,7 +33,7 @@ extension ServiceResponder {
         _ request: GrantRequest, by clientID: String, at address: FetchURL, in slot: CallSlot, _ call: GrantCall
     ) -> EventLoopFuture<Called<Grant>> {
         call.grants.calls.exchange(
-            request, by: clientID, at: address, slot, until: min(callDeadline(), call.deadline)
+            request, by: clientID, at: address, slot, until: callDeadline(call)
         ).hop(to: service.loop)
     }
 
@@ -40,7 +45,7 @@ extension ServiceResponder {
             switch verifier.verify(request, at: .now()) {
             case .decided(let verdict): loop.makeCompletedFuture(.success(verdict))
             case .pending(let wait):
-                verifier.waitForKeys(wait, until: min(keysDeadline(), call.deadline), on: loop) {
+                verifier.waitForKeys(wait, until: keysDeadline(call.time), on: loop) {
                     verifier.verify(request, at: .now())
                 }
             }

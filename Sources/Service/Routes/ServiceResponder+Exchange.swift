@@ -111,7 +111,7 @@ extension ServiceResponder {
         }
         let called = call.grants.calls.userInfo(
             exchange.userInfoRequest, of: exchange.subject, by: clientID, at: address, target.slot,
-            until: min(callDeadline(), call.deadline)
+            until: callDeadline(call)
         ).hop(to: service.loop)
         return called.assumeIsolated().map { called in
             let call = call.with(called.reports)

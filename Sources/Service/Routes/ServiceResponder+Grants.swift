@@ -129,7 +129,7 @@ extension ServiceResponder {
         isSpent: Bool
     ) -> EventLoopFuture<HTTPResponse> {
         let called = call.grants.calls.revoke(
-            request, by: clientID, at: address, slot, until: min(callDeadline(), call.deadline)
+            request, by: clientID, at: address, slot, until: callDeadline(call)
         ).hop(to: service.loop)
         return called.assumeIsolated().map { called in
             let call = call.with(called.reports)
@@ -153,8 +153,7 @@ extension ServiceResponder {
         do throws(Problem) {
             return try reply(provider) { () throws(Problem) in
                 try GrantCall(
-                    operation, number, provider, record, verifier,
-                    until: SystemClocks.monotonic() + Self.totalTimeout)
+                    operation, number, provider, record, verifier, within: SharedTime(from: SystemClocks.monotonic()))
             }
         } catch {
             return .now(end(operation, number, record, .before(error)))

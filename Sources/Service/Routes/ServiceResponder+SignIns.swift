@@ -41,7 +41,7 @@ extension ServiceResponder {
         let now = VerificationTime.now()
         // Keep one verifier from the check to the verification, even if settings are reloaded in between.
         let verifier = service.verifier
-        let deadline = now.monotonic + Self.totalTimeout
+        let time = SharedTime(from: now.monotonic)
         var found: (number: Int, provider: Provider)?
         do throws(Problem) {
             let request = try FinishRequest(body)
@@ -50,11 +50,11 @@ extension ServiceResponder {
             guard let (number, provider) = found else { throw .signInInvalid }
             let plan = try FinishPlan(opened, request, under: finishRules(number, provider, verifier))
             func call() throws(Problem) -> GrantCall {
-                try GrantCall(.exchange, number, provider, record, verifier, until: deadline)
+                try GrantCall(.exchange, number, provider, record, verifier, within: time)
             }
             switch plan {
             case .token(let finishing):
-                return verified(finishing.verification, at: now, by: verifier) {
+                return verified(finishing.verification, at: now, within: time, by: verifier) {
                     self.claim(finishing, $0, signIns, record)
                 }
             case .code(let code):
@@ -62,7 +62,7 @@ extension ServiceResponder {
                 return .later { self.exchange(code, signIns, call) }
             case .tokenThenCode(let finishing):
                 let call = try call()
-                return verified(finishing.verification, at: now, by: verifier) { verdict in
+                return verified(finishing.verification, at: now, within: time, by: verifier) { verdict in
                     self.count(verdict)
                     switch verdict {
                     case .refused(let problem, let provider): return .now(self.refuse(problem, provider, record))
@@ -87,7 +87,7 @@ extension ServiceResponder {
 
     /// Verifies the ID Token that finishes a sign-in, waiting for keys, and goes on with the verdict.
     private func verified(
-        _ request: VerifyRequest, at now: VerificationTime, by verifier: RequestVerifier,
+        _ request: VerifyRequest, at now: VerificationTime, within time: SharedTime, by verifier: RequestVerifier,
         then finish: @escaping (Verdict<VerifyAnswer>) -> HTTPReply
     ) -> HTTPReply {
         switch verifier.verify(request, at: now) {
@@ -95,7 +95,7 @@ extension ServiceResponder {
         case .pending(let wait):
             return .later {
                 let loop = self.service.loop
-                return verifier.waitForKeys(wait, until: self.keysDeadline(), on: loop) {
+                return verifier.waitForKeys(wait, until: self.keysDeadline(time), on: loop) {
                     verifier.verify(request, at: .now())
                 }.assumeIsolated().flatMap { verdict in
                     switch finish(verdict) {

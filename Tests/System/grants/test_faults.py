@@ -1,6 +1,7 @@
 """Responses and faults of providers' endpoints: which problem each becomes, and how often each request is sent."""
 
 import concurrent.futures
+import json
 import pathlib
 import time
 
@@ -241,6 +242,39 @@ def test_a_refused_connection_sends_nothing(tmp_path):
             assert metrics.value(calls, provider="oidc", endpoint="revocation", outcome="unreachable") == 3
             assert metrics.value("assay_provider_connections_total", provider="oidc", outcome="failed") == 4
             assert any("provider calls fail" in line for line in running.log)
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"token_type": "Bearer\r\nX-User: 1"},
+        {"token_type": "Bearer x"},
+        {"access_token": "a\nb"},
+        {"refresh_token": "a\u007f"},
+        {"scope": "a\tb"},
+        {"id_token": "a\r\nb"},
+    ],
+)
+def test_no_member_of_a_grant_has_characters_that_it_cannot_have(service, endpoint, members):
+    endpoint.play(grant(**members))
+    problem = contract.assert_code(refresh(service), "provider_answer_invalid")
+    (name,) = members
+    assert f": {name} is missing, of another type, or has characters" in problem["detail"]
+    line = service.wait_for_entry(message="request", code="provider_answer_invalid", request_id=problem["request_id"])
+    assert line["reason"].startswith(f"{name} is missing")
+
+
+def test_the_log_has_the_providers_explanation_without_what_was_sent(service, endpoint):
+    assert refresh(service).status == 200  # Ends earlier rejections, of which one line was logged.
+    token = "a-refresh-token-0123456789"
+    explanation = f"AADSTS7000215: Invalid secret {SECRET!r}\r\nfor {token} and {token[:12]}\x01."
+    endpoint.play(error("invalid_client", "401 Unauthorized", error_description=explanation))
+    assert contract.assert_code(refresh(service, refresh_token=token), "client_rejected")["provider_error"] == "invalid_client"
+    shown = poll(lambda: next((line for line in service.log if "AADSTS7000215" in line), None))
+    line = json.loads(shown)
+    assert line["message"] == "provider rejects the client" and line["client"] == "client"
+    assert line["provider_description"].startswith("AADSTS7000215: Invalid") and "[removed]" in line["provider_description"]
+    assert not any(token[:12] in text or SECRET[:12] in text for text in service.log)
 
 
 def test_calls_are_counted_by_their_outcome(service, endpoint):

@@ -6,7 +6,7 @@ import pytest
 
 from harness import commands
 from harness.service import run, write_config
-from harness.token_endpoint import TokenEndpoint, answered, error
+from harness.token_endpoint import TokenEndpoint, answered, error, grant
 from harness.tokens import ec_key
 
 from .grants import SECRET, with_client
@@ -50,6 +50,14 @@ def test_an_accepted_client_is_reported(check, endpoint):
     ("act", "level", "told"),
     [
         (error("invalid_client", "401 Unauthorized"), "failure", "rejects the client"),
+        (
+            error("invalid_client", "401 Unauthorized", error_description="AADSTS7000222: The keys are expired.\r\nTrace: 1"),
+            "failure",
+            '(invalid_client: "AADSTS7000222: The keys are expired. Trace: 1"): check its id',
+        ),
+        (error("invalid_client", error_description=f"bad {SECRET}"), "failure", "[removed]"),
+        (error("invalid_scope", error_description="no offline"), "warning", 'invalid_scope: "no offline" to a made-up'),
+        (grant(token_type="Bearer\r\nX: 1"), "failure", "not an OAuth response: token_type is missing, of another type, or"),
         (error("invalid_scope"), "warning", "does not show whether it accepts the client"),
         (answered(b"<html>"), "failure", "check endpoints.token"),
         (answered(b"", "500 Internal Server Error"), "failure", "can't be used"),

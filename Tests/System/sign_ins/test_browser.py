@@ -167,6 +167,16 @@ def test_iss_in_a_response_must_match_if_the_provider_sends_it(service, endpoint
     assert finish(service, started, {"iss": named.url}).status == 200
 
 
+def test_a_response_without_iss_says_what_to_hand_on(service, endpoint):
+    """Backends hand on code and state alone; with prompt=none, providers omit it from errors."""
+    for response in ({}, {"code": None, "error": "login_required"}):
+        problem = refused(finish(service, begun(service, "named"), response), "response_issuer_mismatch", False)
+        assert "send all parameters that the redirect URI received" in problem["detail"]
+        assert "begin a new sign-in" not in problem["detail"]
+    problem = refused(finish(service, begun(service, "named"), {"iss": "https://evil.example"}), "response_issuer_mismatch", False)
+    assert "another provider may have sent it; begin a new sign-in" in problem["detail"]
+
+
 def test_response_and_token_must_be_of_the_same_tenant(endpoint, shared_server, tmp_path):
     """The provider's issuer contains the tenant, and two tenants are allowed."""
     template, alias = "https://login.example/{tid}/v2.0", "https://old.example/{tid}/"

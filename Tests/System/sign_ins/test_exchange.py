@@ -79,6 +79,31 @@ def test_the_grant_may_lack_an_id_token_if_the_finish_has_one(service, endpoint,
     assert answer["grant"]["id_token"] is None and answer["identity"]["subject"] == "user-1"
 
 
+def test_a_token_for_another_of_the_audiences_says_which_one_the_sign_in_is_for(service, endpoint, issuer):
+    begun = begin(service)
+    response = finish(service, begun, id_token=issuer.token(aud="bare", nonce=begun["nonce"]))
+    problem = client.contract.assert_code(response, "audience_mismatch")
+    assert 'another of the provider\'s audiences than "client"' in problem["detail"]
+    assert "name the token's own as audience: for a sign-in, when it begins" in problem["detail"]
+    other = begin(service, audience="bare")
+    assert finish(service, other, id_token=issuer.token(aud="bare", nonce=other["nonce"])).status == 200
+    stranger = finish(service, begun, id_token=issuer.token(aud="stranger", nonce=begun["nonce"]))
+    assert "None of the token's audiences is configured" in client.contract.assert_code(stranger, "audience_mismatch")["detail"]
+
+
+@pytest.mark.parametrize("quirks", [["no_token_type"], []])
+def test_a_token_type_may_be_missing_where_the_provider_is_known_to_send_none(endpoint, issuer, tmp_path, quirks):
+    with Service(with_client(issuer, endpoint, tmp_path, quirks=quirks), **ON) as service:
+        service.wait_until_ready()
+        begun = begin(service)
+        endpoint.play(grant(id_token=issuer.token(nonce=begun["nonce"]), token_type=None))
+        response = finish(service, begun, code="c1")
+        if quirks:
+            assert response.status == 200 and response.json["grant"]["token_type"] is None, response
+        else:
+            refused(response, "provider_answer_invalid", True)
+
+
 def test_without_a_client_a_code_is_only_checked_against_its_hash(service, endpoint, issuer):
     begun = begin(service, audience="bare")
     token = issuer.token(aud="bare", nonce=begun["nonce"])
