@@ -9,7 +9,7 @@ import Testing
     @Test(arguments: ["+OK\r\n", "+O", "\r\n"])
     func `a reply, or the beginning of one, without a command ends the connection`(octets: String) throws {
         let channel = EmbeddedChannel()
-        var reasons: [String] = []
+        var reasons: [StoreFailure] = []
         let replies = ReplyQueue { reasons.append($0) }
         try channel.pipeline.syncOperations.addHandler(replies)
         var results: [String] = []
@@ -24,7 +24,7 @@ import Testing
 
     @Test func `a reply that arrives before its command was sent ends the connection`() throws {
         let channel = EmbeddedChannel()
-        var reasons: [String] = []
+        var reasons: [StoreFailure] = []
         let replies = ReplyQueue { reasons.append($0) }
         try channel.pipeline.syncOperations.addHandler(replies)
         var isBroken = false
