@@ -33,7 +33,8 @@ package struct AuthenticatedRequest<Endpoint>: ~Copyable, Sendable {
     }
 }
 
-/// Authenticates the requests of one client: always by the configured method. Confined to one thread.
+/// Authenticates the requests of one client, by the configured method unless the endpoint does not accept it. Confined
+/// to one thread.
 package struct ClientAuthenticator {
     private let clientID: String
     private let credential: ClientCredential
@@ -63,17 +64,18 @@ package struct ClientAuthenticator {
             form.add("grant_type", "client_credentials")
             form.add("scope", scope)
         }
-        return try authenticate(form, now: now)
+        return try authenticate(form, by: credential, now: now)
     }
 
+    /// - Parameter methods: the endpoint's authentication methods; `nil` if they are not known.
     /// - Throws: ``OpenSSLError``.
     package mutating func authenticate(
-        _ request: RevocationRequest, now: UnixTime
+        _ request: RevocationRequest, acceptedBy methods: [String]? = nil, now: UnixTime
     ) throws(OpenSSLError) -> AuthenticatedRequest<RevocationEndpoint> {
         var form = Form()
         try form.add("token", request.token)
         if let hint = request.hint { form.add("token_type_hint", hint.rawValue) }
-        return try authenticate(form, now: now)
+        return try authenticate(form, by: credential.accepted(by: methods), now: now)
     }
 
     /// - Parameter accessToken: for the scope `user.migration`. Apple requires both the token and the client secret.
@@ -89,12 +91,12 @@ package struct ClientAuthenticator {
         case .redeem(let transferSubject): form.add("transfer_sub", transferSubject)
         }
         let bearer = UserInfoRequest(accessToken).authorization
-        return try authenticate(form, bearer: SecretBytes(bearer.utf8.span), now: now)
+        return try authenticate(form, by: credential, bearer: SecretBytes(bearer.utf8.span), now: now)
     }
 
     /// - Parameter bearer: the value of `Authorization`, for a client that authenticates in the body.
     private mutating func authenticate<Endpoint>(
-        _ form: Form, bearer: SecretBytes? = nil, now: UnixTime
+        _ form: Form, by credential: ClientCredential, bearer: SecretBytes? = nil, now: UnixTime
     ) throws(OpenSSLError) -> AuthenticatedRequest<Endpoint> {
         var form = form
         var authorization = bearer

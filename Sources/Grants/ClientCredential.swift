@@ -11,5 +11,19 @@ package enum ClientCredential: Sendable {
     /// A public client.
     case none
 
-    package enum SecretPlace: Sendable { case basic, post }
+    package enum SecretPlace: String, Sendable {
+        case basic = "client_secret_basic"
+        case post = "client_secret_post"
+    }
+
+    /// The credential as an endpoint accepts it: as configured, or else by the first listed method that a secret can be
+    /// sent by.
+    ///
+    /// - Parameter methods: the endpoint's authentication methods (RFC 8414, section 2); `nil` if they are not known.
+    func accepted(by methods: [String]?) -> ClientCredential {
+        guard case .secret(let secret, let place) = self, let methods, !methods.contains(place.rawValue),
+            let other = methods.lazy.compactMap(SecretPlace.init).first
+        else { return self }
+        return .secret(secret, sentIn: other)
+    }
 }

@@ -69,14 +69,16 @@ package final class ProviderCalls: Sendable {
     /// Revokes a token. This is idempotent, so it is retried if the provider can't be reached, does not respond
     /// completely, or answers 429 or 5xx.
     ///
-    /// - Parameter deadline: for all attempts together.
+    /// - Parameters:
+    ///   - methods: the endpoint's authentication methods; `nil` if they are not known.
+    ///   - deadline: for all attempts together.
     /// - Returns: never fails, and completes on ``loop`` by the deadline.
     package func revoke(
-        _ request: RevocationRequest, by clientID: String, at address: FetchURL, _ slot: CallSlot,
-        until deadline: MonotonicTime
+        _ request: RevocationRequest, by clientID: String, at address: FetchURL, accepting methods: [String]? = nil,
+        _ slot: CallSlot, until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<Void>> {
         let call = Call(.revocation, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
-            OutgoingMessage(try authenticator.authenticate(request, now: now))
+            OutgoingMessage(try authenticator.authenticate(request, acceptedBy: methods, now: now))
         }
         return revoke(call, by: clientID, after: [])
     }

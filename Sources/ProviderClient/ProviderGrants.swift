@@ -47,6 +47,11 @@ package final class ProviderGrants: Sendable {
         optional(revocation ?? discovered?.revocation, discovered)
     }
 
+    /// How clients may authenticate at the revocation endpoint; `nil` if that is not known.
+    package func revocationMethods(_ discovered: DiscoveredEndpoints?) -> [String]? {
+        revocation == nil ? discovered?.revocationMethods : nil
+    }
+
     package func userInfoEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
         optional(userInfo ?? discovered?.userInfo, discovered)
     }

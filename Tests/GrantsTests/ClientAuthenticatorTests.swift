@@ -74,6 +74,26 @@ import Testing
         }
     }
 
+    /// The endpoint's methods, and whether a secret that is configured for the header then goes there.
+    @Test(
+        arguments: [
+            (nil, true), ([], true), (["client_secret_post", "client_secret_basic"], true),
+            (["private_key_jwt", "client_secret_post"], false), (["private_key_jwt", "none"], true),
+        ] as [([String]?, Bool)])
+    func `a token is revoked by the configured method, or the first that the endpoint accepts`(
+        methods: [String]?, isInHeader: Bool
+    ) throws {
+        var authenticator = ClientAuthenticator(clientID: "c", .secret(try secret("s"), sentIn: .basic))
+        let request = RevocationRequest(try #require(RevocableToken("t")), hint: nil)
+        let sent = try authenticator.authenticate(request, acceptedBy: methods, now: Self.now)
+            .send { Sent(body: text($0), authorization: $1) }
+        #expect(
+            sent
+                == (isInHeader
+                    ? Sent(body: "token=t", authorization: "Basic Yzpz")
+                    : Sent(body: "token=t&client_id=c&client_secret=s", authorization: nil)))
+    }
+
     @Test func `the verifier of RFC 7636, appendix B has its challenge`() throws {
         let verifier = try #require(
             CodeVerifier([

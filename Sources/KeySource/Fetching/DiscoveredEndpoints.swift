@@ -9,6 +9,8 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
     package let token: FetchURL?
     package let revocation: FetchURL?
     package let userInfo: FetchURL?
+    /// How clients may authenticate at ``revocation`` (RFC 8414, section 2); `nil` if the document does not say.
+    package let revocationMethods: [String]?
     /// Whether responses of the authorization endpoint name the issuer (RFC 9207, section 3).
     package let sendsResponseIssuer: Bool
 
@@ -21,11 +23,13 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
         token = url("token_endpoint")
         revocation = url("revocation_endpoint")
         userInfo = url("userinfo_endpoint")
+        revocationMethods = members["revocation_endpoint_auth_methods_supported"]?.array?.compactMap(\.string)
         sendsResponseIssuer = members["authorization_response_iss_parameter_supported"] == .bool(true)
     }
 
     package static func == (left: DiscoveredEndpoints, right: DiscoveredEndpoints) -> Bool {
         left.authorization == right.authorization && left.token == right.token && left.revocation == right.revocation
-            && left.userInfo == right.userInfo && left.sendsResponseIssuer == right.sendsResponseIssuer
+            && left.userInfo == right.userInfo && left.revocationMethods == right.revocationMethods
+            && left.sendsResponseIssuer == right.sendsResponseIssuer
     }
 }

@@ -56,6 +56,9 @@ struct GrantCall {
         try known(grants.revocationEndpoint(discovered), else: .revocationNotSupported)
     }
 
+    /// How clients may authenticate at the revocation endpoint; `nil` if that is not known.
+    var revocationMethods: [String]? { grants.revocationMethods(discovered) }
+
     /// - Returns: `nil` if UserInfo is not read.
     /// - Throws: ``Problem/endpointUnknown``, ``Problem/providerAnswerInvalid(_:)`` if the discovery document names none.
     func userInfoEndpoint() throws(Problem) -> FetchURL? {

@@ -129,7 +129,7 @@ extension ServiceResponder {
         isSpent: Bool
     ) -> EventLoopFuture<HTTPResponse> {
         let called = call.grants.calls.revoke(
-            request, by: clientID, at: address, slot, until: callDeadline(call)
+            request, by: clientID, at: address, accepting: call.revocationMethods, slot, until: callDeadline(call)
         ).hop(to: service.loop)
         return called.assumeIsolated().map { called in
             let call = call.with(called.reports)

@@ -6,7 +6,7 @@ from harness.apple import Apple
 from harness.service import Service, provider
 from harness.token_endpoint import FAULTS, REVOCATION, TOKEN, answered, error, grant
 
-from .grants import refused, revoke, with_client
+from .grants import SECRET, refused, revoke, with_client
 
 REDIRECT = "https://app.example/callback"
 
@@ -16,6 +16,16 @@ def issuer(shared_server):
     return shared_server.issuer("revocations")
 
 
+def in_body(shared_server, endpoint):
+    """An issuer whose revocation endpoint accepts a client's secret in the body only."""
+    issuer = shared_server.issuer("revocations-in-body")
+    issuer.discovery.body = issuer.discovery_document(
+        revocation_endpoint=endpoint.endpoints["revocation"],
+        revocation_endpoint_auth_methods_supported=["private_key_jwt", "client_secret_post"],
+    )
+    return issuer
+
+
 @pytest.fixture(scope="module")
 def service(issuer, endpoint, tmp_path_factory, shared_server):
     directory = tmp_path_factory.mktemp("clients")
@@ -23,6 +33,7 @@ def service(issuer, endpoint, tmp_path_factory, shared_server):
     providers = [
         with_client(issuer, endpoint, directory),
         with_client(shared_server.issuer("revocations-none"), endpoint, directory, "without", endpoints=endpoints),
+        with_client(in_body(shared_server, endpoint), endpoint, directory, "in-body", endpoints=endpoints),
     ]
     with Service(*providers, limits={"provider_timeout": "2s"}) as service:
         service.wait_until_ready()
@@ -36,6 +47,12 @@ def test_a_token_is_revoked(service, endpoint, hint):
     form = [("token", "t 1")] + ([("token_type_hint", hint)] if hint else [])
     assert endpoint.last(REVOCATION).parameters == form and endpoint.last(REVOCATION).basic
     assert endpoint.received(REVOCATION) == 1 and endpoint.received(TOKEN) == 0
+
+
+def test_a_secret_is_sent_as_the_revocation_endpoint_accepts_it(service, endpoint):
+    assert revoke(service, "in-body", token="t").status == 204
+    sent = endpoint.last(REVOCATION)
+    assert sent.basic is None and sent.form == {"token": "t", "client_id": "client", "client_secret": SECRET}
 
 
 @pytest.mark.parametrize("act", [answered(b"", "204 No Content"), answered(b"nothing"), error("invalid_token")])
