@@ -67,6 +67,11 @@ package struct ClientAuthenticator {
         return try authenticate(form, by: credential, now: now)
     }
 
+    /// Whether an endpoint with these methods gets the secret by another method than the configured one.
+    package func usesAnotherMethod(for methods: [String]?) -> Bool {
+        credential.otherPlace(acceptedBy: methods) != nil
+    }
+
     /// - Parameter methods: the endpoint's authentication methods; `nil` if they are not known.
     /// - Throws: ``OpenSSLError``.
     package mutating func authenticate(

@@ -21,9 +21,14 @@ package enum ClientCredential: Sendable {
     ///
     /// - Parameter methods: the endpoint's authentication methods (RFC 8414, section 2); `nil` if they are not known.
     func accepted(by methods: [String]?) -> ClientCredential {
-        guard case .secret(let secret, let place) = self, let methods, !methods.contains(place.rawValue),
-            let other = methods.lazy.compactMap(SecretPlace.init).first
-        else { return self }
+        guard case .secret(let secret, _) = self, let other = otherPlace(acceptedBy: methods) else { return self }
         return .secret(secret, sentIn: other)
+    }
+
+    /// Where an endpoint with these methods accepts a secret; `nil` if it accepts the configured method, or none that a
+    /// secret can be sent by.
+    func otherPlace(acceptedBy methods: [String]?) -> SecretPlace? {
+        guard case .secret(_, let place) = self, let methods, !methods.contains(place.rawValue) else { return nil }
+        return methods.lazy.compactMap(SecretPlace.init).first
     }
 }

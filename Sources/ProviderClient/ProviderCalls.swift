@@ -69,6 +69,9 @@ package final class ProviderCalls: Sendable {
     /// Revokes a token. This is idempotent, so it is retried if the provider can't be reached, does not respond
     /// completely, or answers 429 or 5xx.
     ///
+    /// A provider may list only methods that it does not accept from this client: if it refuses one of them, the
+    /// configured one is tried.
+    ///
     /// - Parameters:
     ///   - methods: the endpoint's authentication methods; `nil` if they are not known.
     ///   - deadline: for all attempts together.
@@ -77,10 +80,17 @@ package final class ProviderCalls: Sendable {
         _ request: RevocationRequest, by clientID: String, at address: FetchURL, accepting methods: [String]? = nil,
         _ slot: CallSlot, until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<Void>> {
-        let call = Call(.revocation, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
-            OutgoingMessage(try authenticator.authenticate(request, acceptedBy: methods, now: now))
+        @Sendable func call(_ methods: [String]?) -> Call {
+            Call(.revocation, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
+                OutgoingMessage(try authenticator.authenticate(request, acceptedBy: methods, now: now))
+            }
         }
-        return revoke(call, by: clientID, after: [])
+        return revoke(call(methods), by: clientID, after: []).flatMap { [self] called in
+            guard case .failure(let failure) = called.result, failure.isRefusal,
+                state.value.authenticators[clientID]?.usesAnotherMethod(for: methods) == true
+            else { return loop.makeSucceededFuture(called) }
+            return revoke(call(nil), by: clientID, after: called.reports)
+        }
     }
 
     private func revoke(
@@ -149,6 +159,14 @@ package final class ProviderCalls: Sendable {
 }
 
 extension CallFailure {
+    /// Whether the provider has answered that it does not do what was asked.
+    fileprivate var isRefusal: Bool {
+        switch self {
+        case .clientRejected, .refused, .answerInvalid: true
+        case .notSent, .unavailable, .grantInvalid: false
+        }
+    }
+
     /// Whether a retry of an idempotent call may succeed.
     fileprivate var isWorthAnotherTry: Bool {
         switch self {

@@ -195,9 +195,9 @@ def test_an_invalid_email_is_omitted_with_everything_about_it(world, issuer, cla
 
 
 @pytest.mark.parametrize("claims", rows(("C13", "none at all", {}), ("C13", "empty", {"email": ""})))
-def test_without_an_email_there_is_no_trust_and_email_verified_is_kept(world, claims):
+def test_without_an_email_there_is_no_trust_and_no_verification(world, claims):
     identity = world.expect(world.google.token(email_verified=True, **claims), ACCEPTED)["identity"]
-    assert (identity["email"], identity["email_verified"], identity["email_trust"]) == (None, True, None)
+    assert (identity["email"], identity["email_verified"], identity["email_trust"]) == (None, None, None)
     assert not identity["is_private_email"]
 
 

@@ -157,8 +157,9 @@ def granted(service, issuer, authorization: dict) -> set[str]:
         return service.api.post("/v1/access-tokens/verify", body, authorization)
 
     answers = [ask(["canary-scope"]), ask(["canary-other"]), ask([], client_id=None), ask([], aud="canary-other")]
+    answers.append(ask([], cnf={"jkt": "canary-other"}))
     codes = [answer.code for answer in answers]
-    assert codes == [None, "scope_missing", "claim_missing", "audience_mismatch"]
+    assert codes == [None, "scope_missing", "claim_missing", "audience_mismatch", "binding_required"]
     return {*codes} - {None}
 
 
@@ -188,6 +189,7 @@ def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
     }  # fmt: skip
     assert contract.STATUS.keys() - seen - of_grants <= {
         "key_unsuitable",
+        "groups_overage",
         "nonce_replayed",
         "sign_in_expired",
         "sign_in_not_supported",
