@@ -147,7 +147,7 @@ def test_archived_keys_outlive_the_container_in_a_volume(engine, image, server):
 def test_without_settings_the_error_names_the_missing_file(engine, image):
     result = engine.run("podman", "run", "--rm", *HARDENED, image)
     assert result.returncode not in (0, 137, 139)
-    assert "/etc/assay/assay.yaml: there is no such file" in result.stderr
+    assert "there is no settings file at /etc/assay/assay.yaml" in result.stderr
 
 
 def test_the_image_has_no_other_executables(engine, image, files):

@@ -93,7 +93,7 @@ def test_each_manifest_has_a_limit():
     assert {"container", "compose", "systemd", "base/sidecar", "base/shared", "overlays/shared-mutual-tls"} <= names
 
 
-def test_large_bodies_are_read_without_delay_under_the_smallest_limit(server, tmp_path, monkeypatch):
+def test_large_bodies_are_read_without_delay_under_the_smallest_limit(server, tmp_path):
     # Receive buffers are small here. Shrinking one after the handshake would delay every 32 KB by 200 ms on loopback.
     issuer = server.issuer("good-long", ec_key("good"))
     item = {"id_token": issuer.token(), "code": "c" * 15_000}
@@ -103,8 +103,7 @@ def test_large_bodies_are_read_without_delay_under_the_smallest_limit(server, tm
         group = ControlGroup(min(limit for limit, _, _ in CASES.values()))
         stack.callback(group.close)
         program = stack.enter_context(binary_within(group, harness_service.BINARY))
-        monkeypatch.setattr(harness_service, "BINARY", program)
-        service = stack.enter_context(Service(provider(issuer, "good")))
+        service = stack.enter_context(Service(provider(issuer, "good"), binary=program))
         service.wait_until_ready()
         for _ in range(5):
             connection = stack.enter_context(service.api.connect())
@@ -113,7 +112,7 @@ def test_large_bodies_are_read_without_delay_under_the_smallest_limit(server, tm
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_limit_suffices_while_all_clients_hoard(name, server, tmp_path, monkeypatch):
+def test_the_limit_suffices_while_all_clients_hoard(name, server, tmp_path):
     limit, limits, is_encrypted = CASES[name]
     number = list(CASES).index(name)
     # The keys of `hanging` never arrive.
@@ -131,10 +130,9 @@ def test_the_limit_suffices_while_all_clients_hoard(name, server, tmp_path, monk
         group = ControlGroup(limit)
         stack.callback(group.close)
         program = stack.enter_context(binary_within(group, harness_service.BINARY))
-        monkeypatch.setattr(harness_service, "BINARY", program)
         providers = provider(good, "good"), provider(hanging, "hanging", optional=True)
         stack.callback(hanging.jwks.release)
-        service = stack.enter_context(Service(*providers, context=context, log={"requests": False}, **settings))
+        service = stack.enter_context(Service(*providers, context=context, log={"requests": False}, binary=program, **settings))
         service.wait_until_ready()
         said = service.entries(message="limits")[0]
         assert said["memory_bytes"] == limit
