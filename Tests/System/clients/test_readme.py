@@ -239,6 +239,7 @@ def test_the_settings_for_several_instances_are_valid(tmp_path):
     key, password, file = (tmp_path / name for name in ("sign-ins.key", "password", "assay.yaml"))
     assert key.stat().st_mode & 0o777 == 0o600
     password.write_text("of the store\n")
+    password.chmod(0o600)
     settings = blocks(page, heading, "yaml")[0]
     settings = settings.replace("/run/secrets/sign-ins.key", str(key)).replace("/run/secrets/valkey-password", str(password))
     file.write_text(settings + block(page, "## Doing it yourself", "yaml"))
