@@ -47,25 +47,13 @@ let package = Package(
         .target(name: "CAssets"),
         .target(name: "Bytes", swiftSettings: settings),
         .target(name: "OpenSSL", dependencies: ["Bytes", "COpenSSL"], swiftSettings: settings),
-        .target(name: "JSON", dependencies: ["Bytes", "CJansson"], swiftSettings: settings),
-        .target(name: "JOSE", dependencies: ["Bytes", "OpenSSL", "JSON"], swiftSettings: settings),
-        .target(name: "IDToken", dependencies: ["Bytes", "JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
+        .target(name: "JOSE", dependencies: ["Bytes", "CJansson", "OpenSSL"], swiftSettings: settings),
+        .target(name: "IDToken", dependencies: ["Bytes", "JOSE", "OpenSSL"], swiftSettings: settings),
+        .target(name: "TokenDiagnostics", dependencies: ["Bytes", "IDToken", "JOSE", "OpenSSL"], swiftSettings: settings),
         .target(
-            name: "TokenDiagnostics",
-            dependencies: ["AccessTokens", "Bytes", "IDToken", "JOSE", "Notifications", "OpenSSL", "JSON"],
-            swiftSettings: settings),
-        .target(
-            name: "Grants", dependencies: ["Bytes", "IDToken", "JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
-        .target(
-            name: "Notifications", dependencies: ["Bytes", "IDToken", "JOSE", "JSON"], swiftSettings: settings),
-        .target(
-            name: "AccessTokens", dependencies: ["Bytes", "IDToken", "JOSE", "JSON"], swiftSettings: settings),
-        .target(name: "Host", dependencies: ["Bytes", "CAssets"], swiftSettings: settings),
-        .target(name: "EventLoops", dependencies: nio, swiftSettings: settings),
-        .target(
-            name: "OutboundHTTP",
+            name: "HTTP",
             dependencies: [
-                "Host",
+                "Bytes", "CAssets", "OpenSSL",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -74,91 +62,56 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
-            name: "KeySource",
+            name: "Keys",
             dependencies: [
-                "Bytes", "Host", "JOSE", "JSON", "OpenSSL", "OutboundHTTP",
+                "Bytes", "HTTP", "JOSE", "OpenSSL",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ] + nio,
             swiftSettings: settings
         ),
         .target(
-            name: "ProviderClient",
+            name: "OAuth",
             dependencies: [
-                "Grants", "Host", "IDToken", "KeySource", "OpenSSL", "OutboundHTTP",
+                "Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OpenSSL",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,
             swiftSettings: settings
         ),
         .target(
-            name: "HTTPServer",
-            dependencies: [
-                "Bytes", "EventLoops", "Host", "OpenSSL",
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-            ] + nio,
+            name: "Replay",
+            dependencies: ["Bytes", "HTTP", "OpenSSL", .product(name: "NIOSSL", package: "swift-nio-ssl")] + nio,
             swiftSettings: settings
         ),
         .target(
-            name: "ReplayStore",
-            dependencies: [
-                "Bytes", "Host", "OpenSSL",
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ] + nio,
+            name: "Verification",
+            dependencies: ["Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "TokenDiagnostics"] + nio,
             swiftSettings: settings
         ),
         .target(
             name: "SignIns",
-            dependencies: ["Bytes", "Grants", "IDToken", "JOSE", "JSON", "OpenSSL", "ReplayStore", "Verification"],
-            swiftSettings: settings
-        ),
-        .target(
-            name: "Gateway", dependencies: ["AccessTokens", "Bytes", "IDToken", "JSON"], swiftSettings: settings),
-        .target(
-            name: "Verification",
-            dependencies: [
-                "AccessTokens", "Bytes", "EventLoops", "Gateway", "Grants", "Host", "IDToken", "JOSE", "JSON",
-                "KeySource",
-                "Notifications", "ProviderClient", "TokenDiagnostics",
-            ] + nio,
-            swiftSettings: settings
-        ),
-        .target(
-            name: "Telemetry",
-            dependencies: [
-                "Bytes", "Grants", "Host", "JSON", "KeySource", "OutboundHTTP", "ProviderClient",
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
-            ] + nio,
+            dependencies: ["Bytes", "IDToken", "JOSE", "OAuth", "OpenSSL", "Replay", "Verification"],
             swiftSettings: settings
         ),
         .target(
             name: "Service",
             dependencies: [
-                "Bytes", "EventLoops", "Gateway", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "JSON",
-                "KeySource",
-                "Notifications", "OpenSSL", "ProviderClient", "ReplayStore", "SignIns", "Telemetry", "Verification",
+                "Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Replay", "SignIns", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
             exclude: ["Console/console.html", "Console/console.css", "Console/console.js"],
             swiftSettings: settings
         ),
-        .target(name: "YAML", dependencies: ["Bytes"], swiftSettings: settings),
         .target(
             name: "Settings",
-            dependencies: [
-                "Bytes", "Gateway", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications",
-                "OpenSSL", "YAML",
-            ],
+            dependencies: ["Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Verification"],
             swiftSettings: settings
         ),
         .target(
             name: "DevProvider",
             dependencies: [
-                "Bytes", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "OpenSSL",
-                .product(name: "NIOHTTP1", package: "swift-nio"),
+                "Bytes", "HTTP", "IDToken", "JOSE", "OpenSSL", .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,
             exclude: ["Pages/dev.css", "Pages/submit.js"],
             swiftSettings: settings
@@ -166,10 +119,8 @@ let package = Package(
         .executableTarget(
             name: "assay",
             dependencies: [
-                "Bytes", "DevProvider", "Gateway", "Grants", "HTTPServer", "Host", "IDToken", "JSON", "JOSE",
-                "KeySource",
-                "Notifications", "OpenSSL", "OutboundHTTP", "ProviderClient", "ReplayStore", "Service", "Settings",
-                "SignIns", "Telemetry", "TokenDiagnostics", "Verification",
+                "Bytes", "DevProvider", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Replay", "Service",
+                "Settings", "SignIns", "TokenDiagnostics", "Verification",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -180,7 +131,7 @@ let package = Package(
         .executableTarget(
             name: "micro",
             dependencies: [
-                "Gateway", "Host", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "Verification",
+                "HTTP", "IDToken", "JOSE", "Keys", "OpenSSL", "Verification",
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + nio,
             path: "Benchmarks/micro",
@@ -202,124 +153,86 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v6)] + (strict ? [.treatAllWarnings(as: .error)] : [])
         ),
         .target(
-            name: "TestSupport", dependencies: ["Bytes", "Host", "JOSE", "JSON", "KeySource", "OpenSSL"],
-            path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["Bytes", "HTTP", "JOSE", "Keys", "OpenSSL"], path: "Tests/TestSupport",
             swiftSettings: settings),
         .target(
-            name: "SignInFixtures", dependencies: ["IDToken", "JOSE", "JSON", "TestSupport", "TokenDiagnostics"],
+            name: "SignInFixtures", dependencies: ["IDToken", "JOSE", "TestSupport", "TokenDiagnostics"],
             path: "Tests/SignInFixtures", swiftSettings: settings),
         .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: settings),
         .testTarget(name: "OpenSSLTests", dependencies: ["Bytes", "OpenSSL", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "JSONTests", dependencies: ["Bytes", "JSON", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "JOSETests", dependencies: ["Bytes", "JOSE", "OpenSSL", "JSON", "TestSupport"],
-            swiftSettings: settings),
+            name: "JOSETests", dependencies: ["Bytes", "JOSE", "OpenSSL", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "IDTokenTests",
             dependencies: [
-                "Bytes", "IDToken", "JOSE", "JSON", "SignInFixtures", "TestSupport", "TokenDiagnostics",
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "AccessTokensTests",
-            dependencies: [
-                "AccessTokens", "IDToken", "JOSE", "JSON", "OpenSSL", "SignInFixtures", "TestSupport",
-                "TokenDiagnostics",
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "GatewayTests",
-            dependencies: ["AccessTokens", "Bytes", "Gateway", "IDToken", "JOSE", "SignInFixtures", "TestSupport"],
-            swiftSettings: settings),
-        .testTarget(
-            name: "NotificationsTests",
-            dependencies: [
-                "IDToken", "JOSE", "JSON", "Notifications", "SignInFixtures", "TestSupport", "TokenDiagnostics",
+                "Bytes", "IDToken", "JOSE", "OpenSSL", "SignInFixtures", "TestSupport", "TokenDiagnostics",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "TokenDiagnosticsTests",
             dependencies: [
-                "Bytes", "IDToken", "JOSE", "OpenSSL", "JSON", "SignInFixtures", "TestSupport", "TokenDiagnostics",
+                "Bytes", "IDToken", "JOSE", "OpenSSL", "SignInFixtures", "TestSupport", "TokenDiagnostics",
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "Conformance",
-            dependencies: ["Host", "IDToken", "JOSE", "OpenSSL", "JSON", "KeySource", "TestSupport"],
+            name: "Conformance", dependencies: ["HTTP", "IDToken", "JOSE", "Keys", "OpenSSL", "TestSupport"],
             exclude: ["RESULTS.md"], resources: [.copy("Vectors")], swiftSettings: settings),
         .testTarget(
-            name: "GrantsTests",
-            dependencies: ["Grants", "IDToken", "JOSE", "JSON", "OpenSSL", "TestSupport"],
-            swiftSettings: settings),
-        .testTarget(name: "HostTests", dependencies: ["Bytes", "Host", "TestSupport"], swiftSettings: settings),
-        .testTarget(
-            name: "KeySourceTests",
+            name: "HTTPTests",
             dependencies: [
-                "Bytes", "Host", "JOSE", "JSON", "KeySource", "OutboundHTTP", "TestSupport",
+                "Bytes", "HTTP", "TestSupport", .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ] + nio,
+            swiftSettings: settings),
+        .testTarget(
+            name: "KeysTests",
+            dependencies: [
+                "Bytes", "HTTP", "JOSE", "Keys", "TestSupport",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ] + nio,
             swiftSettings: settings),
         .testTarget(
-            name: "ProviderClientTests",
-            dependencies: ["Grants", "Host", "KeySource", "OpenSSL", "ProviderClient", "TestSupport"] + nio,
+            name: "OAuthTests", dependencies: ["HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "TestSupport"] + nio,
             swiftSettings: settings),
         .testTarget(
-            name: "YAMLTests", dependencies: ["Bytes", "TestSupport", "YAML", .product(name: "Yams", package: "Yams")],
-            swiftSettings: settings),
-        .testTarget(
-            name: "SettingsTests",
+            name: "ReplayTests",
             dependencies: [
-                "Gateway", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications", "Settings",
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "HTTPServerTests",
-            dependencies: [
-                "Bytes", "HTTPServer", "TestSupport", .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-            ] + nio,
-            swiftSettings: settings),
-        .testTarget(
-            name: "VerificationTests",
-            dependencies: [
-                "AccessTokens", "EventLoops", "Grants", "Host", "IDToken", "JSON", "KeySource", "TestSupport",
-                "Verification",
-            ] + nio,
-            swiftSettings: settings),
-        .testTarget(
-            name: "ReplayStoreTests",
-            dependencies: [
-                "Bytes", "Host", "OpenSSL", "ReplayStore", "TestSupport",
+                "Bytes", "HTTP", "OpenSSL", "Replay", "TestSupport",
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ] + nio,
             swiftSettings: settings),
         .testTarget(
-            name: "SignInsTests",
+            name: "VerificationTests",
             dependencies: [
-                "Bytes", "Grants", "IDToken", "JSON", "OpenSSL", "ReplayStore", "SignIns", "Verification",
-            ],
+                "Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "SignInFixtures", "TestSupport", "Verification",
+            ] + nio,
             swiftSettings: settings),
         .testTarget(
-            name: "TelemetryTests",
-            dependencies: [
-                "Grants", "Host", "JSON", "KeySource", "ProviderClient", "Telemetry", "TestSupport",
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
-            ],
+            name: "SignInsTests",
+            dependencies: ["Bytes", "IDToken", "JOSE", "OAuth", "OpenSSL", "Replay", "SignIns", "Verification"],
             swiftSettings: settings),
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "HTTPServer", "Host", "IDToken", "JSON", "KeySource", "Notifications", "OpenSSL", "ReplayStore",
-                "Service", "Telemetry", "TestSupport", "TokenDiagnostics", "Verification",
+                "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Replay", "Service", "TestSupport",
+                "TokenDiagnostics", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
+            swiftSettings: settings),
+        .testTarget(
+            name: "SettingsTests",
+            dependencies: [
+                "Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "Settings", "TestSupport", "Verification",
+                .product(name: "Yams", package: "Yams"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "DevProviderTests",
             dependencies: [
-                "DevProvider", "HTTPServer", "IDToken", "JOSE", "JSON", "Notifications", "OpenSSL",
+                "DevProvider", "HTTP", "IDToken", "JOSE", "OpenSSL",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,

@@ -4,7 +4,8 @@
 #
 #   products=DIRECTORY; sanitizers=(-sanitize=…); build_rooms; build_program NAME SOURCE…
 
-rooms=(Bytes OpenSSL JSON JOSE IDToken Grants Notifications AccessTokens Gateway Host)
+# The folders that need no more than the C libraries, each with its module.
+rooms=(Bytes OpenSSL JOSE IDToken HTTP/Host OAuth/Messages Verification/Gateways)
 
 # The same flags as in Package.swift.
 flags=(-swift-version 6 -strict-memory-safety -package-name assay ${ASSAY_STRICT:+-warnings-as-errors})
@@ -26,20 +27,21 @@ is_old() {
 }
 
 build_rooms() {
-    local room sources
+    local room module sources
     objects=()
     mkdir -p "$products"
     for room in "${rooms[@]}"; do
+        module=${room%%/*}
         # Recompiled also if a module that it may import was.
-        if is_old "$products/$room.o" "Sources/$room" Sources/COpenSSL Sources/CJansson "${objects[@]}"; then
+        if is_old "$products/$module.o" "Sources/$room" Sources/COpenSSL Sources/CJansson "${objects[@]}"; then
             echo "compiling $room"
             mapfile -t sources < <(find "Sources/$room" -name '*.swift')
-            compile -module-name "$room" -emit-module -emit-module-path "$products/$room.swiftmodule" \
-                -emit-object -o "$products/$room.o" "${sources[@]}"
+            compile -module-name "$module" -emit-module -emit-module-path "$products/$module.swiftmodule" \
+                -emit-object -o "$products/$module.o" "${sources[@]}"
             # The compiler does not rewrite an unchanged product.
-            touch "$products/$room.o"
+            touch "$products/$module.o"
         fi
-        objects+=("$products/$room.o")
+        objects+=("$products/$module.o")
     done
 }
 

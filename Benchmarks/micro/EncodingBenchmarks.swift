@@ -1,5 +1,4 @@
 import JOSE
-import JSON
 
 /// Decoding: from the octets of a request to the members of its JSON.
 let encodingBenchmarks = [

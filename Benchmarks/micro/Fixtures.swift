@@ -1,5 +1,4 @@
 import JOSE
-import JSON
 import OpenSSL
 
 /// Keys and tokens from make_fixtures.py. They never change, because verification costs depend on them a little.

@@ -1,9 +1,7 @@
-import Gateway
-import Host
+import HTTP
 import IDToken
 import JOSE
-import JSON
-import KeySource
+import Keys
 import NIOEmbedded
 import NIOPosix
 import Verification

@@ -1,6 +1,5 @@
 import IDToken
 import JOSE
-import JSON
 import OpenSSL
 
 /// The cost of an ID Token's claims.

@@ -1,4 +1,4 @@
-import JSON
+import JOSE
 
 extension JSONTree {
     /// The text as jansson reads it, with 0 for each integer beyond 64 bits: the only intended difference between the

@@ -1,4 +1,4 @@
-import Host
+import HTTP
 
 /// However a response's header fields are written, its lifetime is `nil` or not negative, and the fields are respected.
 ///

@@ -1,6 +1,5 @@
 import IDToken
 import JOSE
-import JSON
 
 /// Whatever a provider may sign, an accepted token satisfies every check, and its identity agrees with its claims.
 ///

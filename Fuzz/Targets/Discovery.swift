@@ -1,5 +1,4 @@
 import JOSE
-import JSON
 
 /// An accepted discovery document belongs to its issuer, and jansson reads the same values from it. The keys' URL, and
 /// the input itself as a URL, lead to the host that they show.

@@ -1,5 +1,4 @@
 import JOSE
-import JSON
 
 /// A header is accepted exactly if it is one JSON object whose `kid` and `typ` are strings, and jansson reads the same
 /// values. A signature is valid exactly if the header does not forbid it.

@@ -1,4 +1,4 @@
-import JSON
+import JOSE
 
 /// The in-place reader agrees with jansson on every text and its values. Written JSON is read back unchanged.
 func fuzz(_ input: [UInt8]) {

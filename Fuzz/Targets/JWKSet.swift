@@ -1,5 +1,4 @@
 import JOSE
-import JSON
 
 /// The keys of a set are those of its entries, before and after serialization. No key accepts a trivial signature.
 func fuzz(_ input: [UInt8]) {

@@ -1,7 +1,5 @@
 import IDToken
 import JOSE
-import JSON
-import Notifications
 
 /// Whatever a provider may sign, an accepted notification satisfies every check, and is no ID Token.
 ///

@@ -1,5 +1,5 @@
 import IDToken
-import JSON
+import JOSE
 
 /// The cases of the service's `Problem` that `VerifyRequest` throws, to avoid a dependency on the HTTP library.
 package enum Problem: Error {

@@ -1,6 +1,6 @@
-import Grants
 import IDToken
-import JSON
+import JOSE
+import OAuth
 
 /// A grant is in the text as jansson reads it, an error is told by its registered name only, and what counts as an answer
 /// of one endpoint does not depend on chance.

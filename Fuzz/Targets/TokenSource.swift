@@ -1,5 +1,5 @@
 import Bytes
-import Gateway
+import Verification
 
 /// However the header fields of a request are written, a token that is found is one word of them, a second one is an
 /// error, and other fields change nothing.

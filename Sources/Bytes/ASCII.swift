@@ -57,3 +57,21 @@ extension String {
         return "\"" + scalars.map { $0.escaped(asASCII: true) }.joined() + end + "\""
     }
 }
+
+extension BidirectionalCollection {
+    /// The part from the first to the last element that does not match.
+    package func trimming(while isTrimmed: (Element) -> Bool) -> SubSequence {
+        let rest = drop(while: isTrimmed)
+        guard let last = rest.lastIndex(where: { !isTrimmed($0) }) else { return rest }
+        return rest[...last]
+    }
+}
+
+extension StringProtocol {
+    /// Whether the text is a UUID in lower case (RFC 9562, section 4).
+    package var isLowercaseUUID: Bool {
+        let groups = utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return groups.map(\.count) == [8, 4, 4, 4, 12]
+            && groups.allSatisfy { $0.allSatisfy(\.isLowercaseHexadecimal) }
+    }
+}

@@ -1,4 +1,3 @@
-package import JSON
 internal import OpenSSL
 
 /// A public key in a JWK Set (RFC 7517, section 4).
@@ -170,5 +169,59 @@ extension SignatureAlgorithm {
         case .ed25519: keyType == "OKP" && curve == "Ed25519"
         case .ed448: keyType == "OKP" && curve == "Ed448"
         }
+    }
+}
+
+/// Human-readable descriptions of a key.
+extension JWK {
+    /// Whether the key may verify tokens with this algorithm, according to its `kty`, `crv`, `alg`, `use` and
+    /// `key_ops`.
+    package func fits(_ algorithm: SignatureAlgorithm) -> Bool { algorithms.contains(algorithm) }
+
+    /// Its type and size, such as `RSA, 2048 bits` or `EC P-256`.
+    package var typeText: String {
+        if let modulusBits { return "RSA, \(modulusBits) bits" }
+        return curve.map { keyType + " " + $0 } ?? keyType
+    }
+
+    /// The length of its signatures in bytes; `nil` if it can't verify anything.
+    package var signatureLength: Int? {
+        if case .usable(let key) = material { key.kind.signatureLength } else { nil }
+    }
+
+    /// Whether it is an RSA key with fewer than 2048 bits.
+    var isTooSmall: Bool { modulusBits.map { $0 < 2048 } ?? false }
+
+    /// The length of an RSA key's modulus in bits.
+    private var modulusBits: Int? {
+        guard keyType == "RSA", let octets = members["n"]?.string.flatMap(Base64URL.decodeLeniently)
+        else { return nil }
+        let significant = octets.drop { $0 == 0 }
+        return significant.count * 8 - (significant.first?.leadingZeroBitCount ?? 0)
+    }
+}
+
+extension JWK {
+    /// - Parameter pem: one public key in PEM (RFC 7468, section 13).
+    /// - Returns: `nil` for anything else, and for a key that is neither an RSA key nor on a NIST curve.
+    package convenience init?(keyID: String, publicKey pem: [UInt8]) {
+        guard let key = decodedPublicKey(pem: pem.span) else { return nil }
+        self.init(keyID: keyID, key)
+    }
+
+    /// The JWK of a key that was published in another form.
+    convenience init?(keyID: String, _ key: DecodedPublicKey) {
+        var members: [String: JSONTree] = ["kid": .string(keyID), "use": .string("sig")]
+        switch key.kind {
+        case .rsa: members["kty"] = .string("RSA")
+        case .ellipticCurve(let curve):
+            members["kty"] = .string("EC")
+            members["crv"] = .string(curve.rawValue)
+        case .edwards: return nil
+        }
+        for (name, octets) in key.components {
+            members[name] = .string(String(decoding: Base64URL.encode(octets), as: UTF8.self))
+        }
+        self.init(members)
     }
 }

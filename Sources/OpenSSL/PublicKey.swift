@@ -215,3 +215,96 @@ extension EdwardsCurve {
         ],
     ]
 }
+
+/// The public components of a key as the bytes of a JWK (RFC 7518, section 6): `n` and `e`; `x` and `y`; or `x` alone.
+package typealias PublicComponents = [(name: String, octets: [UInt8])]
+
+/// `n` and `e` of an RSA key.
+///
+/// - Throws: ``OpenSSLError``.
+func rsaComponents(of key: OpaquePointer) throws(OpenSSLError) -> PublicComponents {
+    [
+        ("n", try unsafe number(OSSL_PKEY_PARAM_RSA_N, of: key, length: nil)),
+        ("e", try unsafe number(OSSL_PKEY_PARAM_RSA_E, of: key, length: nil)),
+    ]
+}
+
+/// `x` and `y` of a key on a curve, at full length.
+///
+/// - Throws: ``OpenSSLError``.
+func ellipticCurveComponents(
+    of key: OpaquePointer, _ curve: EllipticCurve
+) throws(OpenSSLError) -> PublicComponents {
+    [
+        ("x", try unsafe number(OSSL_PKEY_PARAM_EC_PUB_X, of: key, length: curve.coordinateLength)),
+        ("y", try unsafe number(OSSL_PKEY_PARAM_EC_PUB_Y, of: key, length: curve.coordinateLength)),
+    ]
+}
+
+private func number(
+    _ name: String, of key: OpaquePointer, length: Int?
+) throws(OpenSSLError) -> [UInt8] {
+    var number: OpaquePointer?
+    try check(unsafe EVP_PKEY_get_bn_param(key, name, &number))
+    defer { unsafe BN_free(number) }
+    let length = unsafe length ?? Int(BN_num_bits(number) + 7) / 8
+    var octets = [UInt8](repeating: 0, count: length)
+    guard unsafe BN_bn2binpad(number, &octets, CInt(length)) == length else { throw .drain() }
+    return octets
+}
+
+extension EllipticCurve {
+    /// The curve of an EC key; `nil` for any that JOSE has no algorithm for.
+    init?(of key: OpaquePointer) {
+        var name = [CChar](repeating: 0, count: 64)
+        var length = 0
+        guard unsafe EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1 else { return nil }
+        let text = name.prefix(length).map { UInt8(bitPattern: $0) }
+        // OpenSSL's names for the curves.
+        switch String(decoding: text, as: UTF8.self) {
+        case "prime256v1", "P-256": self = .p256
+        case "secp384r1", "P-384": self = .p384
+        case "secp521r1", "P-521": self = .p521
+        default: return nil
+        }
+    }
+}
+
+/// A public key in the form of a certificate or a `SubjectPublicKeyInfo`, before any of it is checked.
+package typealias DecodedPublicKey = (kind: PublicKeyKind, components: PublicComponents)
+
+/// The kind and the components of an RSA key or a key on a NIST curve; `nil` for any other.
+func decodedPublicKey(_ key: OpaquePointer) -> DecodedPublicKey? {
+    do throws(OpenSSLError) {
+        if unsafe EVP_PKEY_is_a(key, "RSA") == 1 {
+            return (.rsa(modulusLength: Int(unsafe EVP_PKEY_get_size(key))), try unsafe rsaComponents(of: key))
+        }
+        guard unsafe EVP_PKEY_is_a(key, "EC") == 1, let curve = unsafe EllipticCurve(of: key) else { return nil }
+        return (.ellipticCurve(curve), try unsafe ellipticCurveComponents(of: key, curve))
+    } catch {
+        return nil
+    }
+}
+
+/// Reads a text that must hold one `PUBLIC KEY` in PEM (RFC 7468, section 13), and no other block; `nil` for anything
+/// else.
+package func decodedPublicKey(pem: Span<UInt8>) -> DecodedPublicKey? {
+    let blocks = PEMBlock.all(in: pem)
+    guard blocks.count == 1, blocks[0].label == "PUBLIC KEY", let der = blocks[0].decoded(from: pem) else {
+        return nil
+    }
+    defer { ERR_clear_error() }
+    let key = unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+        var position = buffer.baseAddress
+        let end = unsafe buffer.baseAddress.map { unsafe $0 + buffer.count }
+        guard let key = unsafe d2i_PUBKEY(nil, &position, buffer.count) else { return nil }
+        guard unsafe position == end else {
+            unsafe EVP_PKEY_free(key)
+            return nil
+        }
+        return unsafe key
+    }
+    guard let key = unsafe key else { return nil }
+    defer { unsafe EVP_PKEY_free(key) }
+    return unsafe decodedPublicKey(key)
+}

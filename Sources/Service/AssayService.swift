@@ -1,15 +1,12 @@
-internal import EventLoops
-package import Verification
-package import Host
-package import HTTPServer
+package import HTTP
 private import IDToken
-internal import KeySource
+internal import Keys
 internal import NIOCore
 package import NIOPosix
+private import OAuth
 package import SignIns
 private import Synchronization
-private import ProviderClient
-package import Telemetry
+package import Verification
 
 /// The service: two listeners on the same event loops, and the providers' keys.
 package final class AssayService: Sendable {
@@ -252,5 +249,17 @@ package final class AssayService: Sendable {
         log.reportAllHeldBack()
         log.write(.info, "stopped")
         await sink.close()
+    }
+}
+
+/// The current providers, for code that runs outside the event loops.
+final class ServedProviders: Sendable {
+    private let current: Mutex<ProviderRegistry>
+
+    init(_ registry: ProviderRegistry) { current = Mutex(registry) }
+
+    var registry: ProviderRegistry {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
     }
 }

@@ -1,7 +1,6 @@
 private import Bytes
 internal import IDToken
 private import JOSE
-private import JSON
 
 /// A string that is not a token, and what probably happened to it.
 struct MalformedToken {

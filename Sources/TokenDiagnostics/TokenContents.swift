@@ -1,6 +1,5 @@
 public import IDToken
 internal import JOSE
-internal import JSON
 internal import OpenSSL
 
 /// The header and the claims of a token as an explanation shows them. They are not verified.

@@ -1,9 +1,7 @@
-internal import AccessTokens
 private import Bytes
-package import Gateway
 internal import IDToken
 private import JOSE
-private import KeySource
+private import Keys
 
 /// Decides for gateways on one event loop, with one version of the settings: the policies, and the loop's verifier.
 package final class ForwardAuth {

@@ -1,7 +1,9 @@
-internal import Host
+private import Bytes
+package import HTTP
 package import IDToken
 internal import JOSE
-package import KeySource
+package import Keys
+package import NIOCore
 
 /// Verifies the requests of one event loop with one version of the settings: the token verifier, the providers, and the
 /// loop's latest copy of their keys.
@@ -118,5 +120,84 @@ package final class RequestVerifier {
         guard case .verified(let answer, let index) = verdict, let slot = slots[index], slot.provider.usesNoncesOnce
         else { return nil }
         return SingleUseNonce(answer, of: request, under: slot.policy)
+    }
+}
+
+extension RequestVerifier {
+    /// Reads a token without verifying anything, and finds the provider by its issuer if the request names none.
+    ///
+    /// Padding is allowed only in assertions of an AWS load balancer. No text is both a JWT and such an assertion.
+    ///
+    /// - Parameters:
+    ///   - named: the number of the provider that the request names.
+    ///   - providers: those to choose from if it names none.
+    /// - Throws: ``Rejection/tokenMalformed(_:)``.
+    func read(
+        _ text: ArraySlice<UInt8>, ofProvider named: Int?, among providers: ProviderIndex
+    ) throws(Rejection) -> (token: UnverifiedToken, provider: Int?) {
+        if let named, slots[named]?.provider.accessTokens?.loadBalancer != nil {
+            return (try UnverifiedToken(padded: text), named)
+        }
+        do throws(Rejection) {
+            let token = try verifier.read(text)
+            return (token, named ?? token.unverifiedIssuer.flatMap { providers.withIssuer($0, slots) })
+        } catch {
+            guard named == nil, providers.hasLoadBalancers, let token = try? UnverifiedToken(padded: text),
+                token.jws.headerObject?["signer"] != nil
+            else { throw error }
+            return (token, providers.withLoadBalancer(of: token, slots))
+        }
+    }
+}
+
+extension RequestVerifier {
+    /// The problem if no provider for this kind of token was found. It says so if an entry for the other kind has the
+    /// ID or the issuer.
+    ///
+    /// - Parameters:
+    ///   - named: the provider that the request names; `nil` if it names none.
+    ///   - issuer: of the token; `nil` if it is not known.
+    ///   - isAccessToken: whether a provider for access tokens was needed, rather than one for ID Tokens.
+    func noProvider(named: String?, issuer: String? = nil, ofAccessTokens isAccessToken: Bool) -> Problem {
+        let others = isAccessToken ? ofIDTokens : ofAccessTokens
+        let other = if let named { others.named(named) } else { issuer.flatMap { others.withIssuer($0, slots) } }
+        guard other != nil else { return unknownProvider(named: named) }
+        return isAccessToken ? .providerOfIDTokens : .providerOfAccessTokens
+    }
+
+    /// The problem of a request that names a provider that is not configured.
+    ///
+    /// - Parameter named: `nil` if it names none.
+    package func unknownProvider(named: String?) -> Problem {
+        .providerUnknown(
+            nearest: named.flatMap { Suggestion.nearest(to: $0, among: slots.compactMap { $0?.policy.id }) })
+    }
+}
+
+/// Information about providers that requests for codes and grants need.
+extension RequestVerifier {
+    /// The endpoints of the provider's discovery document; `nil` if none has been read yet.
+    package func discoveredEndpoints(ofProvider number: Int) -> DiscoveredEndpoints? {
+        slots[number]?.delivered.endpoints
+    }
+
+    /// Waits until the provider has keys that ID Tokens can be verified with.
+    ///
+    /// - Parameter loop: this verifier's event loop.
+    /// - Returns: ``Problem/keysUnavailable(retryAfterSeconds:)`` if there are none by the deadline.
+    package func waitForUsableKeys(
+        ofProvider number: Int, until deadline: MonotonicTime, on loop: any EventLoop
+    ) -> EventLoopFuture<Problem?> {
+        let slot = slots[number]
+        func areUsable() -> Bool { slot?.keys(usableAt: SystemClocks.monotonic()) != nil }
+        guard let slot, !areUsable() else { return loop.makeSucceededFuture(nil) }
+        let outcome = slot.provider.keys.wait(
+            for: .anyKeys(mayFetch: true), judgedBy: slot.keys?.snapshot.version ?? 0, until: deadline
+        ).hop(to: loop)
+        return outcome.assumeIsolated().map { outcome in
+            if areUsable() { return nil }
+            guard case .unavailable(let retryAfter) = outcome else { return .keysUnavailable(retryAfterSeconds: 1) }
+            return .keysUnavailable(retryAfterSeconds: max(retryAfter.secondsRoundedUp, 1))
+        }.nonisolated()
     }
 }

@@ -1,8 +1,7 @@
-package import Gateway
-package import Host
+package import HTTP
 private import IDToken
-private import JSON
-private import KeySource
+private import JOSE
+private import Keys
 internal import NIOCore
 package import NIOPosix
 

@@ -1,4 +1,6 @@
-package import JSON
+package import HTTP
+package import IDToken
+package import JOSE
 
 /// The result of verifying a token.
 package enum Verdict<Answer> {
@@ -30,4 +32,58 @@ extension Verdict: Sendable where Answer: Sendable {}
 package protocol TokenAnswer: Sendable {
     /// Writes the answer as a JSON object that always has every member.
     func write(to json: inout JSONWriter)
+}
+
+/// The parts of a verified token that responses contain, whatever its kind.
+protocol VerifiedToken {
+    /// `aud`.
+    var audiences: [String] { get }
+    /// `azp`.
+    var authorizedParty: String? { get }
+    /// `iat`; `nil` if the token has none.
+    var issuedAtSeconds: Int64? { get }
+    /// `exp`.
+    var expiresAt: UnixTime { get }
+    /// `nbf`.
+    var notBefore: UnixTime? { get }
+    /// `auth_time`.
+    var authTime: UnixTime? { get }
+    /// `jti`.
+    var tokenID: String? { get }
+    /// `sid`.
+    var sessionID: String? { get }
+    /// `acr`.
+    var authenticationContextClass: String? { get }
+    /// `amr`.
+    var authenticationMethods: [String] { get }
+    /// The signature algorithm.
+    var algorithm: SignatureAlgorithm { get }
+    /// The header's `kid`.
+    var keyID: String? { get }
+    /// How the nonce matched; `nil` if no nonce was expected.
+    var nonceMatch: NonceMatch? { get }
+}
+
+// Declared here, and not beside the types, so that `write(to:)` reads their members directly: calls to witnesses in
+// other modules cost 400 instructions per response.
+extension VerifiedIDToken: VerifiedToken {
+    @inline(__always)
+    var issuedAtSeconds: Int64? { issuedAt.seconds }
+}
+
+extension VerifiedAccessToken: VerifiedToken {
+    var issuedAtSeconds: Int64? { issuedAt?.seconds }
+}
+
+/// The time of a verification, on both clocks.
+package struct VerificationTime {
+    /// For comparison with the age of keys.
+    package let monotonic: MonotonicTime
+    /// For comparison with the token's times.
+    package let wall: UnixTime
+
+    package static func now() -> VerificationTime {
+        VerificationTime(
+            monotonic: SystemClocks.monotonic(), wall: UnixTime(seconds: SystemClocks.unixSeconds()))
+    }
 }

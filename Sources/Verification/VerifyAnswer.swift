@@ -1,8 +1,7 @@
-internal import Host
+internal import HTTP
 package import IDToken
-private import JOSE
-package import JSON
-internal import KeySource
+package import JOSE
+internal import Keys
 
 /// The keys that verified a token, as an answer reports them.
 struct KeysUsed {

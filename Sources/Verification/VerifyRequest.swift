@@ -1,6 +1,6 @@
 private import Bytes
 package import IDToken
-package import JSON
+package import JOSE
 
 /// The body of `POST /v1/verify`, or one item of a batch.
 ///

@@ -1,5 +1,4 @@
 import Bytes
-import Bytes
 import Testing
 
 @Suite struct ExactStringTests {

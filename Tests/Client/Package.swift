@@ -1,5 +1,4 @@
 // swift-tools-version: 6.2
-
 import PackageDescription
 
 // A Swift backend that verifies ID Tokens with the libraries, without the service. scripts/test builds and runs it, so

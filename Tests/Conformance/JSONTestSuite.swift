@@ -1,6 +1,6 @@
-import JSON
-import TestSupport
+import JOSE
 import Testing
+import TestSupport
 
 /// nst/JSONTestSuite: `y_` files are valid, `n_` files are invalid, `i_` files are implementation-defined.
 @Suite struct JSONTestSuite {

@@ -1,7 +1,6 @@
 import JOSE
-import JSON
-import TestSupport
 import Testing
+import TestSupport
 
 /// The examples in the RFCs.
 @Suite struct RFCExamples {

@@ -1,7 +1,6 @@
 import JOSE
-import JSON
-import TestSupport
 import Testing
+import TestSupport
 
 /// JWK Sets as published by providers: all are read, with the expected number of usable keys.
 @Suite struct RealKeySets {

@@ -1,8 +1,7 @@
 import IDToken
 import JOSE
-import JSON
-import TestSupport
 import Testing
+import TestSupport
 
 /// Tokens signed by Apple and Google, verified one second after they were issued.
 @Suite struct RealTokens {

@@ -1,10 +1,9 @@
-import Host
 import Foundation
+import HTTP
 import JOSE
-import JSON
-import KeySource
-import TestSupport
+import Keys
 import Testing
+import TestSupport
 
 /// Replays recorded key rotations of providers, in order and with their times, to the key store.
 @Suite struct RotationHistories {

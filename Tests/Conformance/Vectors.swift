@@ -1,8 +1,7 @@
 import Foundation
 import JOSE
-import JSON
-import TestSupport
 import Testing
+import TestSupport
 
 /// The files of `Vectors/`: third-party test data. `Vectors/SOURCES.md` lists origins and licenses.
 enum Vectors {

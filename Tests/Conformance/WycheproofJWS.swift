@@ -1,7 +1,6 @@
 import JOSE
-import JSON
-import TestSupport
 import Testing
+import TestSupport
 
 /// C2SP Wycheproof: JWS, JWK Sets and attacks on both. Every case of every file is checked.
 @Suite struct WycheproofJWS {

@@ -1,8 +1,7 @@
 import JOSE
-import JSON
 import OpenSSL
-import TestSupport
 import Testing
+import TestSupport
 
 /// C2SP Wycheproof: signature primitives, complete files. Cases that are merely `acceptable` (a missing NULL) are
 /// rejected.

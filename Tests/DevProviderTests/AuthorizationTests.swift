@@ -1,8 +1,7 @@
-import IDToken
-import JSON
-import Testing
-
 @testable import DevProvider
+import IDToken
+import JOSE
+import Testing
 
 /// The authorization endpoint, and codes.
 @Suite struct AuthorizationTests {

@@ -1,14 +1,11 @@
 import AsyncHTTPClient
-import HTTPServer
+@testable import DevProvider
+import HTTP
 import IDToken
 import JOSE
-import JSON
 import NIOCore
 import NIOHTTP1
-import Notifications
 import Testing
-
-@testable import DevProvider
 
 /// Running development providers, and requests to them.
 private struct Running {

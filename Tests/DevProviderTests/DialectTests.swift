@@ -1,9 +1,7 @@
+@testable import DevProvider
 import IDToken
 import JOSE
-import JSON
 import Testing
-
-@testable import DevProvider
 
 /// What tokens have, by preset and by the rules of the settings.
 @Suite struct DialectTests {

@@ -1,10 +1,8 @@
+@testable import DevProvider
 import IDToken
 import JOSE
-import JSON
 import OpenSSL
 import Testing
-
-@testable import DevProvider
 
 /// Development providers without a server.
 enum Emulated {

@@ -1,6 +1,5 @@
-import Testing
-
 @testable import DevProvider
+import Testing
 
 @Suite struct HostNameTests {
     @Test(arguments: [

@@ -1,6 +1,5 @@
-import Testing
-
 @testable import DevProvider
+import Testing
 
 /// JSON for people.
 @Suite struct IndentedJSONTests {

@@ -1,9 +1,7 @@
+@testable import DevProvider
 import IDToken
 import JOSE
-import JSON
 import Testing
-
-@testable import DevProvider
 
 /// Client authentication, refresh, revocation and user info.
 @Suite struct TokenEndpointTests {

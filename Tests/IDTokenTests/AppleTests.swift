@@ -1,7 +1,7 @@
 import IDToken
 import SignInFixtures
-import TestSupport
 import Testing
+import TestSupport
 
 /// Sign in with Apple, with realistic tokens.
 @Suite struct AppleTests {

@@ -1,9 +1,9 @@
 import Bytes
 import IDToken
-import JSON
+import JOSE
 import SignInFixtures
-import TestSupport
 import Testing
+import TestSupport
 import TokenDiagnostics
 
 /// Distinguishes single addresses from text that merely ends in one.

@@ -1,6 +1,5 @@
-import Testing
-
 @testable import IDToken
+import Testing
 
 @Suite struct FirstFailureTests {
     @Test func `a check without its inputs fails, and a disabled one does not`() throws {

@@ -1,7 +1,7 @@
 import IDToken
 import SignInFixtures
-import TestSupport
 import Testing
+import TestSupport
 
 /// The identity in a token, in the form that is the same for every provider.
 @Suite struct IdentityTests {

@@ -1,8 +1,8 @@
 import IDToken
-import JSON
+import JOSE
 import SignInFixtures
-import TestSupport
 import Testing
+import TestSupport
 
 /// Keys that name the issuer for which they may sign.
 @Suite struct KeyIssuerTests {

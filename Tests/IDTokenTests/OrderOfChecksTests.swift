@@ -1,9 +1,8 @@
 import IDToken
 import JOSE
-import JSON
 import SignInFixtures
-import TestSupport
 import Testing
+import TestSupport
 
 /// A token with several faults is rejected for the first, in the contract's order.
 @Suite struct OrderOfChecksTests {

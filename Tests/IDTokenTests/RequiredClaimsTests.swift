@@ -1,7 +1,7 @@
 import IDToken
 import SignInFixtures
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite struct RequiredClaimsTests {
     private func subject(_ json: String) -> SignIn { SignIn.plain.with("sub", json) }

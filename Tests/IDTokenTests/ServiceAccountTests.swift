@@ -1,7 +1,7 @@
 import IDToken
 import SignInFixtures
-import TestSupport
 import Testing
+import TestSupport
 import TokenDiagnostics
 
 /// Tokens that service accounts request for themselves, for any audience.

@@ -1,7 +1,7 @@
 import IDToken
 import SignInFixtures
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite struct TokenHashesTests {
     /// The left half of each hash of `ya29.access`, computed independently.

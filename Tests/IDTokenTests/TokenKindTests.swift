@@ -1,7 +1,7 @@
 import IDToken
 import SignInFixtures
-import TestSupport
 import Testing
+import TestSupport
 import TokenDiagnostics
 
 /// Distinguishing access tokens from ID Tokens without a nonce.

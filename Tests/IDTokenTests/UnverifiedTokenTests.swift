@@ -1,7 +1,7 @@
 import IDToken
 import SignInFixtures
-import TestSupport
 import Testing
+import TestSupport
 
 /// The form of ID Tokens, and what may be read from one that is not verified.
 @Suite struct UnverifiedTokenTests {

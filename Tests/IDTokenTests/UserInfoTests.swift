@@ -1,7 +1,6 @@
-import JSON
-import Testing
-
 @testable import IDToken
+import JOSE
+import Testing
 
 /// What the user info endpoint adds to an identity.
 @Suite struct UserInfoTests {

@@ -1,7 +1,6 @@
 import JOSE
-import JSON
-import TestSupport
 import Testing
+import TestSupport
 
 /// A token's `alg` must agree with the key's type, `alg` and `use`.
 @Suite struct AlgorithmAgreementTests {

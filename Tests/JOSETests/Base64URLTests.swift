@@ -1,7 +1,7 @@
 import Bytes
 import JOSE
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite struct Base64URLTests {
     private func decode(_ text: [UInt8]) -> [UInt8]? { Base64URL.decode(text.span) }

@@ -1,8 +1,7 @@
 import JOSE
-import JSON
 import OpenSSL
-import TestSupport
 import Testing
+import TestSupport
 
 /// Key sets published as certificates by `kid`.
 @Suite struct CertificateKeysTests {

@@ -1,6 +1,6 @@
 import JOSE
-import TestSupport
 import Testing
+import TestSupport
 
 /// The form of a compact JWS, without verification.
 @Suite struct CompactJWSTests {

@@ -1,7 +1,6 @@
 import JOSE
-import JSON
-import TestSupport
 import Testing
+import TestSupport
 
 /// Keys of `assay dev` are in no set that anything else reads.
 @Suite struct DevelopmentKeysTests {

@@ -1,7 +1,6 @@
 import JOSE
-import JSON
-import TestSupport
 import Testing
+import TestSupport
 
 /// The header cache only saves parsing, and changes no result.
 @Suite struct JOSEHeaderCacheTests {

@@ -1,6 +1,6 @@
 import JOSE
-import TestSupport
 import Testing
+import TestSupport
 
 /// Which JOSE headers are accepted, before any key is selected.
 @Suite struct JOSEHeaderTests {

@@ -1,8 +1,7 @@
 import Bytes
 import JOSE
-import JSON
-import TestSupport
 import Testing
+import TestSupport
 
 /// Combining and comparing key sets.
 @Suite struct JWKSetPartsTests {

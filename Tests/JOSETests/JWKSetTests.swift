@@ -1,8 +1,7 @@
 import JOSE
-import JSON
 import OpenSSL
-import TestSupport
 import Testing
+import TestSupport
 
 /// Reading a provider's response, well-formed or malicious.
 @Suite struct JWKSetTests {

@@ -1,7 +1,6 @@
 import JOSE
-import JSON
-import TestSupport
 import Testing
+import TestSupport
 
 /// Signature verification with the one matching key.
 @Suite struct JWSVerifierTests {

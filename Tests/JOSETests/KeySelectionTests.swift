@@ -1,8 +1,7 @@
 import JOSE
-import JSON
 import OpenSSL
-import TestSupport
 import Testing
+import TestSupport
 
 /// Which keys of a set are tried for a token.
 @Suite struct KeySelectionTests {

@@ -1,7 +1,6 @@
 import JOSE
-import JSON
-import TestSupport
 import Testing
+import TestSupport
 
 /// The form of AWS's load balancers: padded parts, with the padding signed.
 @Suite struct PaddedJWSTests {

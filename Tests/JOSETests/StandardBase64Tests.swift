@@ -1,7 +1,6 @@
 import JOSE
-import JSON
-import TestSupport
 import Testing
+import TestSupport
 
 /// Key sets with numbers in padded base64 instead of base64url, as some providers publish them.
 @Suite struct StandardBase64Tests {

@@ -1,8 +1,7 @@
 import JOSE
-import JSON
 import OpenSSL
-import TestSupport
 import Testing
+import TestSupport
 
 /// JWK Thumbprints (RFC 7638).
 @Suite struct ThumbprintTests {

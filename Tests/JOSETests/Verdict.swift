@@ -1,5 +1,4 @@
 import JOSE
-import JSON
 import TestSupport
 
 /// Why a token is rejected with these keys; `nil` if it is verified.

@@ -1,7 +1,7 @@
 import Foundation
 import OpenSSL
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite struct CertificateTests {
     /// Created with `openssl req -x509` and `openssl x509 -req`, with P-256 keys unless stated otherwise. The private

@@ -1,6 +1,6 @@
 import OpenSSL
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite struct DigestTests {
     /// FIPS 180-4 and FIPS 202 examples: `abc` and the empty string.

@@ -1,7 +1,7 @@
 import Bytes
 import OpenSSL
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite struct PrimitivesTests {
     private func equals(_ left: [UInt8], _ right: [UInt8]) -> Bool { constantTimeEquals(left.span, right.span) }

@@ -1,6 +1,6 @@
 import OpenSSL
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite struct PrivateKeyTests {
     // Made with `openssl genpkey` for this test, and used nowhere else.

@@ -1,6 +1,6 @@
 import OpenSSL
-import TestSupport
 import Testing
+import TestSupport
 
 /// Which RSA keys are accepted.
 @Suite struct RSAPublicKeyTests {

@@ -1,6 +1,6 @@
 import OpenSSL
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite struct SecretBytesTests {
     @Test(arguments: [

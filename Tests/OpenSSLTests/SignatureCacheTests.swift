@@ -1,7 +1,6 @@
-import TestSupport
-import Testing
-
 @testable import OpenSSL
+import Testing
+import TestSupport
 
 @Suite struct SignatureCacheTests {
     private let key = TestKey.p256.publicKey()

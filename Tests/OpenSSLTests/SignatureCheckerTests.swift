@@ -1,6 +1,6 @@
 import OpenSSL
-import TestSupport
 import Testing
+import TestSupport
 
 /// A scheme and a matching key.
 private struct Signer: Sendable, CustomTestStringConvertible {

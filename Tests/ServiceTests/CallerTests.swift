@@ -1,9 +1,8 @@
-import Verification
-import HTTPServer
+import HTTP
 import OpenSSL
-import Testing
-
 @testable import Service
+import Testing
+import Verification
 
 @Suite struct CallerKeysTests {
     private static func digest(_ key: String) -> [UInt8] {

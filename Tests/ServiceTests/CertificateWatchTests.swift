@@ -1,11 +1,8 @@
-import Telemetry
-import Host
 import Foundation
-import HTTPServer
-import TestSupport
-import Testing
-
+import HTTP
 @testable import Service
+import Testing
+import TestSupport
 
 @Suite struct CertificateWatchTests {
     @Test func `changed files are taken into use, and counted`() async throws {

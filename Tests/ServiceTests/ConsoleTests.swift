@@ -1,13 +1,12 @@
-import HTTPServer
-import JSON
-import KeySource
+import HTTP
+import JOSE
+import Keys
 import NIOCore
 import NIOHTTP1
 import OpenSSL
-import TestSupport
-import Testing
-
 @testable import Service
+import Testing
+import TestSupport
 
 /// The console and the endpoints that it calls, on one event loop.
 @Suite struct ConsoleTests {

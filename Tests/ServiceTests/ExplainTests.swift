@@ -1,14 +1,12 @@
-import Host
-import HTTPServer
+import HTTP
 import IDToken
-import JSON
-import KeySource
+import JOSE
+import Keys
 import NIOHTTP1
-import TestSupport
-import Testing
-import TokenDiagnostics
-
 @testable import Service
+import Testing
+import TestSupport
+import TokenDiagnostics
 
 /// `POST /v1/explain` on the admin listener.
 @Suite struct ExplainTests {

@@ -1,7 +1,6 @@
-import HTTPServer
-import Testing
-
+import HTTP
 @testable import Service
+import Testing
 
 @Suite struct HTTPFieldsBrowserTests {
     @Test(arguments: [

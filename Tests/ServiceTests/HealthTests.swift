@@ -1,11 +1,10 @@
-import HTTPServer
-import JSON
-import KeySource
+import HTTP
+import JOSE
+import Keys
 import NIOHTTP1
-import TestSupport
-import Testing
-
 @testable import Service
+import Testing
+import TestSupport
 
 @Suite struct HealthTests {
     @Test func `it is ready once keys are there, and not any more when it stops`() async throws {

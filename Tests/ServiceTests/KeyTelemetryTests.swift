@@ -1,10 +1,9 @@
-import Telemetry
+import HTTP
+import JOSE
+import Keys
 import Service
-import Host
-import JSON
-import KeySource
-import TestSupport
 import Testing
+import TestSupport
 
 /// Metrics and logs about keys.
 @Suite struct KeyTelemetryTests {

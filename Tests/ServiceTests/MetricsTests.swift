@@ -1,7 +1,5 @@
-import Telemetry
-import Testing
-
 @testable import Service
+import Testing
 
 @Suite struct LoopMetricsTests {
     @Test func `loops add up`() {

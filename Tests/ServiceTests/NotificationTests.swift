@@ -1,13 +1,11 @@
-import HTTPServer
-import Host
-import JSON
-import KeySource
+import HTTP
+import IDToken
+import JOSE
+import Keys
 import NIOHTTP1
-import Notifications
-import TestSupport
-import Testing
-
 @testable import Service
+import Testing
+import TestSupport
 
 @Suite struct NotificationTests {
     private static let path: String = "/v1/notifications/verify"

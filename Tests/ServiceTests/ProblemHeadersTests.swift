@@ -1,8 +1,7 @@
 import IDToken
+@testable import Service
 import Testing
 import Verification
-
-@testable import Service
 
 @Suite struct ProblemHeadersTests {
     private func fields(_ problem: Problem) -> [String] { problem.headers.map { "\($0.name): \($0.value)" } }

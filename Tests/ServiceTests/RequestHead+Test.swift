@@ -1,4 +1,4 @@
-@testable import HTTPServer
+@testable import HTTP
 
 extension RequestHead {
     /// A request's head as a connection would parse it; `nil` if the connection would reject it.

@@ -1,7 +1,6 @@
-import HTTPServer
-import Testing
-
+import HTTP
 @testable import Service
+import Testing
 
 @Suite struct RouteTests {
     /// The route of a path as parsed by a connection; `nil` if the connection would reject it.

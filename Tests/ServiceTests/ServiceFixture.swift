@@ -1,19 +1,15 @@
-import Verification
-import Host
-@testable import HTTPServer
+@testable import HTTP
 import IDToken
-import JSON
-import KeySource
+import JOSE
+import Keys
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import Notifications
-import ReplayStore
-import TestSupport
-import Testing
-import Telemetry
-
+import Replay
 @testable import Service
+import Testing
+import TestSupport
+import Verification
 
 /// The service on one event loop, without a listener: a test sends requests and receives responses. The test provides
 /// the keys of its one provider.

@@ -1,12 +1,10 @@
-import Telemetry
-import HTTPServer
-import JSON
+import HTTP
+import JOSE
 import NIOHTTP1
 import OpenSSL
-import TestSupport
-import Testing
-
 @testable import Service
+import Testing
+import TestSupport
 
 @Suite struct ServiceRequestTests {
     @Test(

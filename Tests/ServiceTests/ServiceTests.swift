@@ -1,11 +1,9 @@
-import Telemetry
-import HTTPServer
-import JSON
+import HTTP
+import JOSE
 import NIOHTTP1
-import TestSupport
-import Testing
-
 @testable import Service
+import Testing
+import TestSupport
 
 @Suite struct ServiceTests {
     // MARK: Verifying

@@ -1,7 +1,6 @@
-import Host
-import Testing
-
+import HTTP
 @testable import Service
+import Testing
 
 @Suite struct SharedTimeTests {
     private func at(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: milliseconds) }

@@ -1,9 +1,8 @@
 import IDToken
-import JSON
-import TestSupport
-import Testing
-
+import JOSE
 @testable import Service
+import Testing
+import TestSupport
 
 /// A token's provider is found by its issuer, even if issuers differ by tenant.
 @Suite struct TenantTests {

@@ -1,12 +1,10 @@
-import Host
-import HTTPServer
-import JSON
-import KeySource
+import HTTP
+import JOSE
+import Keys
 import NIOHTTP1
-import TestSupport
-import Testing
-
 @testable import Service
+import Testing
+import TestSupport
 
 @Suite struct WaitingForKeysTests {
     @Test func `the first requests wait for the first keys, and share one fetch`() async throws {

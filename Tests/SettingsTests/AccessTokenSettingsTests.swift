@@ -1,7 +1,6 @@
 import IDToken
-import Testing
-
 @testable import Settings
+import Testing
 
 @Suite struct AccessTokenSettingsTests {
     private static let api = """

@@ -1,8 +1,7 @@
-import Grants
 import IDToken
-import Testing
-
+import OAuth
 @testable import Settings
+import Testing
 
 @Suite struct ClientSettingsTests {
     private static func yaml(_ client: String, _ more: String = "") -> String {

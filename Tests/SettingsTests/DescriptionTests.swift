@@ -1,8 +1,7 @@
 import Foundation
 import IDToken
-import Testing
-
 @testable import Settings
+import Testing
 
 @Suite struct DescriptionTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -1,7 +1,6 @@
 import IDToken
-import Testing
-
 @testable import Settings
+import Testing
 
 @Suite struct EffectiveSettingsTests {
     private static let yaml = """

@@ -1,9 +1,8 @@
-import HTTPServer
+import HTTP
 import IDToken
-import KeySource
-import Testing
-
+import Keys
 @testable import Settings
+import Testing
 
 @Suite struct EnvironmentTests {
     private static let two = """

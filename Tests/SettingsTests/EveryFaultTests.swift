@@ -1,8 +1,7 @@
 import IDToken
 import JOSE
-import Testing
-
 @testable import Settings
+import Testing
 
 @Suite struct EveryFaultTests {
     @Test func `all faults are reported at once: the file's by line, then variables, then missing settings`() throws {

@@ -1,4 +1,4 @@
-import Host
+import HTTP
 import Settings
 import Testing
 

@@ -1,8 +1,7 @@
-import Gateway
 import IDToken
-import Testing
-
 @testable import Settings
+import Testing
+import Verification
 
 @Suite struct ForwardAuthSettingsTests {
     private static let providers = """

@@ -1,8 +1,7 @@
 import IDToken
-import KeySource
-import Testing
-
+import Keys
 @testable import Settings
+import Testing
 
 /// The presets of gateways, which verify assertions and nothing else.
 @Suite struct GatewaySettingsTests {

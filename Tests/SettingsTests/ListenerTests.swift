@@ -1,7 +1,6 @@
-import HTTPServer
-import Testing
-
+import HTTP
 @testable import Settings
+import Testing
 
 @Suite struct ListenerTests {
     private static let digest = String(repeating: "0f", count: 32)

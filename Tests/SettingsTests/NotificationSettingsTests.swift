@@ -1,7 +1,6 @@
-import Notifications
-import Testing
-
+import IDToken
 @testable import Settings
+import Testing
 
 @Suite struct NotificationSettingsTests {
     private static func provider(_ members: String) -> String {

@@ -1,5 +1,5 @@
-import KeySource
 import IDToken
+import Keys
 import Settings
 import Testing
 

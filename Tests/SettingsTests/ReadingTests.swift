@@ -1,7 +1,7 @@
-import HTTPServer
+import HTTP
 import IDToken
 import JOSE
-import KeySource
+import Keys
 import Settings
 import Testing
 

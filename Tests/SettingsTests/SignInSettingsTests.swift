@@ -1,6 +1,5 @@
-import Testing
-
 @testable import Settings
+import Testing
 
 @Suite struct SignInSettingsTests {
     private static func yaml(_ store: String, keys: String = "key_files: [k], ") -> String {

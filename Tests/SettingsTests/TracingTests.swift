@@ -1,6 +1,5 @@
-import Testing
-
 @testable import Settings
+import Testing
 
 /// Which traces are recorded, and where they are sent.
 @Suite struct TracingTests {

@@ -1,7 +1,7 @@
 package import IDToken
-private import JSON
-package import TestSupport
+private import JOSE
 private import Testing
+package import TestSupport
 
 /// A made-up token in the form of a real provider's, signed with a test key, and the expected result.
 package struct GoldenToken: Sendable, CustomTestStringConvertible {

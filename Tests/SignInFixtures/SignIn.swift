@@ -1,8 +1,7 @@
 package import IDToken
 package import JOSE
-package import JSON
-package import TestSupport
 private import Testing
+package import TestSupport
 package import TokenDiagnostics
 
 /// A sign-in with a valid token, unless a test changes it.

@@ -1,12 +1,11 @@
 import Bytes
-import Grants
 import IDToken
-import JSON
+import JOSE
+import OAuth
 import OpenSSL
+@testable import SignIns
 import Testing
 import Verification
-
-@testable import SignIns
 
 /// Sign-ins in a browser: what begins one, and which responses can finish it.
 @Suite struct BrowserSignInTests {

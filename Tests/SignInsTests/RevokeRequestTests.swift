@@ -1,10 +1,9 @@
-import Grants
 import IDToken
-import JSON
+import JOSE
+import OAuth
+@testable import SignIns
 import Testing
 import Verification
-
-@testable import SignIns
 
 @Suite struct RevokeRequestTests {
     private static let policy = ProviderPolicy(id: "op", issuer: "https://op.example", audiences: ["client"])

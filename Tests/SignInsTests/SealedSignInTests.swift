@@ -1,9 +1,8 @@
-import Grants
 import IDToken
+import OAuth
 import OpenSSL
-import Testing
-
 @testable import SignIns
+import Testing
 
 @Suite struct SealedSignInTests {
     private static let salt = [UInt8](repeating: 7, count: 16)

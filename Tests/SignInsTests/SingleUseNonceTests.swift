@@ -1,9 +1,8 @@
 import IDToken
 import OpenSSL
-import ReplayStore
-import Testing
-
+import Replay
 @testable import SignIns
+import Testing
 @testable import Verification
 
 @Suite struct SingleUseNonceTests {

@@ -1,7 +1,6 @@
-import Host
+import HTTP
 import JOSE
-import JSON
-package import KeySource
+package import Keys
 
 /// A fetcher whose results are set by the test. Until an answer is set, fetches wait.
 package actor TestFetcher: KeyFetching {

@@ -1,5 +1,4 @@
-internal import JOSE
-package import JSON
+package import JOSE
 package import OpenSSL
 
 /// A key pair generated for this run, with the JWK of its public key.

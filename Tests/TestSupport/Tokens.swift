@@ -1,5 +1,4 @@
-internal import JOSE
-package import JSON
+package import JOSE
 
 package func base64URL(_ octets: some Collection<UInt8>) -> String { text(Base64URL.encode(Array(octets))) }
 

@@ -1,9 +1,8 @@
 import IDToken
 import JOSE
-import JSON
 import SignInFixtures
-import TestSupport
 import Testing
+import TestSupport
 import TokenDiagnostics
 
 /// The diagnoses for everything that can go wrong at a sign-in, and the suggested fixes.

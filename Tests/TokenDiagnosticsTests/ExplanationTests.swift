@@ -1,11 +1,10 @@
 import Bytes
 import IDToken
 import JOSE
-import JSON
 import OpenSSL
 import SignInFixtures
-import TestSupport
 import Testing
+import TestSupport
 import TokenDiagnostics
 
 /// Properties of all explanations. Every test of the verifier's checks also checks that they agree with the verifier:

@@ -1,8 +1,7 @@
 import IDToken
 import SignInFixtures
-import TestSupport
 import Testing
-
+import TestSupport
 @testable import TokenDiagnostics
 
 /// Which kind of token was sent, as far as it says so.

@@ -1,9 +1,7 @@
-import AccessTokens
 import IDToken
-import JSON
-import TestSupport
+import JOSE
 import Testing
-
+import TestSupport
 @testable import Verification
 
 @Suite struct AccessTokenRequestTests {

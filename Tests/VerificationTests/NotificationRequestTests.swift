@@ -1,6 +1,5 @@
-import JSON
+import JOSE
 import Testing
-
 @testable import Verification
 
 @Suite struct NotificationRequestTests {

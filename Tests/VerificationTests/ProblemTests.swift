@@ -1,9 +1,8 @@
-import Grants
 import IDToken
-import JSON
-import TestSupport
+import JOSE
+import OAuth
 import Testing
-
+import TestSupport
 @testable import Verification
 
 @Suite struct ProblemTests {

@@ -1,12 +1,10 @@
-import EventLoops
-import Host
+import HTTP
 import IDToken
-import KeySource
+import Keys
 import NIOCore
 import NIOPosix
-import TestSupport
 import Testing
-
+import TestSupport
 @testable import Verification
 
 @Suite struct ProviderRegistryTests {

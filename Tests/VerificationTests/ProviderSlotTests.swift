@@ -1,12 +1,11 @@
-import Host
+import HTTP
 import IDToken
 import JOSE
-import KeySource
+import Keys
 import NIOCore
 import NIOPosix
-import TestSupport
 import Testing
-
+import TestSupport
 @testable import Verification
 
 @Suite struct ProviderSlotTests {

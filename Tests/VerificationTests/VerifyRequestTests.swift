@@ -1,8 +1,7 @@
 import IDToken
-import JSON
-import TestSupport
+import JOSE
 import Testing
-
+import TestSupport
 @testable import Verification
 
 @Suite struct VerifyRequestTests {

@@ -1,6 +1,5 @@
 private import Bytes
 private import JOSE
-private import JSON
 
 /// The client ID and credentials in a request to the token endpoint.
 struct ClientAuthentication {

@@ -1,5 +1,5 @@
 internal import IDToken
-internal import JSON
+internal import JOSE
 
 /// How one provider's tokens and endpoints differ from others'. Only an issuer needs these facts, so the policy does
 /// not contain them.

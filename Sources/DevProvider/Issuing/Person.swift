@@ -1,4 +1,4 @@
-internal import JSON
+internal import JOSE
 
 /// A test user.
 struct Person: Equatable {

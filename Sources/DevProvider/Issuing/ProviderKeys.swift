@@ -1,5 +1,4 @@
 internal import JOSE
-internal import JSON
 internal import OpenSSL
 
 /// The signing keys of one development provider: the current one, and the one before it, which stays published.

@@ -1,5 +1,5 @@
+internal import HTTP
 internal import IDToken
-internal import HTTPServer
 internal import NIOHTTP1
 
 /// The home page: every provider, and the panel that controls their faults.

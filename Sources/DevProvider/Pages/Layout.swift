@@ -79,3 +79,81 @@ enum Layout {
         }
     }
 }
+
+/// HTML text. Interpolated strings are escaped; interpolated ``HTML`` is not.
+struct HTML: ExpressibleByStringInterpolation {
+    let text: String
+
+    init(stringLiteral text: String) { self.text = text }
+    init(stringInterpolation: Interpolation) { text = stringInterpolation.text }
+
+    struct Interpolation: StringInterpolationProtocol {
+        fileprivate(set) var text = ""
+
+        init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity) }
+
+        mutating func appendLiteral(_ literal: String) { text += literal }
+        mutating func appendInterpolation(_ value: HTML) { text += value.text }
+        mutating func appendInterpolation(_ parts: [HTML]) { for part in parts { text += part.text } }
+        mutating func appendInterpolation(_ value: String) { text += Self.escaped(value) }
+
+        private static func escaped(_ value: String) -> String {
+            var octets: [UInt8] = []
+            octets.reserveCapacity(value.utf8.count)
+            for octet in value.utf8 {
+                switch octet {
+                case UInt8(ascii: "&"): octets += "&amp;".utf8
+                case UInt8(ascii: "<"): octets += "&lt;".utf8
+                case UInt8(ascii: ">"): octets += "&gt;".utf8
+                case UInt8(ascii: "\""): octets += "&quot;".utf8
+                case UInt8(ascii: "'"): octets += "&#39;".utf8
+                default: octets.append(octet)
+                }
+            }
+            return String(decoding: octets, as: UTF8.self)
+        }
+    }
+}
+
+/// JSON text for people: the same members in the same order, each on a line of its own.
+enum IndentedJSON {
+    /// - Parameter json: valid JSON. Any other text comes out with other line breaks.
+    static func text(_ json: [UInt8]) -> String {
+        var result: [UInt8] = []
+        /// The open brackets.
+        var open: [UInt8] = []
+        var (isInString, isEscaped) = (false, false)
+        let brace = UInt8(ascii: "{")
+        func indent() {
+            result.append(UInt8(ascii: "\n"))
+            result += Array(repeating: UInt8(ascii: " "), count: 2 * open.count { $0 == brace })
+        }
+        for octet in json {
+            if isInString {
+                result.append(octet)
+                if octet == UInt8(ascii: "\""), !isEscaped { isInString = false }
+                isEscaped = octet == UInt8(ascii: "\\") && !isEscaped
+                continue
+            }
+            switch octet {
+            case brace, UInt8(ascii: "["):
+                result.append(octet)
+                open.append(octet)
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                let isEmpty = result.last == open.last
+                if open.popLast() == brace, !isEmpty { indent() }
+                result.append(octet)
+            case UInt8(ascii: ","):
+                result.append(octet)
+                if open.last == brace { indent() } else { result.append(UInt8(ascii: " ")) }
+            case UInt8(ascii: ":"): result += ": ".utf8
+            case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): break
+            default:
+                if open.last == brace, result.last == brace { indent() }
+                result.append(octet)
+                isInString = octet == UInt8(ascii: "\"")
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}

@@ -1,5 +1,4 @@
-private import JOSE
-internal import JSON
+internal import JOSE
 
 /// The page with a decoded token and the service's verdict on it.
 enum VerdictPage {

@@ -1,5 +1,5 @@
 private import Bytes
-private import JSON
+private import JOSE
 
 /// An e-mail address: exactly one `addr-spec`. Text that is not an address gets no trust, whatever domain it ends in.
 ///

@@ -1,4 +1,4 @@
-internal import Host
+internal import HTTP
 internal import NIOCore
 
 /// A page for operators on the admin listener. It shows what the other endpoints of that listener return.

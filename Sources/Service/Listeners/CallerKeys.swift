@@ -1,7 +1,6 @@
-internal import Gateway
-internal import Verification
-internal import HTTPServer
+internal import HTTP
 private import OpenSSL
+internal import Verification
 
 /// The API keys that callers may use, stored as digests only.
 package struct CallerKeys: Sendable {
@@ -72,4 +71,16 @@ package struct CallerKeys: Sendable {
             return nil
         }
     }
+}
+
+/// The two listeners, as named in the log, in metrics and in the settings.
+package enum ListenerName: String, Hashable, Sendable {
+    case service, admin
+}
+
+/// A listener that can't be bound to its address.
+package struct UnboundListener: Error {
+    package let name: ListenerName
+    /// Human-readable, with the address.
+    package let reason: String
 }

@@ -1,6 +1,4 @@
-internal import Telemetry
-private import Host
-internal import HTTPServer
+internal import HTTP
 internal import NIOCore
 private import Synchronization
 

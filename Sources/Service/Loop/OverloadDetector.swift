@@ -1,5 +1,4 @@
-internal import Host
-internal import HTTPServer
+internal import HTTP
 internal import NIOCore
 
 /// Detects whether an event loop is overloaded. Confined to that loop.

@@ -1,7 +1,6 @@
-private import Host
-internal import HTTPServer
-internal import ProviderClient
-internal import Telemetry
+private import Bytes
+internal import HTTP
+internal import OAuth
 internal import Verification
 
 /// The data recorded about every request, regardless of its outcome.
@@ -49,5 +48,17 @@ extension ServiceLoop {
             id: requestIDs.id(for: head?.fields), route: route, method: head?.method,
             startedAtMicroseconds: startedAtMicroseconds, caller: head.flatMap(telemetry.caller), listener: listener,
             clientName: clientName)
+    }
+}
+
+extension RequestIDs {
+    /// The caller's ID if it sent exactly one, with 1 to 128 visible ASCII characters; otherwise a new one.
+    mutating func id(for fields: HTTPFields?) -> String {
+        if let given = fields?.only("X-Request-Id"), (1...128).contains(given.count),
+            given.bytes.allSatisfy(\.isVisibleASCII)
+        {
+            return given.string
+        }
+        return makeID()
     }
 }

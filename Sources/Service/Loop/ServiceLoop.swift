@@ -1,13 +1,11 @@
-private import Gateway
-internal import Verification
-private import Host
+private import HTTP
 internal import IDToken
-internal import JSON
+internal import JOSE
 internal import NIOCore
 internal import NIOHTTP1
 private import OpenSSL
 internal import SignIns
-internal import Telemetry
+internal import Verification
 
 /// The state that all requests of one event loop share. Confined to that loop.
 final class ServiceLoop {

@@ -1,6 +1,7 @@
-package import Gateway
-package import Host
+package import HTTP
 package import NIOCore
+package import Replay
+package import Verification
 
 /// The settings of both listeners, without the providers.
 package struct ServiceSettings: Sendable {
@@ -58,4 +59,19 @@ package struct LoggedRequests: Sendable, Equatable {
         self.limitsRefusals = limitsRefusals
         self.includesProbes = includesProbes
     }
+}
+
+/// The settings of the store for single-use claims. Each event loop creates a ``LoopStore`` from them when it first
+/// needs one.
+package struct StoreSetup: Sendable {
+    package var kind: Kind
+    /// As many as the store in memory holds by default: 15 minutes of a flood of 111 a second.
+    let refused = RefusedClaims(capacity: 100_000)
+
+    package enum Kind: Sendable {
+        case memory(ClaimMemory)
+        case valkey(ValkeySettings, StoreMonitor)
+    }
+
+    package init(_ kind: Kind) { self.kind = kind }
 }

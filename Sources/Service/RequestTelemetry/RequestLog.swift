@@ -1,9 +1,8 @@
-internal import Telemetry
-internal import Verification
-private import Grants
-private import Host
-private import JSON
+private import HTTP
+private import JOSE
 internal import NIOCore
+private import OAuth
+internal import Verification
 
 /// Logs all requests of one event loop, or only the refused ones. Confined to that loop.
 ///

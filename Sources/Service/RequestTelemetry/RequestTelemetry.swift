@@ -1,6 +1,6 @@
-internal import HTTPServer
+internal import HTTP
 internal import NIOCore
-internal import Telemetry
+private import Synchronization
 
 /// Log lines and spans for the requests of one event loop. Confined to that loop.
 struct RequestTelemetry {
@@ -46,5 +46,24 @@ struct RequestTelemetry {
     mutating func end() {
         log?.end()
         log = nil
+    }
+}
+
+/// Logs the first token of each provider that was refused because it is bound to a key, and names the setting that would
+/// accept such tokens. Metrics count the others.
+final class BoundTokenLog: Sendable {
+    private let log: Log
+    private let reported = Mutex<Set<String>>([])
+
+    init(_ log: Log) { self.log = log }
+
+    func note(refusalBy provider: String) {
+        guard reported.withLock({ $0.insert(provider).inserted }) else { return }
+        log.write(
+            .warning, "access token bound to a key refused",
+            [
+                ("provider", .text(provider)), ("code", .text("binding_required")),
+                ("setting", .text("unchecked_bindings")),
+            ])
     }
 }

@@ -1,10 +1,7 @@
-internal import EventLoops
-private import Host
-internal import HTTPServer
-private import KeySource
+internal import HTTP
+private import Keys
 internal import NIOCore
-internal import ReplayStore
-internal import Telemetry
+internal import Replay
 private import Verification
 
 /// Collects the counters of all loops.

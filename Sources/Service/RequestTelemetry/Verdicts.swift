@@ -1,7 +1,6 @@
-internal import JSON
-internal import ReplayStore
-private import Notifications
-private import Telemetry
+private import IDToken
+internal import JOSE
+internal import Replay
 internal import Verification
 
 /// The numbers of tokens and sign-ins by verdict since the process started. Shows operators the same numbers as the

@@ -1,4 +1,4 @@
-internal import HTTPServer
+internal import HTTP
 internal import Verification
 
 /// Serves the service listener of `assay dev`: refuses requests for a host name that someone could register.

@@ -1,5 +1,5 @@
+internal import HTTP
 internal import Verification
-internal import HTTPServer
 
 /// The paths of both listeners. A closed set, so they can be used in metrics and logs.
 enum Route: Int, CaseIterable {

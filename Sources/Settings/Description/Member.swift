@@ -101,3 +101,109 @@ struct SettingChange: Sendable {
     /// When the new value takes effect.
     let when: SettingDescription.Change
 }
+
+/// The single definition of a setting: its name, type and purpose.
+struct Setting<Value: Sendable>: Sendable {
+    let description: SettingDescription
+    /// Reads it from its section; `nil` if it is not set, or if an error was reported.
+    let read: @Sendable (Section) -> Value?
+    /// The value as written in the file; `nil` if it counts as not set.
+    let shown: @Sendable (Value) -> EffectiveSettings.Value?
+
+    var name: String { description.name }
+
+    /// A scalar.
+    ///
+    /// - Parameters:
+    ///   - defaultDescription: the default in words, if no value expresses it.
+    ///   - help: a sentence for the reference: what the setting does, with the unit.
+    init(
+        _ name: String, _ type: ValueType<Value>, defaultDescription: String? = nil, isRequired: Bool = false,
+        change: SettingDescription.Change = .reload, _ help: String
+    ) {
+        description = SettingDescription(
+            name: name, expected: type.file == nil ? type.expected : "a file", form: type.form, help: help,
+            defaultDescription: defaultDescription,
+            isRequired: isRequired, change: change)
+        read = { $0.scalar(name, type) }
+        shown = { value in
+            let text = type.text(value)
+            return text.isEmpty ? nil : .scalar(text)
+        }
+    }
+
+    /// A list.
+    ///
+    /// - Parameters:
+    ///   - refusesEmpty: the error text for an empty list, which follows the name; `nil` if it may be empty.
+    ///   - word: a word that may replace the list. The reader must check for it.
+    init<Element>(
+        _ name: String, listOf type: ValueType<Element>, refusesEmpty: String? = nil, orWord word: String? = nil,
+        defaultDescription: String? = nil, change: SettingDescription.Change = .reload, _ help: String
+    ) where Value == [Element] {
+        let form = ValueForm.list(of: type.form, isNeverEmpty: refusesEmpty != nil)
+        description = SettingDescription(
+            name: name,
+            expected: "a list; each element: \(type.file == nil ? type.expected : "a file")"
+                + (word.map { ". Or `\($0)`" } ?? ""),
+            form: word.map { .either(form, .words([$0])) } ?? form, help: help, defaultDescription: defaultDescription,
+            change: change)
+        read = { section in
+            let list = section.list(name, type)
+            if let refusesEmpty, list?.isEmpty == true { section.refuse(name, "\(name) \(refusesEmpty)") }
+            return list
+        }
+        shown = { $0.isEmpty ? nil : .list($0.map(type.text)) }
+    }
+
+    /// A setting whose type no ``ValueType`` describes.
+    init(
+        _ description: SettingDescription, read: @escaping @Sendable (Section) -> Value?,
+        shown: @escaping @Sendable (Value) -> EffectiveSettings.Value?
+    ) {
+        self.description = description
+        self.read = read
+        self.shown = shown
+    }
+}
+
+/// Describes a setting or a section for people and editors.
+///
+/// Used for the JSON Schema and the reference page. The path determines the environment variable.
+struct SettingDescription: Sendable {
+    let name: String
+    /// What a value must be. Completes "must be …", also in errors.
+    let expected: String
+    let form: ValueForm
+    let help: String
+    /// The default in words, if no value expresses it.
+    var defaultDescription: String?
+    var isRequired = false
+    var change = Change.reload
+
+    /// When a changed value takes effect.
+    enum Change: String, Sendable { case reload, restart }
+}
+
+extension SettingDescription {
+    /// A section: a mapping with settings of its own.
+    init(section name: String, change: Change = .reload, _ members: [SettingDescription], _ help: String) {
+        self.init(name: name, expected: "a mapping", form: .section(members), help: help, change: change)
+    }
+}
+
+/// The type of a value in YAML.
+indirect enum ValueForm: Sendable {
+    case text(pattern: String? = nil)
+    case boolean
+    case words([String])
+    case integer(ClosedRange<Int>)
+    case number(ClosedRange<Double>)
+    /// A number with a unit.
+    case quantity(units: [String])
+    case list(of: ValueForm, isNeverEmpty: Bool = false)
+    case either(ValueForm, ValueForm)
+    case section([SettingDescription])
+    /// A mapping whose keys the operator chooses.
+    case mapping(of: ValueForm)
+}

@@ -1,6 +1,6 @@
 private import Bytes
-internal import Gateway
 internal import IDToken
+internal import Verification
 
 /// Reads one of `forward_auth.policies`.
 enum PolicyReader {

@@ -1,7 +1,6 @@
 private import Bytes
 internal import IDToken
 private import JOSE
-internal import YAML
 
 /// Reads `providers`.
 enum ProviderReader {

@@ -1,7 +1,6 @@
 internal import IDToken
 internal import JOSE
-internal import KeySource
-internal import Notifications
+internal import Keys
 
 /// A provider while its settings are read: its preset's policy with the changes so far.
 struct ProviderReading {

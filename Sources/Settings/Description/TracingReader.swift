@@ -1,5 +1,5 @@
 private import Bytes
-private import KeySource
+private import Keys
 
 /// Reads `tracing`, and the OpenTelemetry environment variables with the same meaning. The settings take precedence.
 enum TracingReader {

@@ -1,4 +1,4 @@
-package import Host
+package import HTTP
 
 /// Detects when a polled file has changed, once the change is stable.
 ///

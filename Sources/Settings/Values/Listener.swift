@@ -1,5 +1,5 @@
-package import HTTPServer
-private import KeySource
+package import HTTP
+private import Keys
 
 extension Settings {
     /// One of the two listeners.
@@ -78,5 +78,18 @@ extension SocketPermissions {
             text.allSatisfy({ ("0"..."7").contains($0) }), let mode = UInt32(text, radix: 8), mode & 0o600 == 0o600
         else { return nil }
         return mode
+    }
+}
+
+extension Settings {
+    /// An API key, stored as a digest only.
+    package struct APIKey: Sendable, Equatable {
+        /// Its name in the log and in metrics.
+        package var name: String
+        /// SHA-256, 32 octets.
+        package var digest: [UInt8]
+
+        /// Whether an attacker would find the key by trying a few words.
+        var isGuessable: Bool { GuessableKeys.digests.contains(digest) }
     }
 }

@@ -1,7 +1,6 @@
-private import Grants
 package import IDToken
-package import KeySource
-package import Notifications
+package import Keys
+package import OAuth
 
 /// One provider's validated settings: the rules for its tokens, and the location of its keys.
 package struct ProviderSettings: Sendable, Equatable {
@@ -144,5 +143,50 @@ extension KeyLocation {
             .discovery(
                 address: url ?? ProviderMetadata.address(forIssuer: policy.issuer), issuer: issuer ?? policy.issuer,
                 readsAlgorithms: policy.algorithms == nil && !isOfAccessTokens), fallbackFile: fallbackFile)
+    }
+}
+
+/// A client's validated settings.
+package struct ClientSettings: Sendable, Equatable {
+    package var client: OAuthClient
+    package var authentication: Authentication
+
+    package init(client: OAuthClient, authentication: Authentication) {
+        self.client = client
+        self.authentication = authentication
+    }
+
+    /// How the client authenticates to the provider.
+    package enum Authentication: Sendable, Equatable {
+        case secret(file: String, sentIn: ClientCredential.SecretPlace)
+        case apple(teamID: String, keyID: String, keyFile: String)
+        case privateKeyJWT(keyID: String, keyFile: String, certificateFile: String?, audience: String)
+        case none
+
+        /// The files with secrets.
+        package var secretFiles: [String] {
+            switch self {
+            case .secret(let file, _): [file]
+            case .apple(_, _, let file), .privateKeyJWT(_, let file, _, _): [file]
+            case .none: []
+            }
+        }
+    }
+}
+
+/// The settings that determine where a provider's keys come from, and whether they can be trusted.
+///
+/// While they are unchanged, fetched keys remain valid, whatever happens to the provider's other settings.
+package struct KeyStoreIdentity: Sendable, Equatable {
+    private let id: String
+    private let issuer: String
+    private let keys: KeyLocation
+    private let network: NetworkRules
+
+    package init(_ provider: ProviderSettings) {
+        id = provider.policy.id
+        issuer = provider.policy.issuer
+        keys = provider.keys
+        network = provider.network
     }
 }

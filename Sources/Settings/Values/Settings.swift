@@ -1,7 +1,7 @@
-package import Gateway
-private import Grants
-package import HTTPServer
+package import HTTP
 private import IDToken
+private import OAuth
+package import Verification
 
 /// All settings, validated.
 package struct Settings: Sendable {

@@ -1,5 +1,5 @@
 private import Bytes
-private import HTTPServer
+private import HTTP
 
 extension Settings {
     /// The settings of sign-ins: the keys that encrypt them, and the store that records which ones are finished.

@@ -1,5 +1,5 @@
-internal import HTTPServer
-private import KeySource
+internal import HTTP
+private import Keys
 
 extension Settings {
     /// Where to export spans, and which ones.

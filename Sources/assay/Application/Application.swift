@@ -1,16 +1,13 @@
-import Service
-import Gateway
-import Host
 import FoundationEssentials
-import Grants
-import HTTPServer
+import HTTP
 import IDToken
-import KeySource
+import Keys
 import NIOCore
 import NIOPosix
+import OAuth
 import OpenSSL
+import Service
 import Settings
-import Telemetry
 import Verification
 
 /// Creates the parts of the service from the settings, and connects them.

@@ -1,12 +1,11 @@
 import DevProvider
-import Gateway
-import Grants
-import HTTPServer
+import HTTP
 import IDToken
-import KeySource
-import Notifications
+import Keys
+import OAuth
 import OpenSSL
 import Settings
+import Verification
 
 /// The settings of `assay dev`: a team's settings, with development providers in place of the real ones.
 struct DevelopmentSettings {

@@ -1,15 +1,13 @@
-import Grants
-import Verification
-import Service
-import Host
+import HTTP
 import IDToken
-import KeySource
+import Keys
 import NIOCore
 import NIOPosix
+import OAuth
 import OpenSSL
-import ProviderClient
+import Service
 import Settings
-import Telemetry
+import Verification
 
 /// Creates the service's providers from the settings.
 struct ProviderFactory: Sendable {

@@ -1,5 +1,5 @@
-import Host
 import FoundationEssentials
+import HTTP
 import NIOPosix
 import Settings
 

@@ -1,6 +1,5 @@
-import Telemetry
+import HTTP
 import Service
-import Host
 import Settings
 
 /// Applies changes of the settings file to the running service: when the file has changed, or on SIGHUP.

@@ -1,4 +1,4 @@
-import Host
+import HTTP
 import OpenSSL
 import Settings
 import SignIns

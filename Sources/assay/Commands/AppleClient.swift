@@ -1,8 +1,8 @@
 import ArgumentParser
 import FoundationEssentials
-import Grants
 import IDToken
-import JSON
+import JOSE
+import OAuth
 import Settings
 
 /// A client with `auth: apple`, from the settings or the options.

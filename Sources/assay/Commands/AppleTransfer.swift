@@ -1,11 +1,10 @@
 import ArgumentParser
 import FoundationEssentials
-import Grants
-import Host
+import HTTP
 import IDToken
-import KeySource
+import Keys
 import NIOPosix
-import ProviderClient
+import OAuth
 
 extension Apple {
     struct Transfer: ParsableCommand {

@@ -1,4 +1,6 @@
+#if canImport(Glibc)
 import ArgumentParser
+import Glibc
 import OpenSSL
 
 @main
@@ -35,3 +37,17 @@ struct AssayCommand: AsyncParsableCommand {
 
 /// The version of this service.
 let version = "0.1.0"
+
+#endif
+
+/// Writes a human-readable line to standard error, because standard output is for programs.
+func printToStandardError(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    // There is nowhere to report a failure.
+    _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+}
+
+extension String {
+    /// This text, padded with spaces to a width in characters.
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(width - count, 0)) }
+}

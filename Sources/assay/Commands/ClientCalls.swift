@@ -1,10 +1,9 @@
 import Bytes
-import Grants
-import Host
+import HTTP
 import IDToken
-import KeySource
+import Keys
 import NIOCore
-import ProviderClient
+import OAuth
 import Settings
 
 /// Calls a provider's endpoints for a command, as the provider's clients.

@@ -1,7 +1,8 @@
 import Bytes
-import Grants
-import KeySource
+import HTTP
+import Keys
 import NIOCore
+import OAuth
 import Settings
 
 /// Finds out whether a provider accepts its clients' credentials, without using anything up.
@@ -72,5 +73,98 @@ struct ClientInspection: Sendable {
         case .unreachable(let reason):
             Finding(.clients, .failure, "the token endpoint can't be used for the client \(name): \(reason)")
         }
+    }
+}
+
+/// Likely reasons why Apple refuses a client. Apple returns `invalid_client` for every one of them.
+struct AppleClientDiagnosis {
+    let client: AppleClient
+
+    /// Probable mistakes in the credentials themselves. None is certain.
+    var suspicions: [String] {
+        var suspicions: [String] = []
+        let file = client.keyFile.split(separator: "/").last.map(String.init) ?? client.keyFile
+        if file.hasPrefix("AuthKey_"), file.hasSuffix(".p8"), file != "AuthKey_\(client.keyID).p8" {
+            let named = file.dropFirst("AuthKey_".count).dropLast(".p8".count)
+            suspicions.append("the Key ID is \(client.keyID), but the key file's name says \(named)")
+        }
+        if client.teamID == client.keyID { suspicions.append("the Team ID and the Key ID are the same") }
+        if client.id == client.teamID || client.id == client.keyID {
+            suspicions.append(
+                "the client ID is the \(client.id == client.teamID ? "Team" : "Key") ID: it must be the bundle ID or the Services ID"
+            )
+        } else if client.id.hasPrefix(client.teamID + ".") {
+            suspicions.append(
+                "the client ID begins with the Team ID: use the bundle ID alone, \(client.id.dropFirst(client.teamID.count + 1))"
+            )
+        } else if !isIdentifierOfApp(client.id) {
+            suspicions.append("the client ID does not look like a bundle ID or a Services ID, such as com.example.app")
+        }
+        return suspicions
+    }
+
+    private func isIdentifierOfApp(_ text: String) -> Bool {
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        return labels.count > 1 && labels.allSatisfy { !$0.isEmpty }
+            && text.utf8.allSatisfy { $0 == 0x2d || $0 == 0x2e || $0 == 0x5f || $0.isASCIILetterOrDigit }
+    }
+
+    /// Likely causes of a refusal, most likely first.
+    ///
+    /// - Parameter isKeyAccepted: whether Apple accepts another client with the same key, Key ID and Team ID.
+    func causes(of error: OAuthErrorName, isKeyAccepted: Bool) -> [String] {
+        let registered =
+            "the client ID: no app and no Services ID of the team is registered under exactly \(client.id) (case matters), or the key was made for another primary App ID (Keys, Sign in with Apple, Configure)"
+        if error == .unauthorizedClient {
+            return suspicions + [
+                "Sign in with Apple is not turned on for the App ID, or the Services ID is not configured with a primary App ID"
+            ]
+        }
+        if isKeyAccepted {
+            return suspicions + [
+                registered + ". Apple accepts another client with the same key, so Team ID, Key ID and key are right"
+            ]
+        }
+        return suspicions + [
+            registered,
+            "the Key ID: \(client.keyID) is another key's, or the key has been revoked (Keys)",
+            "the Team ID: \(client.teamID) is not the team that owns the key and the app (Membership details)",
+            "the key: it was not created for Sign in with Apple (Keys)",
+            "this machine's clock, which sets iat and exp: is it \(Self.now) in UTC?",
+        ]
+    }
+
+    /// The values that were sent to Apple, to compare with its developer pages. None is secret.
+    var sent: [(name: String, value: String)] {
+        [
+            ("client_id, sub", client.id), ("iss (Team ID)", client.teamID), ("kid (Key ID)", client.keyID),
+            ("signed with", client.keyFile),
+        ]
+    }
+
+    /// The refusal, what was sent, and likely causes, as human-readable text.
+    ///
+    /// - Parameter description: Apple's own explanation.
+    func explanation(of error: OAuthErrorName, saying description: String? = nil, isKeyAccepted: Bool) -> String {
+        let sent = sent.map { "  \($0.name.padded(to: 15))  \($0.value)" }
+        let causes = causes(of: error, isKeyAccepted: isKeyAccepted).enumerated().map {
+            "  \($0.offset + 1). \($0.element)"
+        }
+        return
+            (["\(client.id): Apple rejects the client: \(error.rawValue)"]
+            + (description.map { ["Apple says: " + $0.quotedASCII(maximumLength: 300)] } ?? []) + ["What was sent:"]
+            + sent
+            + ["Likely causes, most likely first (compare with developer.apple.com/account):"] + causes).joined(
+                separator: "\n")
+    }
+
+    private static var now: String {
+        String(Timestamp.text(unixMilliseconds: SystemClocks.unixMilliseconds()).prefix(16))
+    }
+}
+
+extension UInt8 {
+    fileprivate var isASCIILetterOrDigit: Bool {
+        (0x30...0x39).contains(self) || (0x41...0x5a).contains(self) || (0x61...0x7a).contains(self)
     }
 }

@@ -1,16 +1,14 @@
-import Bytes
 import ArgumentParser
+import Bytes
 import DevProvider
 import FoundationEssentials
 import Glibc
-import Host
-import HTTPServer
-import JSON
-import KeySource
+import HTTP
+import JOSE
+import Keys
 import Service
 import Settings
 import Synchronization
-import Telemetry
 
 struct Dev: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

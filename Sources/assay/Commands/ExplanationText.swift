@@ -1,5 +1,5 @@
 import IDToken
-import JSON
+import JOSE
 import TokenDiagnostics
 
 /// The response of `POST /v1/explain` as text for a terminal: the verdict and its likeliest cause, the checks, then the

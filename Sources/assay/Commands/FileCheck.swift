@@ -1,8 +1,7 @@
-import Host
-import HTTPServer
+import HTTP
 import NIOSSL
+import Service
 import Settings
-import Telemetry
 
 /// Checks the parts of settings that depend on the machine: files, and groups of sockets.
 enum FileCheck {

@@ -1,9 +1,7 @@
 import ArgumentParser
-import HTTPServer
-import Host
+import HTTP
 import NIOHTTP1
 import NIOSSL
-import OutboundHTTP
 import Settings
 
 struct Healthcheck: AsyncParsableCommand {

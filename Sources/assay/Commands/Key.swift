@@ -1,5 +1,7 @@
 import ArgumentParser
+private import Bytes
 import Glibc
+import JOSE
 import OpenSSL
 import SignIns
 
@@ -25,5 +27,22 @@ struct Key: ParsableCommand {
                 throw ConfigurationError(text: "the key can't be written to standard output")
             }
         }
+    }
+}
+
+struct APIKey: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "api-key",
+        abstract: "Generate an API key for a caller.",
+        discussion: """
+            Prints a new random key for the caller, and its SHA-256 digest for api_keys in the settings. Assay does \
+            not store the key. To rotate a key without downtime, list both digests until every caller has the new key.
+            """)
+
+    func run() throws {
+        let key = Base64URL.encode(try randomBytes(32))
+        let digest = try DigestContext().digest(key.span, with: .sha256)
+        print("key     \(String(decoding: key, as: UTF8.self))")
+        print("digest  \(String(hexadecimal: digest.span))")
     }
 }

@@ -1,11 +1,11 @@
-import Host
 import FoundationEssentials
+import HTTP
 import IDToken
-import JSON
-import KeySource
+import JOSE
+import Keys
 import NIOCore
 import NIOPosix
-import ReplayStore
+import Replay
 import Settings
 
 /// Connects to every provider of some settings, and to the replay store, and reports the findings.

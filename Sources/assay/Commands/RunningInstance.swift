@@ -1,13 +1,12 @@
 import ArgumentParser
 import Bytes
 import FoundationEssentials
-import HTTPServer
-import Host
-import JSON
-import KeySource
+import HTTP
+import JOSE
+import Keys
 import NIOHTTP1
+import NIOPosix
 import NIOSSL
-import OutboundHTTP
 import Settings
 
 /// Options of a command that calls a running instance.
@@ -155,5 +154,67 @@ struct RunningInstance: ParsableArguments {
         case .bodyTooLarge, .tooManyOctets: "the response is too large to be Assay's"
         case .proxyRefused, .notHTTP, .damagedCompression, .tooSlow, .other: "not a valid HTTP response"
         }
+    }
+}
+
+/// Options for the client certificate that a command presents to a listener.
+struct ClientCertificate: ParsableArguments {
+    @Option(help: ArgumentHelp("The client certificate (PEM), for a listener that requires one.", valueName: "file"))
+    var clientCertificate: String?
+
+    @Option(help: ArgumentHelp("The private key (PEM) of --client-certificate.", valueName: "file"))
+    var clientKey: String?
+
+    func validate() throws {
+        guard (clientCertificate == nil) == (clientKey == nil) else {
+            throw ValidationError("--client-certificate and --client-key go together")
+        }
+    }
+
+    /// The TLS context for connections to a listener.
+    ///
+    /// - Parameter configure: sets which server certificates to trust.
+    /// - Throws: ``ConfigurationError`` if the certificate or its key can't be used.
+    func tlsContext(_ configure: (inout TLSConfiguration) -> Void) throws(ConfigurationError) -> NIOSSLContext {
+        var configuration = TLSConfiguration.forExchanges
+        configure(&configuration)
+        do {
+            if let clientCertificate, let clientKey {
+                configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(clientCertificate)
+                    .map { .certificate($0) }
+                configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: clientKey, format: .pem))
+            }
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw ConfigurationError(text: "the client certificate or its key can't be read; both must be PEM")
+        }
+    }
+}
+
+extension ListenAddress {
+    /// Sends a request to this listener.
+    ///
+    /// - Parameters:
+    ///   - tls: `nil` for plain HTTP.
+    ///   - fields: in addition to `Host`.
+    func request(
+        _ method: HTTPMethod, _ path: String, tls: NIOSSLContext?, fields: HTTPHeaders = [:], body: [UInt8] = [],
+        limits: HTTPExchange.Limits
+    ) async -> HTTPAnswer {
+        let destination: HTTPExchange.Destination
+        let name: String?
+        var head = HTTPRequestHead(version: .http1_1, method: method, uri: path, headers: fields)
+        switch self {
+        case .network(let host, let port):
+            (destination, name) = (.host(host, port: port), host)
+            head.headers.add(name: "Host", value: text)
+        case .unixSocket(let path, _):
+            (destination, name) = (.unixSocket(path), nil)
+            head.headers.add(name: "Host", value: "localhost")
+        }
+        let exchange = HTTPExchange(
+            to: destination, tls: tls.map { HTTPExchange.TLS(context: $0, host: name) }, head: head, body: body,
+            limits: limits)
+        return await exchange.perform(on: MultiThreadedEventLoopGroup.singleton.next())
     }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 import IDToken
-import JSON
+import JOSE
 import Verification
 
 /// Options with the parameters of a verification.

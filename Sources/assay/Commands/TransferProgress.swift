@@ -1,6 +1,6 @@
 import Glibc
-import Host
-import ProviderClient
+import HTTP
+import OAuth
 import Synchronization
 
 /// Shows the progress of a transfer on standard error: a bar on a terminal, otherwise a line every ten seconds.

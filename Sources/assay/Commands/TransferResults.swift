@@ -1,8 +1,7 @@
 import FoundationEssentials
 import Glibc
-import Grants
-import JSON
-import ProviderClient
+import JOSE
+import OAuth
 import Synchronization
 
 /// The file with the results of a transfer: one JSON object per line, appended as results arrive, so that a run can

@@ -1,8 +1,8 @@
 import IDToken
 import JOSE
 import SignInFixtures
-import TestSupport
 import Testing
+import TestSupport
 
 @Suite struct GoldenTokenTests {
     @Test(arguments: GoldenToken.all)

@@ -1,8 +1,8 @@
 import IDToken
-import JSON
+import JOSE
 import SignInFixtures
-import TestSupport
 import Testing
+import TestSupport
 
 /// Peculiarities of providers that verifiers get wrong.
 @Suite struct TrapTests {

@@ -35,7 +35,7 @@ from attacks.target import attacked
 from harness.service import Service, provider
 
 UNAVAILABLE = "keys_unavailable"
-# `Tests/KeySourceTests` has every spelling: FetchURLTests, AddressVettingTests, ProviderMetadataTests.
+# `Tests/KeysTests` has every spelling: FetchURLTests, AddressVettingTests, ProviderMetadataTests.
 PRIVATE_HOSTS = ("localhost", "[::ffff:127.0.0.1]", "169.254.169.254", "2130706433")
 ISSUERS = {
     "a slash": lambda issuer: issuer.url + "/",

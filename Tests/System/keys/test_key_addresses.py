@@ -11,7 +11,7 @@ from harness.tokens import ec_key
 
 KEY = ec_key("op")
 
-# `Tests/KeySourceTests/AddressBlockTests.swift` tests every block, and `Tests/SettingsTests` tests invalid ones.
+# `Tests/KeysTests/AddressBlockTests.swift` tests every block, and `Tests/SettingsTests` tests invalid ones.
 ALLOWED = [["127.0.0.1"], ["::1", "10.0.0.0/8", "127.0.0.0/8"]]
 NOT_ALLOWED = [[], ["127.0.0.2"], ["10.0.0.0/8", "::/0"]]
 

@@ -62,7 +62,7 @@ GOOD = {
 }
 
 # By name: a server's certificate, and words of which the message must contain one.
-# `Tests/KeySourceTests/DocumentFetcherTLSTests.swift` has more cases.
+# `Tests/KeysTests/DocumentFetcherTLSTests.swift` has more cases.
 BAD_CERTIFICATES = {
     "expired": (lambda by: by.trusted.server_file(ends=-HOUR), ["expired"]),
     "not-yet-valid": (lambda by: by.trusted.server_file(begins=HOUR), ["not yet valid"]),

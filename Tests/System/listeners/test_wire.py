@@ -20,7 +20,7 @@ def post(*lines: str, body: bytes = b"") -> bytes:
 
 
 HOST, JSON, LENGTH = "Host: x", "Content-Type: application/json", f"Content-Length: {len(BODY)}"
-# `Tests/HTTPServerTests/FramingTests.swift` and `attacks/wire_cases.py` test every ambiguity.
+# `Tests/HTTPTests/Server/FramingTests.swift` and `attacks/wire_cases.py` test every ambiguity.
 AMBIGUOUS = {
     "length and chunked": post(HOST, JSON, "Content-Length: 4", "Transfer-Encoding: chunked", body=b"0\r\n\r\n"),
     "two lengths": post(HOST, JSON, LENGTH, "Content-Length: 2", body=BODY),

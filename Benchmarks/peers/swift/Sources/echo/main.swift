@@ -1,7 +1,6 @@
 // The cheapest HTTP/1.1 server that can be built from NIO's own parts: it returns each request's body.
 //
 // usage: echo PORT
-
 import Glibc
 import NIOCore
 import NIOHTTP1

@@ -1,7 +1,6 @@
 // Vapor's jwt-kit in a Hummingbird server: what a Swift backend would use today.
 //
 // usage: jwtkit PORT KEYS.json
-
 import Crypto
 import Foundation
 import Hummingbird

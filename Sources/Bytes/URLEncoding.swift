@@ -1,0 +1,84 @@
+/// Decodes percent-encoded text; `nil` if a `%` is not followed by two hexadecimal digits (RFC 3986, section 2.1).
+package func percentDecoded(_ text: some StringProtocol) -> [UInt8]? {
+    var octets: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let octet = rest.popFirst() {
+        guard octet == UInt8(ascii: "%") else {
+            octets.append(octet)
+            continue
+        }
+        guard let high = rest.popFirst()?.hexadecimalValue, let low = rest.popFirst()?.hexadecimalValue else {
+            return nil
+        }
+        octets.append(high << 4 | low)
+    }
+    return octets
+}
+
+/// Percent-encodes everything but RFC 3986's unreserved characters.
+package func percentEncoded(_ text: String) -> String {
+    percentEncoded(text) { octet in
+        octet.isLetterOrDigit || octet == UInt8(ascii: "-") || octet == UInt8(ascii: ".") || octet == UInt8(ascii: "_")
+            || octet == UInt8(ascii: "~")
+    }
+}
+
+/// Percent-encodes every octet of UTF-8 that is not kept.
+package func percentEncoded(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
+    // Most texts need no encoding, and then no copy.
+    guard !text.utf8.allSatisfy(isKept) else { return text }
+    var octets: [UInt8] = []
+    octets.reserveCapacity(3 * text.utf8.count)
+    for octet in text.utf8 {
+        if isKept(octet) {
+            octets.append(octet)
+        } else {
+            octets.append(UInt8(ascii: "%"))
+            octets.append(contentsOf: String(hexadecimal: [octet].span).uppercased().utf8)
+        }
+    }
+    return String(decoding: octets, as: UTF8.self)
+}
+
+/// Writes `application/x-www-form-urlencoded` (RFC 6749, appendix B).
+///
+/// Its memory is reserved once, because a reallocation would leave a copy of a secret behind.
+package struct FormWriter: ~Copyable {
+    private var bytes: [UInt8] = []
+
+    /// - Parameter capacity: at least the length of all names, three times that of all values, and two for each pair.
+    package init(reservingCapacity capacity: Int) { bytes.reserveCapacity(capacity) }
+
+    /// Adds a pair.
+    package mutating func add(_ name: StaticString, _ value: Span<UInt8>) {
+        if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
+        name.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
+        bytes.append(UInt8(ascii: "="))
+        addEncoded(value)
+    }
+
+    /// Encodes text, and adds it without a name.
+    package mutating func addEncoded(_ text: Span<UInt8>) {
+        for index in text.indices {
+            let octet = text[index]
+            switch octet {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "*"):
+                bytes.append(octet)
+            case UInt8(ascii: " "): bytes.append(UInt8(ascii: "+"))
+            default:
+                bytes.append(UInt8(ascii: "%"))
+                bytes.append(Self.digit(octet >> 4))
+                bytes.append(Self.digit(octet & 15))
+            }
+        }
+    }
+
+    /// Adds a byte unencoded.
+    package mutating func addRaw(_ octet: UInt8) { bytes.append(octet) }
+
+    /// Returns what was written. The caller overwrites it if it is secret.
+    package consuming func take() -> [UInt8] { bytes }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+}

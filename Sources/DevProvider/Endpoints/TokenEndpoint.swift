@@ -1,0 +1,152 @@
+internal import IDToken
+internal import JOSE
+
+/// The token, revocation and UserInfo endpoints.
+extension EmulatedProvider {
+    /// The token endpoint's response.
+    ///
+    /// - Throws: ``DevOAuthError``, or ``OpenSSLError``.
+    mutating func grant(_ form: FormParameters, authorization: String?, now: Int64) throws -> JSONTree {
+        let client = try authenticate(form, authorization, now: now)
+        let tokens: IssuedGrants.Tokens
+        var nonce: String?
+        switch form["grant_type"] {
+        case "authorization_code":
+            guard let code = form["code"] else { throw DevOAuthError.invalidRequest }
+            guard !faults.has(.spentCodes) else { throw DevOAuthError.invalidGrant }
+            tokens = try grants.exchange(
+                code, clientID: client.id, redirectURI: form["redirect_uri"], verifier: form["code_verifier"], now: now)
+            nonce = tokens.authorization.nonce
+        case "refresh_token":
+            guard let token = form["refresh_token"] else { throw DevOAuthError.invalidRequest }
+            // TN3107: Apple answers a refresh with invalid_request once the user has revoked access.
+            let isRequest = settings.quirks.contains(.revokedIsInvalidRequest)
+            tokens = try grants.refresh(
+                token, clientID: client.id, rotates: !settings.quirks.contains(.refreshTokensStay),
+                whenRevoked: isRequest ? .invalidRequest : .invalidGrant)
+        default: throw DevOAuthError.unsupportedGrantType
+        }
+        return .object(try members(of: tokens, nonce: nonce, now: now))
+    }
+
+    private func members(of tokens: IssuedGrants.Tokens, nonce: String?, now: Int64) throws -> [String: JSONTree] {
+        let authorization = tokens.authorization
+        let request = TokenRequest(
+            person: authorization.person, clientID: authorization.clientID, nonce: nonce, scopes: authorization.scopes,
+            authenticatedAt: authorization.authenticatedAt, accessToken: tokens.accessToken)
+        var members: [String: JSONTree] = [
+            "access_token": .string(tokens.accessToken), "expires_in": .integer(3600),
+            "id_token": .string(try keys.sign(try idTokenClaims(request, now: now), type: dialect.headerType)),
+        ]
+        if !settings.quirks.contains(.noTokenType) { members["token_type"] = .string("Bearer") }
+        if let refreshToken = tokens.refreshToken { members["refresh_token"] = .string(refreshToken) }
+        if !authorization.scopes.isEmpty, !dialect.sendsUserOnce {
+            members["scope"] = .string(authorization.scopes.joined(separator: " "))
+        }
+        return members
+    }
+
+    /// - Throws: ``DevOAuthError``.
+    mutating func revoke(_ form: FormParameters, authorization: String?, now: Int64) throws {
+        _ = try authenticate(form, authorization, now: now)
+        guard let token = form["token"] else { throw DevOAuthError.invalidRequest }
+        grants.revoke(token)
+    }
+
+    /// The person's claims; `nil` if the access token is not valid.
+    ///
+    /// - Throws: ``OpenSSLError``.
+    func userInfo(authorization: String?) throws -> JSONTree? {
+        guard let token = authorization?.dropFirstWord("Bearer"),
+            let granted = grants.authorization(ofAccessToken: token)
+        else { return nil }
+        return .object(try userClaims(of: granted.person, scopes: granted.scopes))
+    }
+
+    private func authenticate(_ form: FormParameters, _ authorization: String?, now: Int64) throws -> DevClient {
+        let proof = try ClientAuthentication(form, authorization: authorization)
+        let audiences = [policy.issuer, documentIssuer(ofTenant: nil), base + "/token"]
+        guard !faults.has(.refusedClients), let client = client(proof.clientID),
+            proof.isAccepted(for: client, audiences: audiences, now: now)
+        else { throw DevOAuthError.invalidClient }
+        return client
+    }
+}
+
+/// JWT access tokens, for providers whose access tokens the settings verify.
+extension EmulatedProvider {
+    /// - Parameters:
+    ///   - overriding: claims that replace the usual ones; `null` removes one.
+    ///   - id: `jti`.
+    /// - Throws: ``OpenSSLError``.
+    func accessToken(
+        _ dialect: AccessTokenDialect, _ person: Person, clientID: String, overriding: [String: JSONTree], id: String,
+        now: Int64
+    ) throws -> String {
+        var claims: [String: JSONTree] = [
+            "iss": .string(issuer(of: person)), "sub": .string(try subject(of: person)), "aud": .string(clientID),
+            "iat": .integer(now), "exp": .integer(now + self.dialect.tokenLifetimeSeconds), "jti": .string(id),
+        ]
+        if let template = policy.issuerTemplates?.first {
+            claims[template.claim.string] = .string(tenant(of: person))
+        }
+        if let name = dialect.clientClaims.first { claims[name.string] = .string(clientID) }
+        if dialect.requiredClaims.contains(.shortScope) {
+            claims["scp"] = .string("read")
+        } else if !dialect.isAlsoIDToken {
+            claims["scope"] = .string("openid read")
+        }
+        if !person.groups.isEmpty {
+            claims.set(.array(person.groups.map(JSONTree.string)), at: dialect.authorization.groups)
+        }
+        fulfil(dialect.claimRules + policy.claimRules, dialect.requiredClaims + policy.requiredClaims, in: &claims)
+        for (name, value) in overriding { claims[name] = value == .null ? nil : value }
+        return try keys.sign(claims, type: dialect.declaresType ? "at+jwt" : "JWT")
+    }
+}
+
+/// The documents that relying parties read.
+extension EmulatedProvider {
+    /// - Parameter tenant: the tenant whose document is requested; `nil` for the tenant-independent document.
+    func discoveryDocument(ofTenant tenant: String?) -> JSONTree {
+        let isApple = settings.quirks.contains(.formPostForScopes)
+        var members: [String: JSONTree] = [
+            "issuer": .string(documentIssuer(ofTenant: tenant) + (faults.has(.wrongIssuer) ? "/another" : "")),
+            "jwks_uri": .string(base + "/keys"),
+            "token_endpoint": .string(base + "/token"), "authorization_endpoint": .string(base + "/authorize"),
+            "response_types_supported": list("code", "code id_token"),
+            "response_modes_supported": list("query", "fragment", "form_post"),
+            "grant_types_supported": list("authorization_code", "refresh_token"),
+            "subject_types_supported": list("pairwise"),
+            "scopes_supported": isApple ? list("name", "email") : list("openid", "email", "profile"),
+            "id_token_signing_alg_values_supported": .array([.string(keys.algorithm)]),
+            "code_challenge_methods_supported": list("S256"),
+            "prompt_values_supported": list("none"),
+            "token_endpoint_auth_methods_supported": isApple
+                ? list("client_secret_post")
+                : list("client_secret_basic", "client_secret_post", "private_key_jwt", "none"),
+        ]
+        if !isApple { members["token_endpoint_auth_signing_alg_values_supported"] = list("RS256", "PS256", "ES256") }
+        if dialect.hasRevocation { members["revocation_endpoint"] = .string(base + "/revoke") }
+        if dialect.hasUserInfo { members["userinfo_endpoint"] = .string(base + "/userinfo") }
+        if dialect.namesResponseIssuer {
+            members["authorization_response_iss_parameter_supported"] = .bool(true)
+        }
+        if dialect.events != .apple { members["backchannel_logout_supported"] = .bool(true) }
+        return .object(members)
+    }
+
+    /// The issuer in the discovery document. The tenant-independent document has the issuer template.
+    func documentIssuer(ofTenant tenant: String?) -> String {
+        guard let template = policy.issuerTemplates?.first, let tenant else { return policy.issuer }
+        return template.issuer(ofTenant: tenant)
+    }
+
+    var keySet: JSONTree {
+        let contents: ProviderKeys.SetContents =
+            faults.has(.noKeys) ? .none : faults.has(.thinKeys) ? .withoutCurrent : .all
+        return keys.set(issuer: policy.keyIssuers.first?.text, contents)
+    }
+
+    private func list(_ texts: String...) -> JSONTree { .array(texts.map(JSONTree.string)) }
+}

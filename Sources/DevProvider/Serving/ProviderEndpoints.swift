@@ -1,0 +1,139 @@
+private import Bytes
+internal import HTTP
+internal import JOSE
+internal import NIOCore
+internal import NIOHTTP1
+
+/// The endpoints of one provider.
+extension DevResponder {
+    /// - Parameter path: below the provider's URL.
+    func reply(to request: HTTPRequest, _ path: String, _ id: String) -> HTTPReply {
+        guard let faults = providers[id]?.faults, Self.isProtocol(path, request) else {
+            return answer(request, path, id)
+        }
+        if faults.has(.down) { return .now(.error(.serviceUnavailable, "the fault 'down' is on")) }
+        guard faults.delaySeconds > 0 else { return answer(request, path, id) }
+        return .later { [self] in
+            loop.assumeIsolated().scheduleTask(in: .seconds(faults.delaySeconds)) { () }.futureResult
+                .assumeIsolated().flatMap { [self] in future(answer(request, path, id)) }.nonisolated()
+        }
+    }
+
+    /// Whether a real provider has this endpoint too, so that faults apply to it.
+    private static func isProtocol(_ path: String, _ request: HTTPRequest) -> Bool {
+        switch path {
+        case "/keys", "/authorize", "/revoke", "/userinfo": true
+        case "/token": request.isForm
+        default: path.hasSuffix("/.well-known/openid-configuration")
+        }
+    }
+
+    private func answer(_ request: HTTPRequest, _ path: String, _ id: String) -> HTTPReply {
+        do {
+            if let reply = try later(request, path, id) { return reply }
+            guard let response = try now(request, path, id) else {
+                return .now(.error(.notFound, "there is no endpoint \(request.head.method.rawValue) \(path) here"))
+            }
+            return .now(response)
+        } catch let error as DevOAuthError {
+            return .now(.error(error == .invalidClient ? .unauthorized : .badRequest, error.rawValue))
+        } catch let error as DevRequestError {
+            return .now(.error(.badRequest, error.text))
+        } catch {
+            return .now(.error(.internalServerError, "signing failed"))
+        }
+    }
+
+    private func now(_ request: HTTPRequest, _ path: String, _ id: String) throws -> HTTPResponse? {
+        guard var provider = providers[id] else { return nil }
+        defer { providers[id] = provider }
+        let now = SystemClocks.unixSeconds() + provider.faults.clockOffset
+        let authorization = request.head.fields["Authorization"]?.string
+        switch (path, request.head.method) {
+        case ("/keys", .get): return .json(provider.keySet)
+        case ("/authorize", .get), ("/authorize", .post): return try authorize(request, &provider, now: now)
+        case ("/token", .post) where request.isForm:
+            guard let form = FormParameters(request.body) else { throw DevOAuthError.invalidRequest }
+            return .json(try provider.grant(form, authorization: authorization, now: now))
+        case ("/token", .post): return try token(request, &provider, now: now)
+        case ("/revoke", .post) where provider.dialect.hasRevocation:
+            guard request.isForm, let form = FormParameters(request.body) else { throw DevOAuthError.invalidRequest }
+            try provider.revoke(form, authorization: authorization, now: now)
+            return .json(.object([:]))
+        case ("/userinfo", .get), ("/userinfo", .post):
+            guard provider.dialect.hasUserInfo else { return nil }
+            guard let claims = try provider.userInfo(authorization: authorization) else {
+                return .error(.unauthorized, "invalid_token")
+            }
+            return .json(claims)
+        case ("/native", .get): return page(NativePage.form(provider, people))
+        default:
+            guard request.head.method == .get, let tenant = Self.tenant(ofDocument: path) else { return nil }
+            return .json(provider.discoveryDocument(ofTenant: tenant.isEmpty ? nil : tenant))
+        }
+    }
+
+    /// The tenant in the path of a discovery document; empty for the provider's own; `nil` for other paths.
+    private static func tenant(ofDocument path: String) -> String? {
+        let suffix = "/.well-known/openid-configuration"
+        guard path.hasSuffix(suffix) else { return nil }
+        let rest = path.dropLast(suffix.count)
+        guard !rest.isEmpty else { return "" }
+        guard rest.hasPrefix("/"), rest.hasSuffix("/v2.0") else { return nil }
+        let tenant = rest.dropFirst().dropLast("/v2.0".count)
+        return tenant.isEmpty || tenant.contains("/") ? nil : String(tenant)
+    }
+
+    // MARK: Authorization
+
+    /// Shows the sign-in page, or responds to the form submitted from it.
+    private func authorize(
+        _ request: HTTPRequest, _ provider: inout EmulatedProvider, now: Int64
+    ) throws -> HTTPResponse {
+        let asked: AuthorizationRequest
+        do {
+            guard let query = FormParameters(request.head.query.bytes) else {
+                throw DevRequestError("the query can't be read, or repeats a parameter")
+            }
+            asked = try AuthorizationRequest(query, to: provider)
+        } catch let error as DevRequestError {
+            return page(SignInPage.refusal(error.text, provider), .badRequest)
+        }
+        let decision: EmulatedProvider.Decision
+        if request.head.method == .post {
+            decision = try decide(request.form())
+        } else if asked.isSilent {
+            let person = asked.loginHint.map(people.named) ?? people.usual
+            decision = person.map(EmulatedProvider.Decision.signIn) ?? .nobody
+        } else {
+            return page(SignInPage.page(asked, provider, people))
+        }
+        return send(try provider.respond(to: asked, decision, now: now))
+    }
+
+    private func decide(_ form: FormParameters) throws -> EmulatedProvider.Decision {
+        guard form["action"] != "cancel" else { return .cancel }
+        var person: Person
+        switch form["person"] {
+        case "+":
+            person = Person(form)
+            people.add(person)
+        case let id?:
+            guard let known = people.named(id) else { throw DevRequestError("there is no person \(id)") }
+            person = known
+        case nil: person = people.usual
+        }
+        if let address = form["address"] { person.hidesEmail = address == "hidden" }
+        return .signIn(person)
+    }
+
+    /// Sends the browser back to the relying party.
+    private func send(_ answer: EmulatedProvider.AuthorizationResponse) -> HTTPResponse {
+        let text = answer.parameters.map { "\($0.name)=\(percentEncoded($0.value))" }.joined(separator: "&")
+        switch answer.mode {
+        case .form: return page(SignInPage.formPost(to: answer.redirectURI, answer.parameters))
+        case .fragment: return .redirect(answer.redirectURI + "#" + text)
+        case .query: return .redirect(answer.redirectURI + (answer.redirectURI.contains("?") ? "&" : "?") + text)
+        }
+    }
+}

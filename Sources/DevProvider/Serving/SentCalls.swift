@@ -1,0 +1,145 @@
+internal import HTTP
+internal import JOSE
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Requests whose response needs a call: to the service, or to a backend that receives notifications.
+extension DevResponder {
+    /// - Returns: `nil` for a request that needs none.
+    /// - Throws: ``DevRequestError``, or ``OpenSSLError``.
+    func later(_ request: HTTPRequest, _ path: String, _ id: String) throws -> HTTPReply? {
+        switch (path, request.head.method) {
+        case ("/notification", .post): return try notification(request, id)
+        case ("/native", .post): return try native(request, id)
+        case ("/browser", .get): return begin(request, id)
+        case ("/callback", .get), ("/callback", .post): return finish(request, id)
+        default: return nil
+        }
+    }
+
+    /// Calls the service.
+    private func asking(_ path: String, _ members: [String: JSONTree]) -> EventLoopFuture<VerdictPage.Answer> {
+        let body = JSONTree.object(members).json
+        return loop.makeFutureWithTask { [calls] in await calls.service(path, body) }
+            .map { VerdictPage.Answer($0, path) }
+    }
+
+    /// Has the service explain why it refused a token.
+    ///
+    /// - Returns: `nil` if it did not refuse, or does not explain it.
+    private func explaining(
+        _ answer: VerdictPage.Answer, _ members: [String: JSONTree]
+    ) -> EventLoopFuture<VerdictPage.Cause?> {
+        guard !answer.isAccepted else { return loop.makeSucceededFuture(nil) }
+        let body = JSONTree.object(members).json
+        return loop.makeFutureWithTask { [calls] in await calls.explain(body) }.map { VerdictPage.Cause($0) }
+    }
+
+    // MARK: Notifications
+
+    /// Creates a notification, and delivers it if the request names a destination.
+    private func notification(_ request: HTTPRequest, _ id: String) throws -> HTTPReply? {
+        guard let provider = providers[id] else { return nil }
+        let isForm = request.isForm
+        let members = try isForm ? request.form().members : request.members()
+        try members.checkNames(["type", "claims", "person", "audience", "to"])
+        guard let type = try members.text("type") else {
+            throw DevRequestError(
+                "the body must be a JSON object such as {\"type\": \"\(provider.notificationTypes[0])\", \"claims\": {}}"
+            )
+        }
+        let made = try provider.notification(
+            type, about: person(members["person"]), clientID: members.text("audience"),
+            overriding: members.object("claims") ?? [:], id: randomName(),
+            now: SystemClocks.unixSeconds() + provider.faults.clockOffset)
+        var answer: [String: JSONTree] = [made.member: .string(made.token)]
+        guard let url = try members.text("to") else { return .now(.json(.object(answer))) }
+        guard calls.deliversAnywhere || HostName(ofURL: url)?.isOfDevelopment == true else {
+            throw DevRequestError("to must be a URL on this machine, or one whose host ends in .test")
+        }
+        return .later { [self] in
+            loop.makeFutureWithTask { [calls] in await calls.deliver(url, made.contentType, made.body) }
+                .assumeIsolated().map { [self] delivered in
+                    guard !isForm else { return page(VerdictPage.delivery(type, to: url, delivered)) }
+                    answer["delivered"] = delivered.map { .integer(Int64($0.status)) } ?? .null
+                    return .json(.object(answer))
+                }.nonisolated()
+        }
+    }
+
+    // MARK: A sign-in of an app
+
+    /// Signs a token as an app's SDK gets it, and shows it next to the service's verdict.
+    private func native(_ request: HTTPRequest, _ id: String) throws -> HTTPReply? {
+        guard var provider = providers[id] else { return nil }
+        let form = try request.form()
+        var claims: [String: JSONTree] = [:]
+        if let text = form["claims"] {
+            guard let members = (try? JSONTree(readingObject: Array(text.utf8)))?.object else {
+                throw DevRequestError("claims must be a JSON object, such as {\"exp\": 1}")
+            }
+            claims = members
+        }
+        let minting = Minting(
+            person: try person(form["person"].map(JSONTree.string)),
+            clientID: try clientID(form["audience"], provider), nonce: try randomName(), claims: claims)
+        let now = SystemClocks.unixSeconds() + provider.faults.clockOffset
+        var members = try mint(minting, &provider, now: now)
+        providers[id] = provider
+        let token = (members["id_token"] ?? members["token"])?.string ?? ""
+        if form["nonce"] == "another", members["nonce"] != nil { members["nonce"] = .string(try randomName()) }
+        let path = members["token"] == nil ? "/v1/verify" : "/v1/access-tokens/verify"
+        members["provider"] = .string(id)
+        return .later { [self, members] in
+            asking(path, members).assumeIsolated().flatMap { [self] answer in
+                explaining(answer, members).assumeIsolated().map { [self] cause in
+                    page(VerdictPage.page(id, token: token, request: members, answer, cause))
+                }.nonisolated()
+            }.nonisolated()
+        }
+    }
+
+    // MARK: A sign-in in the browser
+
+    /// The name of the cookie that holds the sign-in.
+    private static let cookie = "sign_in"
+
+    /// Begins a sign-in at the service, as a backend would, and sends the browser to the provider.
+    private func begin(_ request: HTTPRequest, _ id: String) -> HTTPReply? {
+        // The cookie must belong to the host that receives the provider's response.
+        if let host = request.head.fields["Host"]?.string, "http://" + host != origin {
+            return .now(.redirect("\(origin)/\(id)/browser"))
+        }
+        let members: [String: JSONTree] = [
+            "provider": .string(id), "redirect_uri": .string(DevProviderServer.callback(of: id, at: origin)),
+        ]
+        return .later { [self] in
+            asking("/v1/sign-ins", members).assumeIsolated().map { [self] answer in
+                guard let signIn = answer.members["sign_in"]?.string,
+                    let url = answer.members["authorization_url"]?.string
+                else { return page(VerdictPage.page(id, token: nil, request: members, answer, nil)) }
+                let cookie = "\(Self.cookie)=\(signIn); Path=/\(id)/callback; HttpOnly; SameSite=Lax; Max-Age=600"
+                return .redirect(url, settingCookie: cookie)
+            }.nonisolated()
+        }
+    }
+
+    /// Finishes the sign-in with the provider's response.
+    private func finish(_ request: HTTPRequest, _ id: String) -> HTTPReply? {
+        let parameters =
+            request.head.method == .post ? FormParameters(request.body) : FormParameters(request.head.query.bytes)
+        let cookies = request.head.fields["Cookie"]?.string.split(separator: ";") ?? []
+        let signIn = cookies.map { $0.drop { $0 == " " } }.first { $0.hasPrefix(Self.cookie + "=") }?
+            .dropFirst(Self.cookie.utf8.count + 1)
+        let members: [String: JSONTree] = [
+            "sign_in": .string(signIn.map(String.init) ?? ""), "response": .object(parameters?.texts ?? [:]),
+            "redirect_uri": .string(DevProviderServer.callback(of: id, at: origin)),
+        ]
+        return .later { [self] in
+            asking("/v1/sign-ins/finish", members).assumeIsolated().map { [self] answer in
+                let token = answer.members["grant"]?.object?["id_token"]?.string
+                return page(VerdictPage.page(id, token: token, request: members, answer, nil))
+            }.nonisolated()
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package import NIOCore
+package import NIOHTTP1
+package import NIOSSL
+
+/// One HTTP/1.1 request on a connection of its own.
+///
+/// Before the response is returned, the connection is closed and its timers are cancelled, so that nothing outlives the
+/// call. The caller keeps the expensive part, the trusted certificates (``TrustStore``).
+package struct HTTPExchange: Sendable {
+    package var destination: Destination
+    /// `nil` for plain HTTP.
+    package var tls: TLS?
+    package var head: HTTPRequestHead
+    package var body: [UInt8]
+    package var limits: Limits
+    /// Whether to request gzip or deflate, and decompress the body.
+    package var decompresses = false
+    /// Called once on the event loop with the head of the response; `false` ends the exchange without reading the body.
+    package var readsBody: @Sendable (HTTPResponseHead) -> Bool = { _ in true }
+
+    /// The peer to connect to.
+    package enum Destination: Sendable {
+        /// An IP address as text.
+        case address(String, port: Int)
+        /// A name, which the system resolves; each address is tried.
+        case host(String, port: Int)
+        case unixSocket(String)
+        /// A host through an HTTP proxy, by CONNECT.
+        case tunnel(Tunnel)
+    }
+
+    package struct Tunnel: Sendable {
+        let proxy: (host: String, port: Int)
+        let target: (host: String, port: Int)
+        /// The value of `Proxy-Authorization`.
+        let authorization: String?
+
+        package init(
+            through proxy: (host: String, port: Int), to target: (host: String, port: Int), authorization: String?
+        ) {
+            self.proxy = proxy
+            self.target = target
+            self.authorization = authorization
+        }
+    }
+
+    package struct TLS: Sendable {
+        let context: NIOSSLContext
+        /// For SNI and certificate verification; `nil` if the server is identified by its address.
+        let serverName: String?
+        let accepts: @Sendable (NIOSSLCertificate?) -> Bool
+
+        /// - Parameters:
+        ///   - host: the server's name or IP address, which its certificate must have; `nil` if it has none.
+        ///   - accepts: called on the event loop with the server's certificate after its verification, and before
+        ///     anything is sent. `false` ends the exchange.
+        package init(
+            context: NIOSSLContext, host: String?,
+            accepts: @escaping @Sendable (NIOSSLCertificate?) -> Bool = { _ in true }
+        ) {
+            self.context = context
+            serverName = host.flatMap { (try? SocketAddress(ipAddress: $0, port: 0)) == nil ? $0 : nil }
+            self.accepts = accepts
+        }
+    }
+
+    package struct Limits: Sendable {
+        /// For the connection and the TLS handshake together.
+        let connectTimeout: Interval
+        /// Until the head of the response, and between parts of its body.
+        let idleTimeout: Interval
+        /// For the whole exchange; `nil` for no limit.
+        let totalTimeout: Interval?
+        /// In bytes, after decompression.
+        let maximumBody: Int
+        /// In bytes on the wire beyond ``maximumBody``, for heads, chunk sizes and TLS.
+        let maximumOverhead: Int
+        /// The minimum rate of the body in bytes per second. Once `after` has passed, a slower exchange is aborted.
+        let minimumRate: (octetsPerSecond: Int64, after: Interval)?
+
+        package init(
+            connectTimeout: Interval, idleTimeout: Interval, totalTimeout: Interval? = nil, maximumBody: Int,
+            maximumOverhead: Int, minimumRate: (octetsPerSecond: Int64, after: Interval)? = nil
+        ) {
+            self.connectTimeout = connectTimeout
+            self.idleTimeout = idleTimeout
+            self.totalTimeout = totalTimeout
+            self.maximumBody = maximumBody
+            self.maximumOverhead = maximumOverhead
+            self.minimumRate = minimumRate
+        }
+
+        /// For an exchange with one limit for the whole response.
+        package init(connectTimeout: Interval, totalTimeout: Interval, maximumBody: Int) {
+            self.init(
+                connectTimeout: connectTimeout, idleTimeout: totalTimeout, totalTimeout: totalTimeout,
+                maximumBody: maximumBody, maximumOverhead: 128 * 1024)
+        }
+    }
+
+    /// - Parameter head: the fields for framing and for closing the connection are added here.
+    package init(to destination: Destination, tls: TLS?, head: HTTPRequestHead, body: [UInt8] = [], limits: Limits) {
+        self.destination = destination
+        self.tls = tls
+        self.head = head
+        self.body = body
+        self.limits = limits
+        self.head.headers.replaceOrAdd(name: "Connection", value: "close")
+        self.head.headers.remove(name: "Transfer-Encoding")
+        if !body.isEmpty { self.head.headers.replaceOrAdd(name: "Content-Length", value: "\(body.count)") }
+    }
+}
+
+extension HTTPExchange {
+    /// Performs the exchange. If the task is cancelled, it ends as if the server had closed the connection.
+    package func perform(on loop: any EventLoop) async -> HTTPAnswer {
+        let attempts = DialAttempts()
+        let dialer = HTTPDialer(
+            to: destination, tls: tls, timeout: limits.connectTimeout,
+            maximumOctets: limits.maximumBody + limits.maximumOverhead,
+            decompressionLimit: decompresses ? limits.maximumBody : nil)
+        let begun = NIODeadline.now()
+        let answer = dialer.dial(on: loop, attempts).flatMap { connection in
+            connection.exchange(request(begun: begun))
+        }
+        return await withTaskCancellationHandler {
+            do {
+                return try await answer.get()
+            } catch {
+                return HTTPAnswer(error)
+            }
+        } onCancel: {
+            attempts.cancel()
+        }
+    }
+
+    private func request(begun: NIODeadline) -> ClientRequest {
+        var request = ClientRequest(
+            head: head, body: ByteBuffer(bytes: body), idleTimeout: limits.idleTimeout,
+            deadline: limits.totalTimeout.map { begun + .milliseconds($0.milliseconds) } ?? .distantFuture,
+            maximumBody: limits.maximumBody, maximumOverhead: limits.maximumOverhead, keepsConnection: false)
+        request.minimumRate = limits.minimumRate
+        request.readsBody = readsBody
+        return request
+    }
+}
+
+/// The outcome of an exchange.
+package struct HTTPAnswer: Sendable {
+    /// `nil` if the exchange failed before the head arrived.
+    package let head: HTTPResponseHead?
+    /// Empty if the body was not read.
+    package let body: Result<[UInt8], HTTPExchangeError>
+
+    init(_ head: HTTPResponseHead?, _ body: Result<[UInt8], any Error>) {
+        self.head = head
+        self.body = body.mapError(HTTPExchangeError.init)
+    }
+
+    /// A failure without a response.
+    init(_ error: any Error) { self.init(nil, .failure(error)) }
+}

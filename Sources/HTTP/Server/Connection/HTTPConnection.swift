@@ -1,0 +1,539 @@
+internal import NIOCore
+private import NIOSSL
+
+/// One HTTP/1.1 connection: passes its requests to the responder one by one, and writes the responses in order.
+///
+/// A request that can be answered at once is answered before the next byte is parsed. While a response is pending, or
+/// the client does not read its responses, nothing more is read (backpressure): received bytes stay in `input`, and the
+/// rest stays in the socket.
+final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = Never
+    typealias OutboundOut = ByteBuffer
+
+    private let responder: any HTTPResponder
+    private let table: ConnectionTable
+    private let batcher: ResponseBatcher
+    private let limits: ListenerLimits
+    private let counts: ListenerCounts
+    private var quota: ConnectionQuota
+
+    private var context: ChannelHandlerContext?
+    private var phase = Phase.idle
+    /// Received bytes that have not been parsed, or are not complete enough to be parsed.
+    private var input = ByteBuffer()
+    private var reader: RequestReader
+    /// The request that is being read or answered.
+    private var head: RequestHead?
+    private var routing: HeadRouting?
+    private var isUnderWay = true
+    /// Whether the current request is answered without its body, so that the connection can't be used again.
+    private var leavesBodyUnread = false
+    /// A fault caused by the bytes after the current request. It is reported once that request has been answered.
+    private var faultBehind: HTTPFault?
+    /// Responses that will be written together.
+    private var output: ByteBuffer?
+    /// Whether the channel accepts writes, according to its last event: asking it each time costs more.
+    private var isWritable = true
+    private var wantsRead = false
+    private var isInputClosed = false
+    /// Requests answered since the event loop last served other connections.
+    private var answersInTurn = 0
+    private var isResumeScheduled = false
+    /// Whether the amount of unread output may have changed since the last count.
+    private var isUnreadUnknown = false
+    /// The tick of ``table`` since which the client has read almost none of its unread responses; `.max` if there are
+    /// none.
+    private(set) var unreadSince = Int.max
+    /// The number of bytes passed to the channel.
+    private var givenBytes = 0
+    /// How many of these bytes the client had read at ``unreadSince``.
+    private var bytesReadThen = 0
+    /// The number of response bytes passed to the channel since it was last empty, without bytes that all connections
+    /// share.
+    private var ownBytes = 0
+    private let isEncrypted: Bool
+    /// The number of response bytes that the kernel had not accepted or, while lingering, that the client had not read,
+    /// when the current timeout for responses started.
+    private var untakenBytes = 0
+    /// The tick of ``table`` at which the connection times out.
+    private(set) var deadline: Int
+    /// The tick by which the client must have read something of its last response.
+    private var lingeringEnds = 0
+    /// When the current request started to arrive, if it did not come in one read; monotonic.
+    private var readingSinceMicroseconds: Int64?
+    /// The name in the client's certificate, after the handshake.
+    private var clientName: String?
+
+    private enum Phase {
+        /// Between requests.
+        case idle
+        /// Part of a request has arrived.
+        case reading
+        /// A complete request waits for its response.
+        case answering
+        /// The last response is being written; further input is discarded.
+        case writing
+        /// The last response has been written, and our side is closed. Closing the other side at once, with unread
+        /// input, would reset the connection and could destroy the response.
+        case lingering
+    }
+
+    /// How long the client may take to close after it has read the last response.
+    private static let lingerSeconds: Int64 = 2
+    private static let answersATurn = 64
+    /// Once responses reach this many bytes, they are written without waiting for more.
+    private static let outputATurn = 64 * 1024
+    /// A client that reads less than this of its responses within the request timeout is disconnected.
+    private static let leastTakenBytes = 64 * 1024
+    /// After a longer flush, unread output is counted at once; after shorter ones, once a second: clients usually read
+    /// those immediately.
+    private static let longOutput = 2048
+    /// Unread bytes up to this are part of the normal cost of a connection, and are not counted.
+    private static let usualUnread = 4096
+    /// Encrypted output is written in pieces of one TLS record, because swift-nio-ssl keeps a buffer as large as the
+    /// connection's longest write.
+    private static let encryptedPiece = 16 * 1024
+
+    init(
+        responder: any HTTPResponder, table: ConnectionTable, batcher: ResponseBatcher, counts: ListenerCounts,
+        limits: ListenerLimits, isEncrypted: Bool
+    ) {
+        self.isEncrypted = isEncrypted
+        self.responder = responder
+        self.table = table
+        self.batcher = batcher
+        self.limits = limits
+        self.counts = counts
+        quota = ConnectionQuota(counts)
+        reader = RequestReader(maximumHeader: limits.maximumHeader)
+        deadline = table.tick(inSeconds: limits.idleTimeoutSeconds)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func channelActive(context: ChannelHandlerContext) {
+        table.insert(self)
+        switch quota.open() {
+        case .admitted: break
+        case .refused: refuse(.overloaded(.connections))
+        case .none: close()
+        }
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        table.remove(self)
+        phase = .lingering
+        forgetRequests()
+        quota.close()
+        context.fireChannelInactive()
+    }
+
+    // MARK: Reading
+
+    private var isEnding: Bool { phase == .writing || phase == .lingering }
+
+    /// Whether the next bytes can be parsed now: no response is pending, the client reads its responses, and the event
+    /// loop's other connections have not waited too long.
+    private var canGoOn: Bool {
+        phase != .answering && !isEnding && answersInTurn < Self.answersATurn && isWritable
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isEnding, faultBehind == nil else { return }
+        var bytes = unwrapInboundIn(data)
+        if input.readableBytes == 0 { input = bytes } else { input.writeBuffer(&bytes) }
+        processInput()
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        pause()
+        if let output { batcher.add(self, bytes: output.readableBytes) }
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if isEnding || canGoOn {
+            context.read()
+        } else {
+            wantsRead = true
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        isWritable = context.channel.isWritable
+        if isWritable {
+            if phase == .idle || phase == .reading { setDeadline() }
+            // Later, because the channel is in the middle of writing.
+            scheduleResume()
+        } else if phase != .answering {
+            expectAnswersToBeTaken()
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? ChannelEvent, event == .inputClosed {
+            isInputClosed = true
+            if phase == .lingering { close() } else { endIfAllIsAnswered() }
+        } else if let client = event as? ClientIdentified {
+            clientName = client.name
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { close() }
+
+    /// Parses and answers the input, as far as possible now.
+    private func processInput() {
+        while input.readableBytes > 0 || phase == .reading, canGoOn {
+            if phase == .idle { startReading() }
+            let bodyLimit = routing?.bodyLimit ?? 0
+            do throws(HTTPFault) {
+                let (step, taken) = try reader.next(input.readableBytesUInt8Span, bodyLimit: bodyLimit)
+                input.moveReaderIndex(forwardBy: taken)
+                switch step {
+                case .head(let head): try begin(head)
+                case .end(let body): answer(body)
+                case nil: return
+                }
+            } catch {
+                refuse(error)
+            }
+            if let output, output.readableBytes >= Self.outputATurn { writeAnswers() }
+        }
+    }
+
+    private func startReading() {
+        phase = .reading
+        readingSinceMicroseconds = nil
+        deadline = table.tick(inSeconds: limits.requestTimeoutSeconds)
+    }
+
+    private func begin(_ head: RequestHead) throws(HTTPFault) {
+        self.head = head
+        isUnderWay = !responder.isStopping
+        let routing = responder.route(head)
+        self.routing = routing
+        if routing.isAnsweredOnHead {
+            guard head.framing.body != .length(0) else { return }
+            leavesBodyUnread = true
+            return answer([])
+        }
+        if let name = head.framing.repeatedField { throw .repeatedField("\(name)") }
+        guard head.framing.expectsContinue else { return }
+        // Don't request a body that would be rejected.
+        if case .length(let length) = head.framing.body, length > routing.bodyLimit { throw .bodyTooLarge }
+        withOutput { $0.writeStaticString("HTTP/1.1 100 Continue\r\n\r\n") }
+    }
+
+    // MARK: Answering
+
+    private func answer(_ body: [UInt8]) {
+        guard let head, let routing, let context else { return }
+        let bodyBytes = body.count
+        switch responder.respond(
+            to: HTTPRequest(
+                head: head, body: body, routing: routing, isUnderWay: isUnderWay, clientName: clientName))
+        {
+        case .now(let response): finish(response)
+        case .later(var cost, let begin):
+            // From here on, the request's own bytes count towards `cost`; the quota keeps only the unparsed input.
+            _ = quota.hold(input.readableBytes)
+            cost.bytes += head.size + bodyBytes
+            guard let waiting = quota.beginWaiting(cost) else { return refuse(.overloaded(.inFlight)) }
+            phase = .answering
+            deadline = .max
+            let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+            begin().whenComplete { [counts] result in
+                counts.waitingEnded(waiting)
+                let connection = bound.value
+                guard connection.phase == .answering else { return }
+                // The responder always succeeds; it answers failures with a problem.
+                guard case .success(let response) = result else { return connection.close() }
+                connection.finish(response)
+                connection.resume()
+            }
+        }
+    }
+
+    private func finish(_ response: HTTPResponse) {
+        guard let head else { return }
+        quota.endRequest()
+        answersInTurn += 1
+        // HTTP/1.0 keeps connections open only by an extension, and a client that requests a tunnel sends no more
+        // requests.
+        let closes =
+            response.closesConnection || head.framing.closes || head.isHTTP10 || head.method == .connect
+            || leavesBodyUnread || (isInputClosed && input.readableBytes == 0)
+        write(response, closes: closes, omitsBody: head.method == .head)
+        self.head = nil
+        if closes {
+            end()
+        } else {
+            phase = .idle
+            setDeadline()
+        }
+    }
+
+    /// Answers a request that could not be read, and closes the connection afterwards.
+    private func refuse(_ fault: HTTPFault) {
+        guard !isEnding else { return }
+        quota.endRequest()
+        let request = FailedRequest(
+            fault: fault, head: head, routing: head == nil ? nil : routing,
+            startedAtMicroseconds: phase == .reading ? readingSinceMicroseconds : nil,
+            clientName: clientName)
+        write(responder.respond(to: request), closes: true, omitsBody: head?.method == .head)
+        end()
+    }
+
+    private func write(_ response: HTTPResponse, closes: Bool, omitsBody: Bool) {
+        withOutput { response.write(into: &$0, date: table.date, closes: closes, omitsBody: omitsBody) }
+        guard let constant = response.constantBody, !omitsBody else { return }
+        writeAnswers()
+        give(constant, isOwn: isEncrypted)
+    }
+
+    private func withOutput(_ body: (inout ByteBuffer) -> Void) {
+        var buffer = output.take() ?? batcher.takeBuffer()
+        body(&buffer)
+        output = buffer
+    }
+
+    /// One system call for all responses to the requests of one read.
+    func writeAnswers() {
+        guard let written = output.take() else { return }
+        give(written, isOwn: true)
+        batcher.giveBack(written)
+    }
+
+    /// Passes bytes to the channel.
+    ///
+    /// - Parameters:
+    ///   - isOwn: whether they use memory until the client reads them.
+    ///   - written: succeeds once the kernel has accepted all of them.
+    private func give(_ bytes: ByteBuffer, isOwn: Bool, written: EventLoopPromise<Void>? = nil) {
+        let count = bytes.readableBytes
+        if isOwn { ownBytes &+= count }
+        givenBytes &+= count
+        isUnreadUnknown = true
+        var rest = bytes
+        while isEncrypted, rest.readableBytes > Self.encryptedPiece,
+            let piece = rest.readSlice(length: Self.encryptedPiece)
+        {
+            context?.writeAndFlush(wrapOutboundOut(piece), promise: nil)
+        }
+        context?.writeAndFlush(wrapOutboundOut(rest), promise: written)
+        if count > Self.longOutput { measureUnread() }
+    }
+
+    // MARK: Unread output
+
+    /// Counts unread output if there may be some. Called at each tick of ``table``.
+    ///
+    /// - Parameter isSecond: whether a full second has passed.
+    func checkUnread(isSecond: Bool) {
+        // While nothing is read from the socket, the client can fill the kernel's receive buffer.
+        let isHeldUp = !isWritable || phase == .answering
+        if isHeldUp || isSecond && (isUnreadUnknown || unreadSince != .max) { measureUnread() }
+    }
+
+    /// Counts unread output, and makes room if there is too much across all connections.
+    private func measureUnread() {
+        countUnread()
+        // Later, because the channel may be in the middle of reading or writing.
+        if let context, counts.holdsTooMuch {
+            context.eventLoop.assumeIsolated().execute { self.table.makeRoom() }
+        }
+    }
+
+    var unreadBytes: Int { quota.unreadBytes }
+
+    /// Counts the bytes that the client has not read, in this process and in the kernel.
+    func countUnread() {
+        // A closed connection has returned everything.
+        guard let context, context.channel.isActive else { return }
+        isUnreadUnknown = false
+        let unwritten = unwrittenBytes
+        if unwritten == 0 { ownBytes = 0 }
+        let inKernel = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable {
+            (socket: NIOBSDSocket.Handle) in SocketMemory.bytes(of: socket)
+        }
+        let unread = min(unwritten, ownBytes) + (inKernel ?? 0)
+        guard unread > Self.usualUnread else {
+            unreadSince = .max
+            return quota.holdUnread(0)
+        }
+        // A client that keeps reading is not slow, even if it sends requests as fast as it reads.
+        let bytesRead = givenBytes &- unwritten &- (inKernel ?? 0)
+        if unreadSince == .max || bytesRead &- bytesReadThen > Self.usualUnread {
+            (unreadSince, bytesReadThen) = (table.tick, bytesRead)
+        }
+        quota.holdUnread(unread)
+    }
+
+    /// Closes the connection with a reset, so that unread output is freed at once, in this process and in the kernel.
+    func abort() {
+        guard let context else { return }
+        phase = .lingering
+        forgetRequests()
+        quota.holdUnread(0)
+        unreadSince = .max
+        _ = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable { (socket: NIOBSDSocket.Handle) in
+            SocketMemory.dropAtClose(socket)
+        }
+        // Bypass TLS, which would first flush its output and wait for the client.
+        let first =
+            isEncrypted ? try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) : nil
+        (first ?? context).close(promise: nil)
+    }
+
+    // MARK: Waiting
+
+    /// Keeps the rest of the input until a later turn, counting its memory.
+    private func pause() {
+        guard !isEnding else { return }
+        var held = input.readableBytes
+        if phase == .reading, readingSinceMicroseconds == nil {
+            readingSinceMicroseconds = SystemClocks.monotonicMicroseconds()
+        }
+        if phase == .reading, let head {
+            // A request counts as in progress only if it did not arrive in one read.
+            quota.beginReading()
+            held += head.size + reader.heldBytes
+        }
+        if !quota.hold(held) {
+            input = ByteBuffer()
+            if phase == .answering {
+                faultBehind = .overloaded(.buffered)
+            } else {
+                return refuse(.overloaded(.buffered))
+            }
+        }
+        if input.readableBytes == 0 {
+            // Lets the channel reuse the memory, which it does only while it has the sole reference.
+            input = ByteBuffer()
+        } else if input.storageCapacity > 2 * input.readableBytes + 1024 {
+            // A few remaining bytes must not hold a large buffer.
+            input = ByteBuffer(bytes: input.readableBytesView)
+        }
+        if answersInTurn >= Self.answersATurn { scheduleResume() } else { answersInTurn = 0 }
+    }
+
+    private func scheduleResume() {
+        guard let context, !isResumeScheduled else { return }
+        isResumeScheduled = true
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        context.eventLoop.execute {
+            bound.value.isResumeScheduled = false
+            bound.value.answersInTurn = 0
+            bound.value.resume()
+        }
+    }
+
+    /// Continues after a response, after the client has read its responses, or in the connection's next turn.
+    private func resume() {
+        processInput()
+        if canGoOn, let fault = faultBehind { refuse(fault) }
+        endIfAllIsAnswered()
+        pause()
+        writeAnswers()
+        if wantsRead, canGoOn {
+            wantsRead = false
+            context?.read()
+        }
+    }
+
+    /// Starts the timeout for a client that does not read its responses.
+    private func expectAnswersToBeTaken() {
+        untakenBytes = unwrittenBytes
+        deadline = table.tick(inSeconds: limits.requestTimeoutSeconds)
+    }
+
+    /// The number of response bytes that the kernel has not accepted.
+    private var unwrittenBytes: Int {
+        (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+    }
+
+    private func setDeadline() {
+        if !isWritable { return expectAnswersToBeTaken() }
+        deadline = table.tick(
+            inSeconds: phase == .idle ? limits.idleTimeoutSeconds : limits.requestTimeoutSeconds)
+    }
+
+    // MARK: Ending
+
+    /// Ends a connection whose input is closed, once all requests have been answered.
+    private func endIfAllIsAnswered() {
+        // Input that was held back while the client did not read still has to be parsed.
+        if isInputClosed, canGoOn, !isResumeScheduled { end() }
+    }
+
+    /// Stops reading requests, and closes once the responses have been written.
+    private func end() {
+        guard !isEnding, let context else { return }
+        phase = .writing
+        forgetRequests()
+        expectAnswersToBeTaken()
+        let written = context.eventLoop.makePromise(of: Void.self)
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        written.futureResult.whenSuccess { bound.value.lastAnswerWritten() }
+        give(output.take() ?? ByteBuffer(), isOwn: true, written: written)
+        // Read and discard further input: unread input would cause a reset.
+        if wantsRead { context.read() }
+    }
+
+    private func forgetRequests() {
+        head = nil
+        input = ByteBuffer()
+        reader = RequestReader(maximumHeader: limits.maximumHeader)
+        faultBehind = nil
+        _ = quota.hold(0)
+    }
+
+    private func lastAnswerWritten() {
+        phase = .lingering
+        guard !isInputClosed else { return close() }
+        linger()
+        context?.close(mode: .output, promise: nil)
+    }
+
+    private func linger() {
+        untakenBytes = quota.unreadBytes
+        lingeringEnds = table.tick(inSeconds: limits.requestTimeoutSeconds)
+        deadline = table.tick(inSeconds: Self.lingerSeconds)
+    }
+
+    func deadlinePassed() {
+        if phase == .writing || !isWritable, unwrittenBytes + Self.leastTakenBytes <= untakenBytes {
+            return expectAnswersToBeTaken()
+        }
+        if phase == .reading, isWritable { return refuse(.timeout) }
+        if phase == .lingering {
+            // The kernel still has output for a client that reads slowly or late.
+            if quota.unreadBytes < untakenBytes { return linger() }
+            if quota.unreadBytes > 0, table.tick < lingeringEnds {
+                deadline = table.tick(inSeconds: Self.lingerSeconds)
+                return
+            }
+        }
+        if unreadSince != .max { abort() } else { close() }
+    }
+
+    func close() {
+        // The responses of this turn have not been written yet.
+        writeAnswers()
+        // With TLS, both sides send `close_notify`; further input from the client is ignored.
+        phase = .lingering
+        context?.close(promise: nil)
+    }
+
+    /// Closes the connection unless a request is in progress.
+    func closeIfIdle() {
+        if phase == .idle, input.readableBytes == 0 { end() }
+    }
+}
+
+@available(*, unavailable) extension HTTPConnection: Sendable {}

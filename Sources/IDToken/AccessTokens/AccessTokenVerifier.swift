@@ -1,0 +1,127 @@
+package import JOSE
+
+/// Verifies JWT access tokens, without I/O and without a clock.
+///
+/// - Source: RFC 9068, section 4; RFC 8725, section 3.12.
+extension JWSVerifier {
+    /// Verifies an access token: header, signature, then the claims. Throws at the first check that fails.
+    ///
+    /// - Parameters:
+    ///   - keys: the provider's keys.
+    ///   - algorithms: the algorithms that the provider may sign with, unless the policy lists its own.
+    ///   - policy: its audiences are the API's own identifiers, and its authorized parties are clients.
+    ///   - dialect: how the provider's access tokens are recognized and read.
+    ///   - now: the current time.
+    /// - Throws: ``Rejection``.
+    package func verifyAccessToken(
+        _ token: UnverifiedToken, with keys: JWKSet, algorithms: SignatureAlgorithms, under policy: ProviderPolicy,
+        _ dialect: AccessTokenDialect, expecting parameters: AccessTokenParameters, now: UnixTime
+    ) throws(Rejection) -> VerifiedAccessToken {
+        let results = try runAccessTokenChecks(
+            on: token, with: keys, algorithms: algorithms, under: policy, dialect, expecting: parameters, now: now,
+            watchedBy: FirstFailure())
+        // Unreachable: `FirstFailure` throws when a check fails.
+        guard let verified = results.token else { throw .cryptographyUnavailable }
+        return verified
+    }
+
+    /// Runs the checks that need no keys.
+    ///
+    /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``; for a load balancer's assertion,
+    ///   also the rejection for any other error in its header.
+    package func checkAccessTokenHeader(
+        _ token: UnverifiedToken, allowing algorithms: SignatureAlgorithms, _ dialect: AccessTokenDialect
+    ) throws(Rejection) {
+        _ = try runAccessTokenHeaderChecks(on: token, allowing: algorithms, dialect, watchedBy: FirstFailure())
+    }
+}
+
+extension UnverifiedToken {
+    /// Whether fetching keys for this access token could help: its unverified issuer, audience, client and expiry would
+    /// pass.
+    ///
+    /// Without this check, junk tokens could trigger requests to a provider.
+    package func wouldPassClaims(
+        ofAccessTokenUnder policy: ProviderPolicy, _ dialect: AccessTokenDialect, now: UnixTime
+    ) -> Bool {
+        do throws(Rejection) {
+            if let signer = dialect.loadBalancer { try LoadBalancerHeader(self).check(self, signedBy: signer) }
+            _ = try checkIssuer(claims, policy)
+            _ = try checkResourceAudience(claims, policy, narrowedTo: nil)
+            _ = try checkClient(self, policy, dialect)
+            _ = try checkExpiration(claims, policy, now: now)
+            return true
+        } catch {
+            return false
+        }
+    }
+}
+
+/// What an API requires of the access token of one request.
+package struct AccessTokenParameters: Sendable {
+    /// The configured audience that the token must have; `nil`: any of them.
+    package var audience: String?
+    /// The user or machine that the token must belong to; `nil`: any.
+    package var expectedSubject: ExpectedSubject?
+    /// When the user's sessions were last revoked. Authentications before this time are rejected.
+    package var authenticatedAfter: UnixTime?
+    /// The scopes, all of which the token must grant.
+    package var scopes: [String]
+
+    package init(
+        audience: String? = nil, expectedSubject: ExpectedSubject? = nil, authenticatedAfter: UnixTime? = nil,
+        scopes: [String] = []
+    ) {
+        self.audience = audience
+        self.expectedSubject = expectedSubject
+        self.authenticatedAfter = authenticatedAfter
+        self.scopes = scopes
+    }
+}
+
+/// An access token that passed every check. Only ``JOSE/JWSVerifier`` creates one.
+package struct VerifiedAccessToken: Sendable {
+    /// The user or machine that the token belongs to. A machine's token may have its client ID as subject.
+    package let identity: Identity
+    package let authorization: Authorization
+    /// `aud`; empty for providers whose tokens are checked by their client instead.
+    package let audiences: [String]
+    /// `azp`.
+    package let authorizedParty: String?
+    /// `iat`; `nil` only for a load balancer's assertion, which has none.
+    package let issuedAt: UnixTime?
+    package let expiresAt: UnixTime
+    package let notBefore: UnixTime?
+    package let authTime: UnixTime?
+    package let tokenID: String?
+    package let sessionID: String?
+    package let authenticationContextClass: String?
+    package let authenticationMethods: [String]
+    package let algorithm: SignatureAlgorithm
+    package let keyID: String?
+    /// Always `nil`: access tokens belong to no sign-in.
+    package var nonceMatch: NonceMatch? { nil }
+    package let claimsText: ArraySlice<UInt8>
+
+    init(
+        identity: Identity, authorization: Authorization, audiences: [String], authorizedParty: String?,
+        issuedAt: UnixTime?, expiresAt: UnixTime, notBefore: UnixTime?, authTime: UnixTime?, claims: Claims,
+        jws: VerifiedJWS
+    ) {
+        self.identity = identity
+        self.authorization = authorization
+        self.audiences = audiences
+        self.authorizedParty = authorizedParty
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+        self.notBefore = notBefore
+        self.authTime = authTime
+        tokenID = claims.text(.tokenID)
+        sessionID = claims.text(.sessionID)
+        authenticationContextClass = claims.text(.authenticationContextClass)
+        authenticationMethods = claims.texts(.authenticationMethods)
+        algorithm = jws.algorithm
+        keyID = jws.header.keyID
+        claimsText = jws.payload[...]
+    }
+}

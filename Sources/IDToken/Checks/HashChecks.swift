@@ -1,0 +1,70 @@
+internal import JOSE
+package import OpenSSL
+
+/// Whether a claim equals the base64url encoding of the left half of the hash of `value`.
+///
+/// - Throws: ``Rejection/cryptographyUnavailable``.
+package func halfHash(
+    of value: String, by digest: DigestAlgorithm, _ checker: SignatureChecker, equals claimed: ArraySlice<UInt8>
+) throws(Rejection) -> Bool {
+    try checker.withHash(of: value.utf8.span, digest) { hash in
+        constantTimeEquals(Base64URL.encode(hash.extracting(..<(hash.count / 2))).span, claimed.span)
+    }
+}
+
+extension SignatureChecker {
+    /// Calls a closure with the digest of `bytes`.
+    ///
+    /// - Throws: ``Rejection/cryptographyUnavailable``.
+    package func withHash<Result>(
+        of bytes: Span<UInt8>, _ algorithm: DigestAlgorithm, _ body: (Span<UInt8>) -> Result
+    ) throws(Rejection) -> Result {
+        do throws(OpenSSLError) {
+            return try withDigest(of: bytes, algorithm, body)
+        } catch {
+            throw .cryptographyUnavailable
+        }
+    }
+}
+
+/// Checks that the ID Token was issued with this access token: the token's `at_hash` must match.
+/// Compared in constant time.
+///
+/// - Parameters:
+///   - accessToken: `nil` if the caller has none.
+///   - isOptional: whether a token without `at_hash` passes.
+///   - digest: the hash function of the token's algorithm.
+/// - Throws: ``Rejection/atHashMissing``, ``Rejection/atHashMismatch``, ``Rejection/claimInvalid(_:)``,
+///   ``Rejection/cryptographyUnavailable``.
+/// - Source: OpenID Connect Core 1.0, 3.1.3.8 and 3.2.2.9.
+func checkAccessTokenHash(
+    _ claims: Claims, of accessToken: String?, isOptional: Bool, by digest: DigestAlgorithm, _ checker: SignatureChecker
+) throws(Rejection) {
+    guard let accessToken else { return }
+    guard let claimed = try claims.utf8(.accessTokenHash) else {
+        if isOptional { return }
+        throw .atHashMissing
+    }
+    guard try halfHash(of: accessToken, by: digest, checker, equals: claimed) else { throw .atHashMismatch }
+}
+
+/// Checks that the ID Token was issued with this authorization code: the token's `c_hash` must match.
+/// Compared in constant time.
+///
+/// - Parameters:
+///   - code: `nil` if the caller has none.
+///   - isOptional: whether a token without the claim passes.
+///   - digest: the hash function of the token's algorithm.
+/// - Throws: ``Rejection/cHashMissing``, ``Rejection/cHashMismatch``, ``Rejection/claimInvalid(_:)``,
+///   ``Rejection/cryptographyUnavailable``.
+/// - Source: OpenID Connect Core 1.0, 3.3.2.10 and 3.3.2.11.
+func checkCodeHash(
+    _ claims: Claims, of code: String?, isOptional: Bool, by digest: DigestAlgorithm, _ checker: SignatureChecker
+) throws(Rejection) {
+    guard let code else { return }
+    guard let claimed = try claims.utf8(.codeHash) else {
+        if isOptional { return }
+        throw .cHashMissing
+    }
+    guard try halfHash(of: code, by: digest, checker, equals: claimed) else { throw .cHashMismatch }
+}

@@ -1,0 +1,79 @@
+private import Bytes
+package import JOSE
+
+/// Checks that the JOSE header declares no other kind of token and no unsupported extension.
+///
+/// - Throws: ``Rejection/headerUnsupported``.
+func checkJOSEHeader(_ header: JOSEHeader) throws(Rejection) {
+    try checkTokenType(header)
+    guard !header.hasUnsupportedParameter else { throw .headerUnsupported }
+}
+
+/// Checks the JOSE header's `typ`.
+///
+/// It may be absent, `JWT` or `application/jwt`, in any letter case. Access tokens (`at+jwt`), logout tokens
+/// (`logout+jwt`) and security events (`secevent+jwt`) declare other types and are rejected.
+///
+/// - Throws: ``Rejection/headerUnsupported``.
+/// - Source: RFC 7515, section 4.1.9; RFC 8725, sections 3.11 and 3.12.
+package func checkTokenType(_ header: JOSEHeader) throws(Rejection) {
+    guard let type = header.type?.lowercased() else { return }
+    guard type == "jwt" || type == "application/jwt" else { throw .headerUnsupported }
+}
+
+extension JWSVerifier {
+    /// Checks that the header's `alg` is one that the provider may sign with, and returns it.
+    ///
+    /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``.
+    /// - Source: OpenID Connect Core 1.0, 3.1.3.7, step 7; RFC 8725, section 3.1.
+    @inline(__always)
+    package func checkAlgorithm(
+        _ header: JOSEHeader, allowing algorithms: SignatureAlgorithms
+    ) throws(Rejection) -> SignatureAlgorithm {
+        do throws(JWSError) {
+            return try checkHeader(header, allowing: algorithms)
+        } catch {
+            throw Rejection(error)
+        }
+    }
+}
+
+extension JWSVerifier {
+    /// Checks that the signature was made by a key that the provider has published.
+    ///
+    /// - Throws: ``Rejection/keyNotFound``, ``Rejection/keyUnsuitable``, ``Rejection/signatureInvalid``,
+    ///   ``Rejection/cryptographyUnavailable``.
+    /// - Source: OpenID Connect Core 1.0, 3.1.3.7, step 6; RFC 7515, section 5.2.
+    @inline(__always)
+    package func checkSignature(
+        _ jws: CompactJWS, _ keys: JWKSet, _ algorithm: SignatureAlgorithm
+    ) throws(Rejection) -> VerifiedJWS {
+        do throws(JWSError) {
+            return try verify(jws, with: keys, by: algorithm)
+        } catch {
+            throw Rejection(error)
+        }
+    }
+}
+
+/// Checks that the key that verified the ID Token may sign for its issuer. A JWK may name its issuer in a member
+/// `issuer`.
+///
+/// Microsoft publishes the keys of all tenants in one set. Some keys are for any tenant: their issuer is a template
+/// with the tenant in braces. Keys for personal accounts name the issuer of that one tenant. Without this check, either
+/// kind of key could sign for the other.
+///
+/// - Parameter keyIssuer: the JWK's `issuer`. A key without one may sign for every issuer of the set.
+/// - Throws: ``Rejection/issuerMismatch``; ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)`` for the claim
+///   that names the tenant.
+/// - Source: learn.microsoft.com/entra/identity-platform/access-tokens, "Validate the signing key's issuer".
+package func checkKeyIssuer(_ keyIssuer: String?, _ claims: Claims, _ policy: ProviderPolicy) throws(Rejection) {
+    guard let keyIssuer else { return }
+    for template in policy.keyIssuers {
+        guard let tenant = try claims.string(template.claim) else { throw .claimMissing(template.claim) }
+        if keyIssuer.isExactly(template.issuer(ofTenant: tenant)) { return }
+        // Microsoft's placeholder is {tenantid}, whatever the claim's name.
+        if let ofAnyTenant = IssuerTemplate(keyIssuer), ofAnyTenant.hasSameText(template) { return }
+    }
+    throw .issuerMismatch
+}

@@ -1,0 +1,218 @@
+private import Bytes
+internal import JOSE
+
+/// Reads members of an event, and tracks which have not been read.
+///
+/// Members are only descriptive: one of an unexpected type is no error, but stays in the data.
+struct EventReader {
+    private let event: JSONObject
+    private var taken: [JSONName] = []
+    private var added: [(name: JSONName, value: JSONValue)] = []
+
+    init(_ event: JSONObject) { self.event = event }
+
+    mutating func string(_ name: JSONName) -> String? { take(name) { $0.string } }
+
+    /// A boolean in any of the forms that providers send.
+    mutating func bool(_ name: JSONName) -> Bool? {
+        take(name) { value in
+            if let bool = value.bool { return bool }
+            switch value.string {
+            case "true": return true
+            case "false": return false
+            default: return nil
+            }
+        }
+    }
+
+    /// A time, in seconds or milliseconds since 1970.
+    mutating func time(_ name: JSONName) -> UnixTime? {
+        take(name) { value in
+            guard let time = UnixTime(numericDate: value) else { return nil }
+            // 10^11 seconds after 1970 is in the year 5138; 10^11 milliseconds is in 1973.
+            return time.seconds >= 100_000_000_000 ? UnixTime(seconds: time.seconds / 1000) : time
+        }
+    }
+
+    private mutating func take<Value>(_ name: JSONName, as read: (JSONValue) -> Value?) -> Value? {
+        guard let value = event[name], let result = read(value) else { return nil }
+        take(name)
+        return result
+    }
+
+    /// Leaves members out of ``rest``.
+    mutating func take(_ names: JSONName...) { taken += names }
+
+    /// Adds a member from elsewhere to the data, unless the event has one of that name.
+    mutating func add(_ name: JSONName, _ value: JSONValue) {
+        if event[name] == nil { added.append((name, value)) }
+    }
+
+    /// Whether every member has been read.
+    var isEmpty: Bool { event.hasOnly(taken) }
+
+    /// The members that have not been read, as a JSON object.
+    var rest: [UInt8] { object { !taken.map(\.string).containsExactly($0) } }
+
+    /// The whole event.
+    var everything: [UInt8] { object { _ in true } }
+
+    /// The whole event, as the only member of an object.
+    func everything(of name: String) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.name(escaping: name)
+            json.raw(everything[...])
+        }
+        return json.bytes
+    }
+
+    private func object(_ isWritten: (String) -> Bool) -> [UInt8] {
+        var members: [(name: String, value: JSONValue)] = added.map { ($0.name.string, $0.value) }
+        event.forEachMember { name, value in if isWritten(name) { members.append((name, value)) } }
+        var json = JSONWriter()
+        json.object { json in
+            for member in members {
+                json.name(escaping: member.name)
+                json.value(copying: member.value)
+            }
+        }
+        return json.bytes
+    }
+}
+
+extension JSONWriter {
+    /// Writes a value as it was written in its text.
+    fileprivate mutating func value(copying value: JSONValue) {
+        let quote = UInt8(ascii: "\"")
+        raw(value.kind == .string ? [quote] + value.json + [quote] : value.json)
+    }
+}
+
+/// Names of members in events.
+enum EventNames {
+    static let type: JSONName = "type"
+    static let sub: JSONName = "sub"
+    static let email: JSONName = "email"
+    static let isPrivateEmail: JSONName = "is_private_email"
+    static let eventTime: JSONName = "event_time"
+    static let eventTimestamp: JSONName = "event_timestamp"
+    static let reason: JSONName = "reason"
+    static let subject: JSONName = "subject"
+    static let subID: JSONName = "sub_id"
+    static let format: JSONName = "format"
+    static let subjectType: JSONName = "subject_type"
+    // RFC 8417, section 2.2.
+    static let timeOfEvent = ClaimName("toe")
+}
+
+/// The `events` claim. Its form distinguishes the kinds of notifications.
+enum EventsClaim {
+    /// The one event of a notification from Apple.
+    case apple(JSONObject)
+    /// The event of a logout token, the other events, and the members that are no events.
+    case logout(
+        JSONObject, others: [(type: String, event: JSONObject)], members: [(name: String, value: JSONValue)])
+    /// Events by their type, a URI, in the order of the token.
+    case securityEvents([(type: String, event: JSONObject)])
+
+    var kind: NotificationKind {
+        switch self {
+        case .apple: .apple
+        case .logout: .logout
+        case .securityEvents: .securityEvent
+        }
+    }
+
+    /// The maximum number of events in one token.
+    static let maximumEvents = 16
+
+    static let logoutType: JSONName = "http://schemas.openid.net/event/backchannel-logout"
+
+    /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``.
+    init(_ claims: Claims) throws(Rejection) {
+        guard let value = claims.object[ClaimName.events.json], value.kind != .null else {
+            throw .claimMissing(.events)
+        }
+        guard let claim = EventsClaim(value) else { throw .claimInvalid(.events) }
+        self = claim
+    }
+
+    private init?(_ value: JSONValue) {
+        // Apple's documentation shows an object. Apple delivers the object's JSON text, as a string.
+        if let text = value.utf8 {
+            guard let event = try? JSONObject(text) else { return nil }
+            self = .apple(event)
+        } else if let elements = value.elements {
+            guard elements.count == 1, let event = elements[0].object else { return nil }
+            self = .apple(event)
+        } else if let object = value.object {
+            self.init(object)
+        } else {
+            return nil
+        }
+    }
+
+    private init?(_ object: JSONObject) {
+        if object.kind(of: "type") != nil {
+            self = .apple(object)
+        } else if let logout = object[Self.logoutType] {
+            guard let event = logout.object, let (events, members) = Self.members(of: object) else { return nil }
+            let others = events.filter { !$0.type.isExactly(Self.logoutType.string) }
+            self = .logout(event, others: others, members: members)
+        } else {
+            // Each member is an event (RFC 8417, section 2.2).
+            guard let (events, members) = Self.members(of: object), members.isEmpty else { return nil }
+            self = .securityEvents(events)
+        }
+    }
+
+    /// The members of the claim: events, and others. `nil` if there are none, or too many.
+    private static func members(
+        of object: JSONObject
+    ) -> (events: [(type: String, event: JSONObject)], others: [(name: String, value: JSONValue)])? {
+        guard (1...maximumEvents).contains(object.count) else { return nil }
+        var events: [(type: String, event: JSONObject)] = []
+        var others: [(name: String, value: JSONValue)] = []
+        object.forEachMember { name, value in
+            if let event = value.object { events.append((name, event)) } else { others.append((name, value)) }
+        }
+        return (events, others)
+    }
+}
+
+extension EventsClaim {
+    /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``.
+    func events(
+        _ claims: Claims, _ policy: ProviderPolicy, _ rules: NotificationRules
+    ) throws(Rejection) -> [NotifiedEvent] {
+        switch self {
+        case .apple(let event): return [try NotifiedEvent(apple: event)]
+        case .logout(let event, let others, let members):
+            let logout = try NotifiedEvent(logout: event, members, claims)
+            return [logout] + Self.securityEvents(others, claims, policy, rules)
+        case .securityEvents(let events):
+            return Self.securityEvents(events, claims, policy, rules)
+        }
+    }
+
+    private static func securityEvents(
+        _ events: [(type: String, event: JSONObject)], _ claims: Claims, _ policy: ProviderPolicy,
+        _ rules: NotificationRules
+    ) -> [NotifiedEvent] {
+        let own = OwnIssuer(claims, policy, rules)
+        return events.map { NotifiedEvent(security: $0.event, named: $0.type, claims, issuer: own) }
+    }
+}
+
+extension OwnIssuer {
+    /// Accepts the token's own issuer, and any other spelling of the provider's. If each tenant has an issuer of its
+    /// own, subjects differ by tenant, so only the token's own issuer is accepted.
+    fileprivate init(_ claims: Claims, _ policy: ProviderPolicy, _ rules: NotificationRules) {
+        let issuer = claims.text(.issuer)
+        isOwn = { named in
+            if let issuer, issuer.isExactly(named) { return true }
+            return !policy.hasTemplateIssuer && (policy.isIssuer(named) || rules.issuers.containsExactly(named))
+        }
+    }
+}

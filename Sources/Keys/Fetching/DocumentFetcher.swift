@@ -1,0 +1,191 @@
+package import HTTP
+package import NIOCore
+private import NIOHTTP1
+private import Synchronization
+
+/// Fetches small documents over HTTP: discovery documents and JWK Sets.
+///
+/// Each request has its own connection, which is closed when it ends. ``ProviderDialer`` decides where it leads.
+package struct DocumentFetcher: Sendable {
+    private var dialer: ProviderDialer
+    private let unixSeconds: @Sendable () -> Int64
+    private let onExchange: (@Sendable (FetchExchange) -> Void)?
+
+    /// A document with its caching information.
+    package struct Document: Sendable {
+        package let body: [UInt8]
+        /// The final URL, after redirects: a validator is valid only there (RFC 9110, section 8.8.3).
+        let address: String
+        let caching: CachingFields
+        /// Whether the server confirmed a known document instead of sending it (304 Not Modified).
+        package let isNotModified: Bool
+        /// See ``FetchedHeader/clockOffsetSeconds``.
+        let clockOffsetSeconds: Int64?
+
+        /// How long it may be cached; `nil` if its server does not say.
+        package var lifetime: Interval? { caching.lifetime }
+    }
+
+    /// - Parameter onExchange: called with each request and its outcome, in the task that fetches; `nil` for no report.
+    package init(
+        rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
+        unixSeconds: @escaping @Sendable () -> Int64, onExchange: (@Sendable (FetchExchange) -> Void)? = nil
+    ) {
+        dialer = ProviderDialer(rules: rules, proxy: proxy, loop: loop, unixSeconds: unixSeconds)
+        self.unixSeconds = unixSeconds
+        self.onExchange = onExchange
+    }
+
+    var rules: NetworkRules { dialer.rules }
+    private var loop: any EventLoop { dialer.loop }
+
+    /// Records the events of fetches; `nil` unless someone inspects them.
+    var trace: FetchTrace? {
+        get { dialer.trace }
+        set { dialer.trace = newValue }
+    }
+
+    /// Fetches the document at a URL, following at most ``NetworkRules/maximumRedirects``.
+    ///
+    /// - Parameter known: the last document from this URL. In mode `revalidate`, the server may confirm it.
+    /// - Throws: ``FetchFailure``.
+    package func fetch(
+        _ address: String, _ mode: FetchMode = .reload, known: Document? = nil
+    ) async throws(FetchFailure) -> Document {
+        let rules = self.rules
+        let first = try FetchURL(address, allowingHTTP: rules.allowHTTP)
+        let known = mode == .revalidate ? known : nil
+        let timeout = FetchFailure(.http, "no complete response within \(rules.totalTimeout.secondsRoundedUp) s")
+        return try await loop.withTimeout(rules.totalTimeout, orThrow: timeout) { () async throws(FetchFailure) in
+            var target = first
+            for redirects in 0...rules.maximumRedirects {
+                switch try await self.fetchOnce(target, redirects, mode, known) {
+                case .document(let document): return document
+                case .redirect(let location):
+                    target = try target.redirected(to: location, allowingHTTP: rules.allowHTTP)
+                }
+            }
+            throw FetchFailure(.http, "more than \(rules.maximumRedirects) redirects")
+        }
+    }
+
+    // MARK: One address
+
+    private enum Answer {
+        case document(Document)
+        case redirect(to: String)
+    }
+
+    /// Fetches from one URL, and reports the exchange.
+    private func fetchOnce(
+        _ target: FetchURL, _ redirects: Int, _ mode: FetchMode, _ known: Document?
+    ) async throws(FetchFailure) -> Answer {
+        var status: UInt?
+        guard let onExchange else { return try await fetchOnce(target, mode, known, &status) }
+        let (startedAt, begun) = (SystemClocks.unixNanoseconds(), loop.now)
+        func report(_ failure: FetchFailure?) {
+            onExchange(
+                FetchExchange(
+                    address: target, redirects: redirects, startedAtUnixNanoseconds: startedAt,
+                    nanoseconds: UInt64(max((loop.now - begun).nanoseconds, 0)), status: status, failure: failure))
+        }
+        do throws(FetchFailure) {
+            let answer = try await fetchOnce(target, mode, known, &status)
+            report(nil)
+            return answer
+        } catch {
+            report(error)
+            throw error
+        }
+    }
+
+    /// - Parameter status: set as soon as there is a response.
+    private func fetchOnce(
+        _ target: FetchURL, _ mode: FetchMode, _ known: Document?, _ status: inout UInt?
+    ) async throws(FetchFailure) -> Answer {
+        var lastFailure = FetchFailure.noAddress
+        for destination in try await dialer.destinations(of: target) {
+            do throws(FetchFailure) {
+                return try await exchange(target, mode, known, destination, &status)
+            } catch {
+                // Another address of the host may work.
+                guard error.phase == .connect else { throw await dialer.diagnosis(of: error, target, destination) }
+                lastFailure = error
+            }
+        }
+        throw lastFailure
+    }
+
+    // MARK: One exchange
+
+    private func exchange(
+        _ target: FetchURL, _ mode: FetchMode, _ known: Document?, _ destination: HTTPExchange.Destination,
+        _ status: inout UInt?
+    ) async throws(FetchFailure) -> Answer {
+        let conditions = known?.address == target.text ? known?.caching.conditions : nil
+        var exchange = HTTPExchange(
+            to: destination, tls: try await dialer.tls(for: target), head: request(target, mode, conditions),
+            limits: limits)
+        exchange.decompresses = true
+        let answeredAt = Mutex<Int64?>(nil)
+        exchange.readsBody = { [unixSeconds] head in
+            answeredAt.withLock { $0 = unixSeconds() }
+            return head.status == .ok && Self.isReadable(head.headers)
+        }
+        let askedAt = unixSeconds()
+        let answer = await exchange.perform(on: loop)
+        guard let head = answer.head else { throw FetchFailure(describing: answer, isSecure: target.isSecure) }
+        status = head.status.code
+        let caching = CachingFields(head.headers)
+        let header = FetchedHeader(caching, askedFor: askedAt...max(askedAt, answeredAt.withLock { $0 } ?? askedAt))
+        trace?.record(.answered(header))
+        switch head.status.code {
+        case 200: break
+        case 301, 302, 303, 307, 308:
+            guard let location = head.headers.first(name: "Location") else {
+                throw FetchFailure(.http, "the server answered with status \(head.status.code) and no location")
+            }
+            return .redirect(to: location)
+        default:
+            guard head.status == .notModified, let known, conditions != nil else {
+                throw FetchFailure(describing: head, isSecure: target.isSecure)
+            }
+            return .document(
+                Document(
+                    body: known.body, address: known.address, caching: known.caching.updated(with: caching),
+                    isNotModified: true, clockOffsetSeconds: header.clockOffsetSeconds))
+        }
+        guard Self.isReadable(head.headers) else {
+            throw FetchFailure(.http, "the body has a Content-Encoding that was not requested")
+        }
+        guard case .success(let body) = answer.body else {
+            throw FetchFailure(describing: answer, isSecure: target.isSecure)
+        }
+        return .document(
+            Document(
+                body: body, address: target.text, caching: caching, isNotModified: false,
+                clockOffsetSeconds: header.clockOffsetSeconds))
+    }
+
+    private func request(_ target: FetchURL, _ mode: FetchMode, _ conditions: HTTPHeaders?) -> HTTPRequestHead {
+        var headers: HTTPHeaders = [
+            "Host": target.authority, "Accept": "application/json", "User-Agent": "assay",
+        ]
+        if mode == .reload { headers.add(name: "Cache-Control", value: "no-cache") }
+        if let conditions { headers.add(contentsOf: conditions) }
+        return HTTPRequestHead(version: .http1_1, method: .GET, uri: target.requestTarget, headers: headers)
+    }
+
+    private var limits: HTTPExchange.Limits {
+        HTTPExchange.Limits(
+            connectTimeout: rules.connectTimeout, idleTimeout: rules.idleTimeout, maximumBody: rules.maximumBody,
+            maximumOverhead: rules.maximumOverhead,
+            minimumRate: (rules.minimumRate, after: rules.minimumRateAfter))
+    }
+
+    /// Whether a body has no content coding, or exactly one that was requested.
+    private static func isReadable(_ headers: HTTPHeaders) -> Bool {
+        let encodings = headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }
+        return encodings.isEmpty || (encodings.count == 1 && ["identity", "gzip", "deflate"].contains(encodings[0]))
+    }
+}

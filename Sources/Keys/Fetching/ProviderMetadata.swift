@@ -1,0 +1,98 @@
+private import Bytes
+package import JOSE
+
+/// The parts of a provider's discovery document that a verifier needs (OpenID Connect Discovery 1.0, section 3).
+package struct ProviderMetadata: Sendable, Equatable {
+    package let jwksURI: String
+    /// The supported ones of `id_token_signing_alg_values_supported`, possibly none; all supported algorithms if it is
+    /// absent.
+    package let algorithms: SignatureAlgorithms
+    /// Listed algorithms that don't authenticate the provider: `none`, and those with a secret that the client also
+    /// has. Tokens with these are refused, even though the document lists them.
+    let unsafeAlgorithms: [String]
+    package let endpoints: DiscoveredEndpoints
+
+    /// Reads a discovery document.
+    ///
+    /// - Parameters:
+    ///   - issuer: the configured issuer. The document's must equal it byte for byte; otherwise anyone who controls the
+    ///     URL could substitute another provider's keys.
+    ///   - allowingHTTP: whether endpoints may be `http` URLs.
+    /// - Throws: ``FetchFailure``.
+    /// - Source: OpenID Connect Discovery 1.0, section 4.3.
+    package init(_ json: [UInt8], issuer: String, allowingHTTP: Bool = false) throws(FetchFailure) {
+        guard let members = (try? JSONTree(readingObject: json))?.object else {
+            throw FetchFailure(.parse, "the discovery document is not one JSON object")
+        }
+        guard let claimed = members["issuer"]?.string else {
+            throw FetchFailure(.parse, "the discovery document names no issuer")
+        }
+        guard claimed.isExactly(issuer) else {
+            throw FetchFailure(
+                .parse,
+                "the discovery document's issuer is not the configured one, byte for byte; a trailing slash counts")
+        }
+        guard let jwksURI = members["jwks_uri"]?.string else {
+            throw FetchFailure(.parse, "the discovery document has no jwks_uri")
+        }
+        self.jwksURI = jwksURI
+        endpoints = DiscoveredEndpoints(members, allowingHTTP: allowingHTTP)
+        if let listed = members["id_token_signing_alg_values_supported"]?.array?.compactMap(\.string) {
+            algorithms = SignatureAlgorithms(naming: listed)
+            unsafeAlgorithms = Self.unsafeNames.filter { name in
+                listed.contains { $0.lowercased() == name.lowercased() }
+            }
+        } else {
+            algorithms = .all
+            unsafeAlgorithms = []
+        }
+    }
+
+    private static let unsafeNames = ["none", "HS256", "HS384", "HS512"]
+
+    /// The issuer in a discovery document, without checking it.
+    static func issuer(in json: [UInt8]) -> String? {
+        (try? JSONTree(readingObject: json))?.object?["issuer"]?.string
+    }
+
+    /// The URL of an issuer's discovery document: the issuer without a trailing slash, and the well-known path.
+    ///
+    /// - Source: OpenID Connect Discovery 1.0, section 4.1.
+    package static func address(forIssuer issuer: String) -> String {
+        (issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer) + "/.well-known/openid-configuration"
+    }
+}
+
+/// The endpoints for sign-ins that a provider's discovery document names.
+///
+/// Each is read on its own: one that is missing or can't be used is `nil`, and never makes a key fetch fail.
+// A class, so that a `KeySnapshot` holds only a reference to it.
+package final class DiscoveredEndpoints: Sendable, Equatable {
+    package let authorization: FetchURL?
+    package let token: FetchURL?
+    package let revocation: FetchURL?
+    package let userInfo: FetchURL?
+    /// How clients may authenticate at ``revocation`` (RFC 8414, section 2); `nil` if the document does not say.
+    package let revocationMethods: [String]?
+    /// Whether responses of the authorization endpoint name the issuer (RFC 9207, section 3).
+    package let sendsResponseIssuer: Bool
+
+    /// - Parameter members: those of the discovery document.
+    init(_ members: [String: JSONTree], allowingHTTP: Bool) {
+        func url(_ name: String) -> FetchURL? {
+            members[name]?.string.flatMap { try? FetchURL($0, allowingHTTP: allowingHTTP) }
+        }
+        authorization = url("authorization_endpoint")
+        token = url("token_endpoint")
+        revocation = url("revocation_endpoint")
+        userInfo = url("userinfo_endpoint")
+        revocationMethods = members["revocation_endpoint_auth_methods_supported"]?.array?.compactMap(\.string)
+        sendsResponseIssuer = members["authorization_response_iss_parameter_supported"] == .bool(true)
+    }
+
+    package static func == (left: DiscoveredEndpoints, right: DiscoveredEndpoints) -> Bool {
+        left.authorization == right.authorization && left.token == right.token && left.revocation == right.revocation
+            && left.userInfo == right.userInfo && left.revocationMethods == right.revocationMethods
+            && left.sendsResponseIssuer == right.sendsResponseIssuer
+    }
+}

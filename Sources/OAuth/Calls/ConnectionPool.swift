@@ -1,0 +1,104 @@
+internal import HTTP
+private import Synchronization
+
+/// Keeps idle connections for a short time, so that not every call needs a handshake.
+///
+/// Pure: the owner closes the connections that it returns.
+struct ConnectionPool<Connection: Sendable>: Sendable {
+    /// A connection, its origin and its age.
+    struct Kept: Sendable {
+        let connection: Connection
+        let origin: Origin
+        let openedAt: MonotonicTime
+    }
+
+    /// Where a connection leads.
+    struct Origin: Hashable, Sendable {
+        let isSecure: Bool
+        let host: String
+        let port: Int
+    }
+
+    /// Below the five seconds after which many servers close, so that a server rarely closes a connection just when a
+    /// code is sent.
+    static var idleLimit: Interval { .seconds(4) }
+    /// Limits how long a vetted address and the trusted certificates stay in use.
+    static var ageLimit: Interval { .seconds(60) }
+    /// The default of `max_calls`, so that connections whose responses arrive together are all kept. With a capacity
+    /// of 8, two out of three calls under load opened a new one.
+    static var capacity: Int { 64 }
+
+    /// In the order of their last use.
+    private var idle: [(kept: Kept, since: MonotonicTime)] = []
+
+    var isEmpty: Bool { idle.isEmpty }
+
+    /// Removes and returns the connection that was used last; `nil` if there is none.
+    mutating func take(_ origin: Origin, now: MonotonicTime) -> Kept? {
+        let index = idle.lastIndex { $0.kept.origin == origin && !Self.isOver($0.kept, since: $0.since, now: now) }
+        return index.map { idle.remove(at: $0).kept }
+    }
+
+    /// Keeps a connection.
+    ///
+    /// - Returns: connections to close instead.
+    mutating func put(_ kept: Kept, now: MonotonicTime) -> [Connection] {
+        guard !Self.isOver(kept, since: now, now: now) else { return [kept.connection] }
+        idle.append((kept, now))
+        return idle.count > Self.capacity ? [idle.removeFirst().kept.connection] : []
+    }
+
+    /// Removes connections that have expired.
+    mutating func removeExpired(now: MonotonicTime) -> [Connection] {
+        let expired = idle.filter { Self.isOver($0.kept, since: $0.since, now: now) }
+        idle.removeAll { Self.isOver($0.kept, since: $0.since, now: now) }
+        return expired.map(\.kept.connection)
+    }
+
+    mutating func removeAll() -> [Connection] {
+        defer { idle = [] }
+        return idle.map(\.kept.connection)
+    }
+
+    /// If the clock goes back, the connection has expired too.
+    private static func isOver(_ kept: Kept, since: MonotonicTime, now: MonotonicTime) -> Bool {
+        now < since || now - since >= idleLimit || now - kept.openedAt >= ageLimit
+    }
+}
+
+/// Limits the calls in flight to one provider. Any thread may use it.
+package final class CallSlots: Sendable {
+    private let taken = Atomic(0)
+    private let limit: Atomic<Int>
+    private let refused = Atomic(0)
+
+    package init(limit: Int) { self.limit = Atomic(limit) }
+
+    /// Reserves a slot, which is released with its last reference; `nil` if all are taken.
+    package func reserve() -> CallSlot? {
+        guard taken.add(1, ordering: .relaxed).newValue <= limit.load(ordering: .relaxed) else {
+            taken.subtract(1, ordering: .relaxed)
+            refused.add(1, ordering: .relaxed)
+            return nil
+        }
+        return CallSlot(of: self)
+    }
+
+    /// Changes the limit. Calls in flight beyond it continue.
+    package func change(limit new: Int) { limit.store(new, ordering: .relaxed) }
+
+    package var inFlight: Int { taken.load(ordering: .relaxed) }
+    /// How often no slot was free.
+    package var fullCount: Int { refused.load(ordering: .relaxed) }
+
+    fileprivate func giveBack() { taken.subtract(1, ordering: .relaxed) }
+}
+
+/// One of a provider's ``CallSlots``.
+package final class CallSlot: Sendable {
+    private let slots: CallSlots
+
+    fileprivate init(of slots: CallSlots) { self.slots = slots }
+
+    deinit { slots.giveBack() }
+}

@@ -1,0 +1,215 @@
+package import HTTP
+package import IDToken
+package import Keys
+package import NIOCore
+private import OpenSSL
+
+/// Calls one provider's endpoints: token, revocation, UserInfo, and Apple's user migration.
+///
+/// It opens a connection first, then authenticates the request, then sends it. So if anything fails before sending,
+/// the request is known to be unsent. Everything runs on one event loop, which serves no requests.
+package final class ProviderCalls: Sendable {
+    package let loop: any EventLoop
+    let dialer: ProviderDialer
+    let idleTimeout: Interval
+    let onReport: @Sendable (CallReport) -> Void
+    let state: NIOLoopBoundBox<State>
+    private let quirks: Set<ProviderQuirk>
+
+    struct State {
+        var authenticators: [String: ClientAuthenticator]
+        var pool = ConnectionPool<ClientConnection>()
+        /// Whether a timer will remove connections that were idle for too long.
+        var isSweeping = false
+        var isStopped = false
+    }
+
+    private static let revocationTries = 3
+
+    /// - Parameters:
+    ///   - credentials: by client ID.
+    ///   - quirks: how the provider's answers differ from the protocol.
+    ///   - loop: must not serve requests.
+    ///   - onReport: called on that loop after each request.
+    package init(
+        rules: NetworkRules, proxy: ProxyEnvironment?, credentials: [String: ClientCredential],
+        quirks: Set<ProviderQuirk>, on loop: any EventLoop, onReport: @escaping @Sendable (CallReport) -> Void
+    ) {
+        self.loop = loop
+        dialer = ProviderDialer(rules: rules, proxy: proxy, loop: loop, unixSeconds: SystemClocks.unixSeconds)
+        idleTimeout = rules.idleTimeout
+        self.quirks = quirks
+        self.onReport = onReport
+        let authenticators = credentials.map { ($0, ClientAuthenticator(clientID: $0, $1)) }
+        state = NIOLoopBoundBox.makeBoxSendingValue(
+            State(authenticators: Dictionary(uniqueKeysWithValues: authenticators)), eventLoop: loop)
+    }
+
+    /// Sends a request to the token endpoint, at most once: for a code, a refresh token or client credentials.
+    ///
+    /// - Parameter deadline: for the whole call.
+    /// - Returns: never fails, and completes on ``loop`` by the deadline.
+    package func exchange(
+        _ request: GrantRequest, by clientID: String, at address: FetchURL, _ slot: CallSlot,
+        until deadline: MonotonicTime
+    ) -> EventLoopFuture<Called<Grant>> {
+        // For a code, Apple returns `invalid_grant`.
+        let quirks =
+            if case .refresh = request { self.quirks } else { self.quirks.subtracting([.revokedIsInvalidRequest]) }
+        let call = Call(.token, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
+            OutgoingMessage(try authenticator.authenticate(request, now: now))
+        }
+        return perform(call, by: clientID) { answer, now throws(CallFailure) in
+            try answer.grant(quirks, now: now)
+        }
+    }
+
+    /// Revokes a token. This is idempotent, so it is retried if the provider can't be reached, does not respond
+    /// completely, or answers 429 or 5xx.
+    ///
+    /// A provider may list only methods that it does not accept from this client: if it refuses one of them, the
+    /// configured one is tried.
+    ///
+    /// - Parameters:
+    ///   - methods: the endpoint's authentication methods; `nil` if they are not known.
+    ///   - deadline: for all attempts together.
+    /// - Returns: never fails, and completes on ``loop`` by the deadline.
+    package func revoke(
+        _ request: RevocationRequest, by clientID: String, at address: FetchURL, accepting methods: [String]? = nil,
+        _ slot: CallSlot, until deadline: MonotonicTime
+    ) -> EventLoopFuture<Called<Void>> {
+        @Sendable func call(_ methods: [String]?) -> Call {
+            Call(.revocation, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
+                OutgoingMessage(try authenticator.authenticate(request, acceptedBy: methods, now: now))
+            }
+        }
+        return revoke(call(methods), by: clientID, after: []).flatMap { [self] called in
+            guard case .failure(let failure) = called.result, failure.isRefusal,
+                state.value.authenticators[clientID]?.usesAnotherMethod(for: methods) == true
+            else { return loop.makeSucceededFuture(called) }
+            return revoke(call(nil), by: clientID, after: called.reports)
+        }
+    }
+
+    private func revoke(
+        _ call: Call, by clientID: String, after earlier: [CallReport]
+    ) -> EventLoopFuture<Called<Void>> {
+        perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.revoked() }.flatMap { called in
+            let called = Called(result: called.result, reports: earlier + called.reports)
+            // With jitter, so that calls that failed in one outage are not all retried at once.
+            let pause = Int64(called.reports.count == 1 ? 100 : 300) * .random(in: 75...125) / 100
+            guard case .failure(let failure) = called.result, failure.isWorthAnotherTry,
+                called.reports.count < Self.revocationTries,
+                SystemClocks.monotonic() + Interval(milliseconds: pause) < call.deadline
+            else { return self.loop.makeSucceededFuture(called) }
+            return self.loop.flatScheduleTask(in: .milliseconds(pause)) {
+                self.revoke(call, by: clientID, after: called.reports)
+            }.futureResult
+        }
+    }
+
+    /// Reads the claims of the user that an ID Token names.
+    ///
+    /// - Parameters:
+    ///   - subject: the ID Token's.
+    ///   - deadline: for the whole call.
+    /// - Returns: the claims, as JSON. Never fails, and completes on ``loop`` by the deadline.
+    package func userInfo(
+        _ request: UserInfoRequest, of subject: String, by clientID: String, at address: FetchURL, _ slot: CallSlot,
+        until deadline: MonotonicTime
+    ) -> EventLoopFuture<Called<[UInt8]>> {
+        let call = Call(.userInfo, at: address, until: deadline, slot) { _, _ throws(OpenSSLError) in
+            try OutgoingMessage(request)
+        }
+        return perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.userInfo(of: subject) }
+    }
+
+    /// Requests the migration of a user whose app moves to another team.
+    ///
+    /// - Parameters:
+    ///   - accessToken: of the scope `user.migration`.
+    ///   - deadline: for the whole call.
+    /// - Returns: never fails, and completes on ``loop`` by the deadline.
+    package func migrate(
+        _ request: UserMigrationRequest, with accessToken: AccessToken, by clientID: String, at address: FetchURL,
+        _ slot: CallSlot, until deadline: MonotonicTime
+    ) -> EventLoopFuture<Called<UserMigration>> {
+        let call = Call(.userMigration, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
+            OutgoingMessage(try authenticator.authenticate(request, with: accessToken, now: now))
+        }
+        return perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.userMigration(request) }
+    }
+
+    /// Replaces a client's credential. Calls that were sent keep the previous one.
+    package func change(_ credential: ClientCredential, ofClient clientID: String) {
+        loop.execute {
+            self.state.value.authenticators[clientID] = ClientAuthenticator(clientID: clientID, credential)
+        }
+    }
+
+    /// Closes idle connections, and keeps none from now on. Calls in progress continue.
+    package func stop() {
+        loop.execute {
+            self.state.value.isStopped = true
+            for connection in self.state.value.pool.removeAll() { connection.close() }
+        }
+    }
+}
+
+extension CallFailure {
+    /// Whether the provider has answered that it does not do what was asked.
+    fileprivate var isRefusal: Bool {
+        switch self {
+        case .clientRejected, .refused, .answerInvalid: true
+        case .notSent, .unavailable, .grantInvalid: false
+        }
+    }
+
+    /// Whether a retry of an idempotent call may succeed.
+    fileprivate var isWorthAnotherTry: Bool {
+        switch self {
+        case .notSent(.unreachable), .notSent(.timeout), .unavailable: true
+        case .notSent(.credential), .grantInvalid, .clientRejected, .refused, .answerInvalid: false
+        }
+    }
+}
+
+/// An endpoint of a provider that is called.
+package enum CallEndpoint: String, Sendable, CaseIterable {
+    case token, revocation
+    case userInfo = "user_info"
+    /// Apple's, called only by the command line.
+    case userMigration = "user_migration"
+}
+
+/// One request to a provider's endpoint, for metrics, spans and logs. It contains nothing secret or personal.
+package struct CallReport: Sendable {
+    package let endpoint: CallEndpoint
+    /// The client that made the call.
+    package let clientID: String
+    package let address: FetchURL
+    package let startedAtUnixNanoseconds: UInt64
+    /// Until the end of the response, including name resolution and connecting.
+    package let nanoseconds: UInt64
+    package let connection: ConnectionUse
+    /// The status of the response; `nil` if there was none.
+    package let status: UInt?
+    /// `nil` for a success.
+    package let failure: CallFailure?
+    /// Why no connection could be opened, or what is wrong with the response, for operators.
+    package let reason: String?
+    /// The provider's own explanation of a failure, without the secrets of the request.
+    package let providerDescription: String?
+
+    package enum ConnectionUse: String, Sendable, CaseIterable {
+        case opened, reused, failed
+    }
+
+    package var outcome: CallOutcome { CallOutcome(failure) }
+}
+
+/// The result of a call, with a report of each request that was made.
+package struct Called<Value: Sendable>: Sendable {
+    package let result: Result<Value, CallFailure>
+    package let reports: [CallReport]
+}

@@ -1,0 +1,269 @@
+internal import HTTP
+internal import IDToken
+internal import Keys
+internal import NIOCore
+internal import NIOHTTP1
+internal import OpenSSL
+
+/// A call: its destination, and how its request is created once a connection is open.
+struct Call: Sendable {
+    let endpoint: CallEndpoint
+    let address: FetchURL
+    let deadline: MonotonicTime
+    /// Reserved until the call has ended.
+    let slot: CallSlot
+    let message: @Sendable (inout ClientAuthenticator, UnixTime) throws(OpenSSLError) -> OutgoingMessage
+
+    init(
+        _ endpoint: CallEndpoint, at address: FetchURL, until deadline: MonotonicTime, _ slot: CallSlot,
+        message: @escaping @Sendable (inout ClientAuthenticator, UnixTime) throws(OpenSSLError) -> OutgoingMessage
+    ) {
+        self.endpoint = endpoint
+        self.address = address
+        self.deadline = deadline
+        self.slot = slot
+        self.message = message
+    }
+}
+
+/// A message to write to a connection.
+struct OutgoingMessage {
+    /// The form of a POST; `nil` for a GET.
+    let form: ByteBuffer?
+    /// The value of `Authorization`.
+    let authorization: String?
+    let secrets: SentSecrets
+
+    init<Endpoint>(_ request: consuming AuthenticatedRequest<Endpoint>) {
+        secrets = request.secrets
+        (form, authorization) = request.send { body, authorization in (ByteBuffer(bytes: body), authorization) }
+    }
+
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    init(_ request: UserInfoRequest) throws(OpenSSLError) {
+        form = nil
+        secrets = try request.secrets()
+        authorization = request.authorization
+    }
+
+    func head(for address: FetchURL) -> HTTPRequestHead {
+        var headers: HTTPHeaders = ["Host": address.authority, "Accept": "application/json", "User-Agent": "assay"]
+        if let form {
+            headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
+            headers.add(name: "Content-Length", value: "\(form.readableBytes)")
+        }
+        if let authorization { headers.add(name: "Authorization", value: authorization) }
+        return HTTPRequestHead(
+            version: .http1_1, method: form == nil ? .GET : .POST, uri: address.requestTarget, headers: headers)
+    }
+}
+
+extension ProviderCalls {
+    typealias Kept = ConnectionPool<ClientConnection>.Kept
+
+    /// Responses have a few kilobytes.
+    private static let maximumBody = 64 * 1024
+    private static let maximumOverhead = 32 * 1024
+
+    /// Makes one request, and reports it.
+    func perform<Value: Sendable>(
+        _ call: Call, by clientID: String,
+        reading read: @escaping @Sendable (EndpointAnswer, UnixTime) throws(CallFailure) -> Value
+    ) -> EventLoopFuture<Called<Value>> {
+        let startedAt = SystemClocks.unixNanoseconds()
+        return loop.flatSubmit { [self] in
+            let begun = loop.now
+            // Measured by the deadline's clock, because the event loop's clock has a different origin.
+            let rest = (call.deadline - SystemClocks.monotonic()).milliseconds
+            let deadline = begun + .milliseconds(max(rest, 0))
+            return connection(for: call.address, until: deadline).flatMap { [self] opened in
+                send(call, by: clientID, on: opened, until: deadline)
+            }.map { [self] sent in
+                let result: Result<Value, CallFailure>
+                do throws(CallFailure) {
+                    let now = UnixTime(seconds: SystemClocks.unixSeconds())
+                    result = .success(try read(try sent.answer.get(), now))
+                } catch {
+                    result = .failure(error)
+                }
+                var failure: CallFailure?
+                if case .failure(let error) = result { failure = error }
+                let report = CallReport(
+                    endpoint: call.endpoint, clientID: clientID, address: call.address,
+                    startedAtUnixNanoseconds: startedAt,
+                    nanoseconds: UInt64(max((loop.now - begun).nanoseconds, 0)), connection: sent.connection,
+                    status: sent.status, failure: failure, reason: sent.reason ?? failure?.answerFault?.text,
+                    providerDescription: failure == nil ? nil : sent.errorDescription)
+                onReport(report)
+                return withExtendedLifetime(call.slot) { Called(result: result, reports: [report]) }
+            }
+        }
+    }
+
+    // MARK: Connecting
+
+    private enum Opened: Sendable {
+        case connection(Kept, CallReport.ConnectionUse)
+        case failed(CallFailure.NotSentReason, String)
+    }
+
+    /// A kept connection, or a new one.
+    private func connection(for address: FetchURL, until deadline: NIODeadline) -> EventLoopFuture<Opened> {
+        let origin = ConnectionPool<ClientConnection>.Origin(
+            isSecure: address.isSecure, host: address.host, port: address.port)
+        while let kept = state.value.pool.take(origin, now: SystemClocks.monotonic()) {
+            if kept.connection.isReusable { return loop.makeSucceededFuture(.connection(kept, .reused)) }
+            kept.connection.close()
+        }
+        return dial(address, until: deadline).map { result in
+            switch result {
+            case .success(let connection?):
+                .connection(
+                    Kept(connection: connection, origin: origin, openedAt: SystemClocks.monotonic()), .opened)
+            case .success(nil): .failed(.timeout, "no connection within the time of the call")
+            case .failure(let failure): .failed(.unreachable, failure.message)
+            }
+        }
+    }
+
+    /// - Returns: `nil` if the deadline has passed.
+    private func dial(
+        _ address: FetchURL, until deadline: NIODeadline
+    ) -> EventLoopFuture<Result<ClientConnection?, FetchFailure>> {
+        let outcome = loop.makePromise(of: Result<ClientConnection?, FetchFailure>.self)
+        let isOver = NIOLoopBoundBox(false, eventLoop: loop)
+        let dialing = Task { [dialer, loop] in
+            let result: Result<ClientConnection?, FetchFailure>
+            do throws(FetchFailure) {
+                result = .success(try await dialer.dial(address))
+            } catch {
+                result = .failure(error)
+            }
+            loop.execute {
+                guard !isOver.value else {
+                    if case .success(let connection?) = result { connection.close() }
+                    return
+                }
+                isOver.value = true
+                outcome.succeed(result)
+            }
+        }
+        let timer = loop.scheduleTask(deadline: deadline) {
+            guard !isOver.value else { return }
+            isOver.value = true
+            dialing.cancel()
+            outcome.succeed(.success(nil))
+        }
+        outcome.futureResult.whenComplete { _ in timer.cancel() }
+        return outcome.futureResult
+    }
+
+    // MARK: Sending
+
+    private struct Sent: Sendable {
+        let answer: Result<EndpointAnswer, CallFailure>
+        let connection: CallReport.ConnectionUse
+        var status: UInt?
+        var reason: String?
+        var errorDescription: String?
+    }
+
+    /// Authenticates the request and sends it, in one turn of the loop.
+    private func send(
+        _ call: Call, by clientID: String, on opened: Opened, until deadline: NIODeadline
+    ) -> EventLoopFuture<Sent> {
+        let (kept, use): (Kept, CallReport.ConnectionUse)
+        switch opened {
+        case .connection(let found, let how): (kept, use) = (found, how)
+        case .failed(let reason, let text):
+            return loop.makeSucceededFuture(
+                Sent(answer: .failure(.notSent(reason)), connection: .failed, reason: text))
+        }
+        guard kept.connection.isIdle else {
+            return loop.makeSucceededFuture(
+                Sent(
+                    answer: .failure(.notSent(.unreachable)), connection: .failed,
+                    reason: "the server closed the connection before the request was sent"))
+        }
+        guard loop.now < deadline else {
+            keep(kept)
+            return loop.makeSucceededFuture(Sent(answer: .failure(.notSent(.timeout)), connection: use))
+        }
+        guard let message = message(of: call, by: clientID) else {
+            keep(kept)
+            return loop.makeSucceededFuture(
+                Sent(
+                    answer: .failure(.notSent(.credential)), connection: use,
+                    reason: "the request can't be authenticated"))
+        }
+        let request = ClientRequest(
+            head: message.head(for: call.address), body: message.form ?? ByteBuffer(), idleTimeout: idleTimeout,
+            deadline: deadline, maximumBody: Self.maximumBody, maximumOverhead: Self.maximumOverhead,
+            keepsConnection: !state.value.isStopped)
+        return kept.connection.exchange(request).map { [self] answer in
+            keep(kept)
+            let read = Self.read(answer)
+            return Sent(
+                answer: read, connection: use, status: answer.head?.status.code,
+                errorDescription: (try? read.get())?.errorDescription(without: message.secrets))
+        }
+    }
+
+    /// - Returns: `nil` if OpenSSL fails, or the settings no longer contain the client.
+    private func message(of call: Call, by clientID: String) -> OutgoingMessage? {
+        guard var authenticator = state.value.authenticators[clientID] else { return nil }
+        let message = try? call.message(&authenticator, UnixTime(seconds: SystemClocks.unixSeconds()))
+        state.value.authenticators[clientID] = authenticator
+        return message
+    }
+
+    private static func read(_ answer: HTTPAnswer) -> Result<EndpointAnswer, CallFailure> {
+        switch answer.body {
+        case .failure(let error): return .failure(CallFailure(describing: error))
+        case .success(let body):
+            guard let head = answer.head else { return .failure(.unavailable(.broken)) }
+            let codings = head.headers[canonicalForm: "Content-Encoding"]
+            return .success(
+                EndpointAnswer(
+                    status: head.status.code, retryAfter: head.headers.first(name: "Retry-After"),
+                    hasContentCoding: codings.contains { $0.lowercased() != "identity" }, body: body))
+        }
+    }
+
+    // MARK: Keeping connections
+
+    private func keep(_ kept: Kept) {
+        guard kept.connection.isIdle, !state.value.isStopped else { return kept.connection.close() }
+        for connection in state.value.pool.put(kept, now: SystemClocks.monotonic()) { connection.close() }
+        sweep()
+    }
+
+    /// Closes connections that were idle for too long, until none is left.
+    private func sweep() {
+        guard !state.value.isSweeping, !state.value.pool.isEmpty else { return }
+        state.value.isSweeping = true
+        loop.scheduleTask(in: .seconds(1)) { [self] in
+            state.value.isSweeping = false
+            for connection in state.value.pool.removeExpired(now: SystemClocks.monotonic()) { connection.close() }
+            sweep()
+        }
+    }
+}
+
+extension CallFailure {
+    fileprivate var answerFault: AnswerFault? { if case .answerInvalid(let fault) = self { fault } else { nil } }
+
+    /// The failure for a request that was sent, but got no complete response.
+    fileprivate init(describing error: HTTPExchangeError) {
+        switch error {
+        case .idleTimeout, .totalTimeout, .tooSlow, .connectTimeout, .tlsHandshakeTimeout: self = .unavailable(.timeout)
+        case .notHTTP: self = .answerInvalid(.notHTTP)
+        case .bodyTooLarge, .tooManyOctets: self = .answerInvalid(.tooLarge)
+        case .damagedCompression: self = .answerInvalid(.contentCoding)
+        case .connectionFailed, .connectionReset, .connectionClosed, .proxyRefused, .notTLS, .closedInHandshake,
+            .handshakeFailed, .certificateNotTrusted, .certificateForAnotherHost, .certificateNotAccepted,
+            .uncleanShutdown, .tlsFailed, .other:
+            self = .unavailable(.broken)
+        }
+    }
+}

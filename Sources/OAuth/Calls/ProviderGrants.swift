@@ -1,0 +1,75 @@
+package import IDToken
+package import Keys
+
+/// The parts of a provider with clients: its rules, its endpoints, and the calls to them.
+package final class ProviderGrants: Sendable {
+    package let rules: GrantRules
+    package let slots: CallSlots
+    package let calls: ProviderCalls
+    private let authorization: FetchURL?
+    private let token: FetchURL?
+    private let revocation: FetchURL?
+    private let userInfo: FetchURL?
+    private let readsDiscovery: Bool
+
+    /// - Parameters:
+    ///   - endpoints: those that the settings or the preset name.
+    ///   - readsDiscovery: whether a discovery document may name the others.
+    /// - Throws: ``FetchFailure`` for an endpoint that can't be called.
+    package init(
+        _ rules: GrantRules, endpoints: ProviderEndpoints, readsDiscovery: Bool, allowingHTTP: Bool, slots: CallSlots,
+        calls: ProviderCalls
+    ) throws(FetchFailure) {
+        func url(_ text: String?) throws(FetchFailure) -> FetchURL? {
+            guard let text else { return nil }
+            return try FetchURL(text, allowingHTTP: allowingHTTP)
+        }
+        self.rules = rules
+        self.slots = slots
+        self.calls = calls
+        self.readsDiscovery = readsDiscovery
+        authorization = try url(endpoints.authorization)
+        token = try url(endpoints.token)
+        revocation = try url(endpoints.revocation)
+        userInfo = try url(endpoints.userInfo)
+    }
+
+    /// - Parameter discovered: `nil` if no discovery document has been read yet.
+    /// - Returns: `nil` if it is not known.
+    package func tokenEndpoint(_ discovered: DiscoveredEndpoints?) -> FetchURL? { token ?? discovered?.token }
+
+    package func authorizationEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
+        optional(authorization ?? discovered?.authorization, discovered)
+    }
+
+    package func revocationEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
+        optional(revocation ?? discovered?.revocation, discovered)
+    }
+
+    /// How clients may authenticate at the revocation endpoint; `nil` if that is not known.
+    package func revocationMethods(_ discovered: DiscoveredEndpoints?) -> [String]? {
+        revocation == nil ? discovered?.revocationMethods : nil
+    }
+
+    package func userInfoEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
+        optional(userInfo ?? discovered?.userInfo, discovered)
+    }
+
+    /// Whether the provider says that its responses name the issuer; `nil` if that is not known yet.
+    package func sendsResponseIssuer(_ discovered: DiscoveredEndpoints?) -> Bool? {
+        discovered?.sendsResponseIssuer ?? (readsDiscovery ? nil : false)
+    }
+
+    private func optional(_ url: FetchURL?, _ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
+        if let url { return .known(url) }
+        return readsDiscovery && discovered == nil ? .unknown : .none
+    }
+
+    /// An endpoint that not every provider has.
+    package enum OptionalEndpoint {
+        case known(FetchURL)
+        /// The discovery document has not been read yet.
+        case unknown
+        case none
+    }
+}

@@ -1,0 +1,183 @@
+private import Bytes
+package import IDToken
+internal import JOSE
+
+/// A complete response of a provider's endpoint, and its meaning.
+package struct EndpointAnswer: Sendable {
+    let status: UInt
+    private let retryAfter: String?
+    private let hasContentCoding: Bool
+    private let body: [UInt8]
+
+    /// - Parameters:
+    ///   - retryAfter: the value of `Retry-After`.
+    ///   - hasContentCoding: whether there is a `Content-Encoding` other than `identity`, which was not requested.
+    package init(status: UInt, retryAfter: String?, hasContentCoding: Bool, body: [UInt8]) {
+        self.status = status
+        self.retryAfter = retryAfter
+        self.hasContentCoding = hasContentCoding
+        self.body = body
+    }
+
+    /// The response of a token endpoint (RFC 6749, section 5).
+    ///
+    /// A backend may copy each member into a header field, so none may have other characters than RFC 6749 gives it
+    /// (appendix A).
+    ///
+    /// - Parameter quirks: must include ``ProviderQuirk/revokedIsInvalidRequest`` only for a refresh.
+    /// - Throws: ``CallFailure``.
+    package func grant(_ quirks: Set<ProviderQuirk>, now: UnixTime) throws(CallFailure) -> Grant {
+        let answer = try readable()
+        if let name = answer.errorName {
+            throw CallFailure(
+                name, isInvalidRequestRevoked: quirks.contains(.revokedIsInvalidRequest), isIssued: answer.hasTokens)
+        }
+        guard status == 200 else { throw .answerInvalid(.status(status)) }
+        guard let accessToken: AccessToken = try answer.secret("access_token", .accessToken) else {
+            throw .answerInvalid(.member(.accessToken))
+        }
+        let tokenType = try answer.text("token_type", .tokenType)
+        guard tokenType?.isTokenType ?? quirks.contains(.noTokenType) else {
+            throw .answerInvalid(.member(.tokenType))
+        }
+        let idToken: SecretText<IDTokenPurpose>? = try answer.secret("id_token", .idToken)
+        return Grant(
+            accessToken: accessToken, tokenType: tokenType,
+            expiresAt: answer.expiresInSeconds.map { now.advanced(bySeconds: $0) },
+            refreshToken: try answer.secret("refresh_token", .refreshToken),
+            scopes: try answer.scopes(areList: quirks.contains(.scopeIsList)),
+            idToken: idToken.map { Array($0.text.utf8) })
+    }
+
+    private enum IDTokenPurpose {}
+
+    /// The response of a revocation endpoint (RFC 7009, section 2.2): a token that was invalid before counts as
+    /// revoked.
+    ///
+    /// - Throws: ``CallFailure``.
+    package func revoked() throws(CallFailure) {
+        let isSuccess = status == 200 || status == 204
+        let answer: JSONObject
+        do throws(CallFailure) {
+            answer = try readable()
+        } catch {
+            // The body of a success is ignored.
+            if isSuccess { return }
+            throw error
+        }
+        switch answer.errorName {
+        case .invalidToken: return
+        case nil: if !isSuccess { throw .answerInvalid(.status(status)) }
+        case let name?: throw CallFailure(name, isInvalidRequestRevoked: false)
+        }
+    }
+
+    /// The response of a UserInfo endpoint (OpenID Connect Core 1.0, section 5.3).
+    ///
+    /// - Parameter subject: the ID Token's. Claims of another user are rejected (section 5.3.2).
+    /// - Returns: the claims, as JSON.
+    /// - Throws: ``CallFailure``.
+    package func userInfo(of subject: String) throws(CallFailure) -> [UInt8] {
+        let answer = try readable()
+        if let name = answer.errorName { throw .refused(name) }
+        guard status == 200 else { throw .answerInvalid(.status(status)) }
+        guard answer.isString("sub", subject) else { throw .answerInvalid(.otherSubject) }
+        return body
+    }
+
+    /// The provider's own explanation of an error, for operators (RFC 6749, section 5.2).
+    ///
+    /// - Parameter secrets: what the request contained. The explanation may repeat it, and is then returned without it.
+    /// - Returns: printable ASCII, at most 300 characters; `nil` if there is none.
+    package func errorDescription(without secrets: SentSecrets) -> String? {
+        guard let text = (try? JSONObject(body))?["error_description"]?.string else { return nil }
+        return secrets.removed(from: text, maximumLength: 300)
+    }
+
+    func readable() throws(CallFailure) -> JSONObject {
+        if status == 429 || status >= 500 {
+            throw .unavailable(.status(status), retryAfterSeconds: retryAfterSeconds)
+        }
+        let object = hasContentCoding ? nil : try? JSONObject(body)
+        // Redirects are not followed, but an OAuth error counts at this status too.
+        if (300..<400).contains(status), object?.errorName == nil { throw .answerInvalid(.redirect) }
+        guard let object else { throw .answerInvalid(hasContentCoding ? .contentCoding : .notJSON) }
+        return object
+    }
+
+    /// Limited to 1 to 60 s; `nil` if `Retry-After` is absent or not a number of seconds.
+    private var retryAfterSeconds: Int64? {
+        guard let retryAfter, (1...9).contains(retryAfter.utf8.count), let seconds = Int64(retryAfter), seconds >= 0
+        else {
+            return nil
+        }
+        return min(max(seconds, 1), 60)
+    }
+}
+
+extension CallFailure {
+    init(_ name: OAuthErrorName, isInvalidRequestRevoked: Bool, isIssued: Bool = false) {
+        self =
+            switch name {
+            case .invalidGrant: .grantInvalid(name, isIssued: isIssued)
+            case .invalidRequest where isInvalidRequestRevoked: .grantInvalid(name, isIssued: isIssued)
+            case .invalidClient, .unauthorizedClient: .clientRejected(name)
+            default: .refused(name)
+            }
+    }
+}
+
+/// Strings that are `null` or empty count as absent, because some providers send them.
+extension JSONObject {
+    fileprivate var hasTokens: Bool { ["access_token", "refresh_token", "id_token"].contains(where: hasValue) }
+
+    /// An error counts at any status: some providers send it with 200.
+    var errorName: OAuthErrorName? {
+        guard hasValue("error") else { return nil }
+        return (try? string("error")).flatMap(\.self).map(OAuthErrorName.init(naming:)) ?? .other
+    }
+
+    /// An integer, or its digits as a string; `nil` for anything else, because that is no reason to drop a grant.
+    fileprivate var expiresInSeconds: Int64? {
+        let seconds = self["expires_in"].flatMap { value in
+            value.integer ?? value.string.flatMap { $0.utf8.allSatisfy(\.isDigit) ? Int64($0) : nil }
+        }
+        return seconds.flatMap { (0...Int64(Int32.max)).contains($0) ? $0 : nil }
+    }
+
+    /// - Parameter areList: whether a list of strings is accepted in addition to RFC 6749's space-separated string.
+    fileprivate func scopes(areList: Bool) throws(CallFailure) -> [String]? {
+        let scopes: [String]?
+        if areList, let elements = self["scope"]?.elements {
+            let texts = elements.compactMap(\.string)
+            guard texts.count == elements.count else { throw .answerInvalid(.member(.scope)) }
+            // Such a list may have several scopes in one string.
+            scopes = texts.isEmpty ? nil : texts
+        } else {
+            scopes = try text("scope", .scope)?.split(separator: " ").map(String.init)
+        }
+        guard scopes?.allSatisfy({ $0.split(separator: " ").allSatisfy { String($0).isScope } }) ?? true else {
+            throw .answerInvalid(.member(.scope))
+        }
+        return scopes
+    }
+
+    func text(
+        _ name: JSONName, _ member: CallFailure.AnswerFault.Member
+    ) throws(CallFailure) -> String? {
+        guard hasValue(name) else { return nil }
+        do throws(JSONTypeMismatch) {
+            return try string(name)
+        } catch {
+            throw .answerInvalid(.member(member))
+        }
+    }
+
+    fileprivate func secret<Purpose>(
+        _ name: JSONName, _ member: CallFailure.AnswerFault.Member
+    ) throws(CallFailure) -> SecretText<Purpose>? {
+        guard let text = try text(name, member) else { return nil }
+        guard let secret = SecretText<Purpose>(text) else { throw .answerInvalid(.member(member)) }
+        return secret
+    }
+}

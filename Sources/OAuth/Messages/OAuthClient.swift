@@ -1,0 +1,90 @@
+private import Bytes
+package import IDToken
+package import OpenSSL
+
+/// A client that is registered with a provider.
+package struct OAuthClient: Sendable, Equatable {
+    package let id: String
+    /// Compared byte for byte.
+    package var redirectURIs: [String] = []
+    /// The scopes to request if a sign-in names none.
+    package var scopes: [String] = []
+    /// Additional parameters of the authorization URL.
+    package var authorizationParameters: [AuthorizationParameter] = []
+
+    package init(id: String) { self.id = id }
+
+    package func hasRedirectURI(_ uri: String) -> Bool { redirectURIs.contains { $0.isExactly(uri) } }
+}
+
+/// A parameter of the authorization URL that Assay does not set itself.
+package struct AuthorizationParameter: Sendable, Equatable {
+    package let name: String
+    package let value: String
+
+    /// Parameters that Assay or a request sets, and those that would replace them (OpenID Connect Core 1.0, section 6).
+    package static let reserved = [
+        "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
+        "nonce", "response_mode", "max_age", "prompt", "login_hint", "ui_locales", "acr_values", "request",
+        "request_uri",
+    ]
+
+    package init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// A provider's clients, and how its endpoints are used.
+package struct GrantRules: Sendable, Equatable {
+    package var clients: [OAuthClient]
+    package var quirks: Set<ProviderQuirk>
+    /// Whether authorization requests use PKCE.
+    package var usesPKCE = true
+    /// Whether a browser sign-in may begin even if neither nonce nor PKCE ties the code to it.
+    package var allowsUnboundCodes = false
+    /// Whether identities are completed from the UserInfo endpoint.
+    package var readsUserInfo = false
+    /// Whether the ID Tokens of sign-ins in a browser can't be verified.
+    package var refusesBrowserSignIns = false
+
+    package init(clients: [OAuthClient], quirks: Set<ProviderQuirk>) {
+        self.clients = clients
+        self.quirks = quirks
+    }
+
+    package func client(_ id: String) -> OAuthClient? { clients.first { $0.id.isExactly(id) } }
+}
+
+/// The credential by which a client authenticates to its provider.
+package enum ClientCredential: Sendable {
+    /// `client_secret_basic` or `client_secret_post`.
+    case secret(SecretBytes, sentIn: SecretPlace)
+    /// `private_key_jwt`. The thumbprint is the SHA-256 of the certificate in DER, for `x5t#S256`.
+    case key(SigningKey, keyID: String, certificateThumbprint: [UInt8]?, audience: String)
+    /// Apple's client secret, made from a key when needed.
+    case apple(AppleClientSecret)
+    /// A public client.
+    case none
+
+    package enum SecretPlace: String, Sendable {
+        case basic = "client_secret_basic"
+        case post = "client_secret_post"
+    }
+
+    /// The credential as an endpoint accepts it: as configured, or else by the first listed method that a secret can be
+    /// sent by.
+    ///
+    /// - Parameter methods: the endpoint's authentication methods (RFC 8414, section 2); `nil` if they are not known.
+    func accepted(by methods: [String]?) -> ClientCredential {
+        guard case .secret(let secret, _) = self, let other = otherPlace(acceptedBy: methods) else { return self }
+        return .secret(secret, sentIn: other)
+    }
+
+    /// Where an endpoint with these methods accepts a secret; `nil` if it accepts the configured method, or none that a
+    /// secret can be sent by.
+    func otherPlace(acceptedBy methods: [String]?) -> SecretPlace? {
+        guard case .secret(_, let place) = self, let methods, !methods.contains(place.rawValue) else { return nil }
+        return methods.lazy.compactMap(SecretPlace.init).first
+    }
+}

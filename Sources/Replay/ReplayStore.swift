@@ -1,0 +1,237 @@
+private import Bytes
+package import HTTP
+package import NIOCore
+package import OpenSSL
+private import Synchronization
+
+/// Records what has been used, so that nothing is used twice.
+///
+/// Confined to one event loop. Each loop has its own store; they share their memory, or the server behind them.
+package protocol ReplayStore: AnyObject {
+    /// Makes a claim for the first caller.
+    ///
+    /// - Parameters:
+    ///   - providers: how many providers use the store.
+    ///   - now: the time on both clocks.
+    func claim(_ claim: Claim, sharedBy providers: Int, now: StoreTime) -> ClaimReply
+
+    /// Releases a claim that this caller made. Never retried: a second attempt could release a claim that
+    /// another caller has made in between.
+    ///
+    /// - Parameter use: what became of the claimed item.
+    /// - Returns: whether the claim is known to be released. Never fails.
+    func release(_ claim: Claim, after use: ReleasedUse, on loop: any EventLoop) -> EventLoopFuture<Bool>
+
+    func status(now: StoreTime) -> StoreStatus
+
+    /// Closes its connections. Claims in progress become unavailable.
+    func end()
+}
+
+/// Why a claim is released before its end.
+package enum ReleasedUse: Sendable {
+    /// The item was not used, so the next caller may claim it.
+    case none
+    /// The item was refused: nothing was issued for it, and nothing will be. Room for it is not worth keeping, but it
+    /// should not be tried again.
+    case refused
+}
+
+/// The outcome of a claim, or how to get it.
+package enum ClaimReply {
+    case now(ClaimOutcome)
+    /// Makes the claim; to be called at most once. Nothing is claimed before, so that a request that is shed uses
+    /// nothing up.
+    case later(() -> EventLoopFuture<ClaimOutcome>)
+}
+
+/// The result of a claim.
+package enum ClaimOutcome: Equatable, Sendable {
+    /// Nobody had claimed it before.
+    case claimed
+    case alreadyClaimed
+    /// The store is full, unreachable, refused, or did not answer in time.
+    ///
+    /// - Parameter mayBeClaimed: whether the claim may have been made anyway, so that a retry could return
+    ///   ``alreadyClaimed``.
+    case unavailable(mayBeClaimed: Bool)
+}
+
+/// When a claim may be forgotten, in Unix seconds. From then on, the claimed item is rejected as expired.
+package struct ClaimEnd: Equatable, Sendable {
+    package let unixSeconds: Int64
+
+    /// In seconds. The clocks of instances differ, and a claim must outlive the claimed item on all of them.
+    package static let clockTolerance: Int64 = 300
+
+    /// - Parameter expiry: when the claimed item expires, in Unix seconds.
+    package init(after expiry: Int64) {
+        let (sum, overflow) = expiry.addingReportingOverflow(Self.clockTolerance)
+        unixSeconds = overflow ? .max : sum
+    }
+
+    /// The remaining time in milliseconds, at least the tolerance.
+    func milliseconds(from now: StoreTime) -> Int64 {
+        let (difference, overflow) = unixSeconds.subtractingReportingOverflow(now.unixSeconds)
+        let seconds = min(max(overflow ? .max : difference, Self.clockTolerance), Self.longest)
+        return seconds * 1000
+    }
+
+    /// In seconds. No sign-in and no token is accepted for longer.
+    private static let longest: Int64 = 366 * 86400
+}
+
+/// A time on both clocks.
+package struct StoreTime: Equatable, Sendable {
+    package let monotonic: MonotonicTime
+    package let unixSeconds: Int64
+
+    package init(monotonic: MonotonicTime, unixSeconds: Int64) {
+        self.monotonic = monotonic
+        self.unixSeconds = unixSeconds
+    }
+}
+
+/// The state of a store, as one event loop sees it.
+package struct StoreStatus: Sendable, Equatable {
+    package let health: StoreHealth
+    /// The number of claims in this process's memory; `nil` if they are stored elsewhere.
+    package let entries: Int?
+    /// The share of its room that is in use, from 0 to 1; `nil` if it has no limit, or if that can't be read.
+    package let fill: Double?
+}
+
+/// Whether claims can be made now.
+package enum StoreHealth: String, Sendable, CaseIterable, Comparable {
+    // From good to bad.
+    case ok
+    /// It holds its maximum number of claims.
+    case full
+    /// It could drop claims under memory pressure.
+    case evicting
+    /// It is a replica, which takes no writes.
+    case readOnly = "read_only"
+    /// It can't be reached, or does not answer.
+    case unreachable
+
+    package static func < (left: StoreHealth, right: StoreHealth) -> Bool {
+        allCases.firstIndex(of: left) ?? 0 < allCases.firstIndex(of: right) ?? 0
+    }
+}
+
+/// Identifies something single-use by 16 octets of its hash, so that the store's contents reveal nothing.
+package struct ClaimKey: Hashable, Sendable {
+    let high: UInt64
+    let low: UInt64
+
+    /// The key in the store, after the prefix: 32 hexadecimal digits, which are easy to copy.
+    var digits: String { String(hexadecimal: high, low) }
+}
+
+extension ClaimKey {
+    /// - Parameters:
+    ///   - kind: separates keys of different kinds.
+    ///   - parts: what identifies the single-use item. Each part is hashed with its length, so different lists can't
+    ///     collide.
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package init(_ kind: StaticString, of parts: [[UInt8]], _ context: borrowing DigestContext) throws(OpenSSLError) {
+        var message = Array("assay \(kind)".utf8)
+        for part in parts {
+            message += (0..<8).map { UInt8(truncatingIfNeeded: part.count >> ($0 * 8)) }
+            message += part
+        }
+        let digest = try context.digest(message.span, with: .sha256)
+        high = digest[0..<8].reduce(0) { $0 << 8 | UInt64($1) }
+        low = digest[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+/// What a request claims.
+package struct Claim: Sendable {
+    package let key: ClaimKey
+    /// How long the key stays claimed.
+    package let end: ClaimEnd
+    /// The ID of the provider, for whom a store in memory counts it.
+    package let provider: String
+
+    package init(key: ClaimKey, end: ClaimEnd, provider: String) {
+        self.key = key
+        self.end = end
+        self.provider = provider
+    }
+}
+
+/// The claims of one process whose items were refused, shared by its event loops.
+///
+/// Only the latest are remembered. Nothing depends on them but that a refused item is not tried again: what was never
+/// refused, and may still be used, is the store's to remember.
+package final class RefusedClaims: Sendable {
+    private let latest: Mutex<Latest>
+
+    private struct Latest {
+        let capacity: Int
+        var keys: Set<ClaimKey> = []
+        /// In the order of their arrival, from ``oldest`` on, and around.
+        var order: [ClaimKey] = []
+        var oldest = 0
+    }
+
+    /// - Parameter capacity: how many are remembered.
+    package init(capacity: Int) { latest = Mutex(Latest(capacity: capacity)) }
+
+    func insert(_ key: ClaimKey) {
+        latest.withLock { latest in
+            guard latest.keys.insert(key).inserted else { return }
+            if latest.order.count < latest.capacity {
+                latest.order.append(key)
+            } else {
+                latest.keys.remove(latest.order[latest.oldest])
+                latest.order[latest.oldest] = key
+                latest.oldest = (latest.oldest + 1) % latest.capacity
+            }
+        }
+    }
+
+    func contains(_ key: ClaimKey) -> Bool { latest.withLock { $0.keys.contains(key) } }
+}
+
+/// A store that also refuses what this process has seen refused, after the store itself has forgotten it.
+package final class RefusalStore: ReplayStore {
+    private let store: any ReplayStore
+    private let refused: RefusedClaims
+    private let loop: any EventLoop
+
+    package init(_ store: any ReplayStore, _ refused: RefusedClaims, on loop: any EventLoop) {
+        self.store = store
+        self.refused = refused
+        self.loop = loop
+    }
+
+    package func claim(_ claim: Claim, sharedBy providers: Int, now: StoreTime) -> ClaimReply {
+        switch store.claim(claim, sharedBy: providers, now: now) {
+        case .now(let outcome): .now(checked(outcome, of: claim))
+        case .later(let begin):
+            .later { begin().assumeIsolated().map { self.checked($0, of: claim) }.nonisolated() }
+        }
+    }
+
+    /// The item may have been refused between the request and its claim. So this comes after the claim: what was
+    /// refused was noted before its claim was released.
+    private func checked(_ outcome: ClaimOutcome, of claim: Claim) -> ClaimOutcome {
+        guard outcome == .claimed, refused.contains(claim.key) else { return outcome }
+        _ = store.release(claim, after: .refused, on: loop)
+        return .alreadyClaimed
+    }
+
+    package func release(
+        _ claim: Claim, after use: ReleasedUse, on loop: any EventLoop
+    ) -> EventLoopFuture<Bool> {
+        if use == .refused { refused.insert(claim.key) }
+        return store.release(claim, after: use, on: loop)
+    }
+
+    package func status(now: StoreTime) -> StoreStatus { store.status(now: now) }
+    package func end() { store.end() }
+}
+
+@available(*, unavailable) extension RefusalStore: Sendable {}

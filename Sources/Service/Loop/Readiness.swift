@@ -1,0 +1,66 @@
+internal import HTTP
+private import IDToken
+private import JOSE
+private import Keys
+private import NIOHTTP1
+private import Replay
+internal import Verification
+
+/// Whether the service is ready, depending on its providers' keys.
+struct Readiness {
+    /// By provider number: readiness ignores the provider until its keys are newer than this version.
+    private var excused: [Int: Int] = [:]
+
+    /// Whether every provider that counts for readiness has usable keys.
+    func isReady(_ verifier: RequestVerifier) -> Bool {
+        let now = SystemClocks.monotonic()
+        return verifier.providers.allSatisfy { number, provider, snapshot in
+            provider.isOptional || isExcused(number, snapshot) || KeyState(snapshot, at: now) != .unavailable
+        }
+    }
+
+    /// Whether readiness ignores a provider: it was added while the service was ready, and has not had keys since.
+    ///
+    /// An unreachable new provider must not take instances out of service for users of the other providers. If all
+    /// instances received the same settings at once, none would be left.
+    private func isExcused(_ number: Int, _ snapshot: KeySnapshot?) -> Bool {
+        excused[number].map { (snapshot?.version ?? 0) <= $0 } ?? false
+    }
+
+    /// Makes readiness ignore new providers that have no usable keys, until they have newer ones.
+    mutating func excuseNewcomers(_ verifier: RequestVerifier, wasReady: Bool) {
+        let now = SystemClocks.monotonic()
+        let before = excused
+        excused = [:]
+        for (number, _, snapshot) in verifier.providers where KeyState(snapshot, at: now) == .unavailable {
+            excused[number] = wasReady ? snapshot?.version ?? 0 : before[number]
+        }
+    }
+}
+
+extension ServiceLoop {
+    func live(_ record: RequestRecord) -> HTTPResponse {
+        end(record, json: Array("{\"status\":\"live\"}".utf8))
+    }
+
+    func ready(_ record: RequestRecord) -> HTTPResponse {
+        let isReady = readiness.isReady(verifier)
+        let now = SystemClocks.monotonic()
+        let text = json { json in
+            json.object { json in
+                json.member("status", stage != .serving ? "shutting_down" : isReady ? "ready" : "unready")
+                json.objects("providers", verifier.providers) { json, each in
+                    json.member("id", each.provider.policy.id)
+                    json.member("state", KeyState(each.snapshot, at: now).rawValue)
+                }
+                // An outage of the store does not affect verifications, so it is reported but does not affect
+                // readiness.
+                if let store {
+                    json.name("store")
+                    json.object { $0.member("state", store.status.health.rawValue) }
+                }
+            }
+        }
+        return end(record, json: text, status: isReady && stage == .serving ? .ok : .serviceUnavailable)
+    }
+}

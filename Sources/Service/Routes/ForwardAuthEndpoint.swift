@@ -1,0 +1,74 @@
+private import Bytes
+internal import HTTP
+private import NIOCore
+private import NIOHTTP1
+internal import Verification
+
+/// `/v1/forward-auth/{policy}`, which gateways call for each request that they receive.
+extension ServiceResponder {
+    /// Decides on the head alone, whatever its method and the rest of its path.
+    ///
+    /// - Throws: ``Problem/policyUnknown``.
+    func decideForGateway(_ request: HTTPRequest, _ record: inout RequestRecord) throws(Problem) -> HTTPReply {
+        guard let forwardAuth = service.forwardAuth, let id = Route.forwardAuthPolicy(request.head.path),
+            let rule = forwardAuth.rule(named: id)
+        else { throw .policyUnknown }
+        record.policy = rule.policy.id
+        do throws(Problem) {
+            try checkCapacity(for: request, record)
+        } catch {
+            return .now(answer(.undecided(error, provider: nil), record))
+        }
+        do throws(Denial) {
+            if rule.policy.requiresKey {
+                record.keyName = try service.settings.callerKeys.admitGateway(request.head.fields)
+            }
+            let token = try rule.policy.token(in: request.head.fields)
+            let answered = record
+            func answer(_ verdict: Verdict<GatewayToken>, at now: VerificationTime) -> HTTPResponse {
+                service.note(verdict)
+                return self.answer(forwardAuth.decision(on: verdict, by: rule, at: now), answered)
+            }
+            let now = VerificationTime.now()
+            switch forwardAuth.verify(token, by: rule, at: now) {
+            case .decided(let verdict): return .now(answer(verdict, at: now))
+            case .pending(let wait):
+                return .later {
+                    let milliseconds = self.service.settings.forwardAuth.keysTimeoutMilliseconds
+                    let deadline = SystemClocks.monotonic() + Interval(milliseconds: milliseconds)
+                    return forwardAuth.verifier.waitForKeys(wait, until: deadline, on: self.service.loop) {
+                        forwardAuth.verify(token, by: rule, at: .now())
+                    }.assumeIsolated().map { answer($0, at: .now()) }.nonisolated()
+                }
+            }
+        } catch {
+            return .now(answer(.denied(error, provider: nil), record))
+        }
+    }
+
+    private func answer(_ decision: ForwardAuth.Decision, _ record: RequestRecord) -> HTTPResponse {
+        switch decision {
+        case .allowed(let fields, let provider):
+            count(record, "ok")
+            return service.end(record, .ok, nil, provider: provider, headers: fields)
+        case .denied(let denial, let provider):
+            count(record, denial.code)
+            let challenge = denial.challenge.map { [("WWW-Authenticate", $0)] } ?? []
+            return service.end(
+                record, HTTPResponseStatus(statusCode: denial.status), nil, code: denial.code, provider: provider,
+                headers: challenge)
+        case .undecided(let problem, let provider):
+            count(record, problem.code)
+            if problem.status == 503 { return service.end(record, problem, provider: provider) }
+            // Gateways know what 503 means; some let a request pass after other errors.
+            return service.end(record, .serviceUnavailable, nil, code: problem.code, provider: provider)
+        }
+    }
+
+    private func count(_ record: RequestRecord, _ code: String) {
+        guard let policy = record.policy else { return }
+        service.metrics.countForwardAuth(policy: policy, code: code)
+    }
+}
+
+extension HTTPFields: RequestFields {}

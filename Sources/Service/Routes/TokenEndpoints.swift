@@ -1,0 +1,69 @@
+internal import HTTP
+private import IDToken
+internal import JOSE
+private import NIOCore
+private import NIOHTTP1
+internal import Verification
+
+/// Responses to requests that verify one token.
+extension ServiceResponder {
+    /// Verifies a token, after waiting for keys if the verdict depends on them, and responds.
+    ///
+    /// - Parameter count: counts the verdict.
+    func reply<Answer: TokenAnswer>(
+        by verifier: RequestVerifier, _ record: RequestRecord,
+        verifying verify: @escaping (VerificationTime) -> RequestVerifier.Outcome<Answer>,
+        counting count: @escaping (Verdict<Answer>) -> Void
+    ) -> HTTPReply {
+        func response(to verdict: Verdict<Answer>) -> HTTPResponse {
+            count(verdict)
+            return self.response(to: verdict, record)
+        }
+        switch verify(.now()) {
+        case .decided(let verdict): return .now(response(to: verdict))
+        case .pending(let wait):
+            return .later {
+                verifier.waitForKeys(wait, until: self.keysDeadline(), on: self.service.loop) { verify(.now()) }
+                    .assumeIsolated().map(response).nonisolated()
+            }
+        }
+    }
+
+    @inline(__always)
+    func response<Answer: TokenAnswer>(to verdict: Verdict<Answer>, _ record: RequestRecord) -> HTTPResponse {
+        switch verdict {
+        case .verified(let answer, let provider):
+            let text = service.json { answer.write(to: &$0) }
+            return service.end(record, .ok, "application/json", text, provider: provider)
+        case .refused(let problem, let provider): return service.end(record, problem, provider: provider)
+        }
+    }
+}
+
+/// `POST /v1/access-tokens/verify`.
+extension ServiceResponder {
+    func verifyAccessToken(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
+        let verifier = service.verifier
+        let request = try AccessTokenRequest(body)
+        return reply(by: verifier, record) {
+            verifier.verify(request, at: $0)
+        } counting: { verdict in
+            self.service.note(verdict)
+            self.service.metrics.countAccessToken(provider: verdict.provider, code: verdict.code)
+        }
+    }
+}
+
+/// `POST /v1/notifications/verify`.
+extension ServiceResponder {
+    func verifyNotification(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
+        let verifier = service.verifier
+        let request = try NotificationRequest(body)
+        return reply(by: verifier, record) {
+            verifier.verify(request, at: $0)
+        } counting: { verdict in
+            self.service.metrics.countNotification(
+                provider: verdict.provider, kind: verdict.answer?.notification.kind, code: verdict.code)
+        }
+    }
+}

@@ -1,0 +1,206 @@
+private import Bytes
+package import JOSE
+package import Keys
+private import Synchronization
+
+/// Counts the events of key stores for metrics, logs changes, and keeps a history.
+package final class KeyTelemetry: Sendable {
+    private let log: Log
+    private let unixSeconds: @Sendable () -> Int64
+    private let counts = Mutex(Counts())
+    private let histories = Mutex<[String: KeyHistory]>([:])
+
+    package struct Counts {
+        /// Fetches by provider and phase of failure; `nil` for successful ones.
+        package var fetches: [Fetch: Int] = [:]
+        /// Fetches caused by a token's unknown `kid`, bad signature or unlisted algorithm, by provider.
+        package var unknownKeyFetches: [String: Int] = [:]
+        /// Fetches for these reasons that the budget did not allow, by provider.
+        package var refusals: [String: Int] = [:]
+    }
+
+    package struct Fetch: Hashable {
+        package let provider: String
+        package let failedPhase: FetchFailure.Phase?
+    }
+
+    /// - Parameter unixSeconds: the wall clock, for the history.
+    package init(log: Log, unixSeconds: @escaping @Sendable () -> Int64) {
+        self.log = log
+        self.unixSeconds = unixSeconds
+    }
+
+    /// Records an event.
+    package func record(_ event: KeyEvent, provider: String) {
+        let now = unixSeconds()
+        histories.withLock { $0[provider, default: KeyHistory()].note(event, atUnixSeconds: now) }
+        switch event {
+        case .fetched: count(provider, failedPhase: nil)
+        case .unknownKeyFetchSpent: counts.withLock { $0.unknownKeyFetches[provider, default: 0] += 1 }
+        case .unknownKeyFetchRefused: counts.withLock { $0.refusals[provider, default: 0] += 1 }
+        case .fetchFailed(let failure, let isFirst):
+            count(provider, failedPhase: failure.phase)
+            // One line for each outage, unless the level is `debug`.
+            log.write(
+                isFirst ? .warning : .debug, "keys can't be fetched",
+                [
+                    ("provider", .text(provider)), ("phase", .text(failure.phase.rawValue)),
+                    ("reason", .text(failure.message)),
+                ])
+        case .archiveRefused(let reason):
+            log.write(
+                .warning, "cached keys rejected", [("provider", .text(provider)), ("reason", .text(reason))])
+        case .archiveFailed: log.write(.warning, "keys can't be cached on disk", [("provider", .text(provider))])
+        case .fallbackFailed(let failure):
+            log.write(
+                .warning, "fallback keys can't be read",
+                [("provider", .text(provider)), ("reason", .text(failure.message))])
+        case .stateChanged(let state):
+            log.write(
+                state == .ready ? .info : .warning, "key state changed",
+                [("provider", .text(provider)), ("state", .text(state.rawValue))])
+        case .recovered: log.write(.info, "keys can be fetched again", [("provider", .text(provider))])
+        case .keysChanged(let keyIDs):
+            log.write(
+                .info, "keys changed", [("provider", .text(provider)), ("named_keys", .number(Int64(keyIDs.count)))])
+        }
+    }
+
+    package var current: Counts { counts.withLock { $0 } }
+
+    /// The recent events of a provider's keys.
+    package func history(of provider: String) -> KeyHistory { histories.withLock { $0[provider] } ?? KeyHistory() }
+
+    private func count(_ provider: String, failedPhase: FetchFailure.Phase?) {
+        counts.withLock { $0.fetches[Fetch(provider: provider, failedPhase: failedPhase), default: 0] += 1 }
+    }
+}
+
+/// The recent events of one provider's keys, for operators.
+///
+/// The size is bounded whatever the provider does: the number of entries, the `kid`s per entry, and their lengths.
+/// Repeated events, such as successful fetches, share one entry with a count, so they push nothing out.
+package struct KeyHistory: Sendable {
+    package static let maximumEntries = 100
+    package static let maximumKeyIDs = 20
+    /// In Unicode scalars.
+    package static let maximumKeyIDLength = 128
+
+    /// Oldest first.
+    package private(set) var entries: [Entry] = []
+    /// The `kid`s of the keys in use.
+    private var keyIDs: [String] = []
+
+    /// An event that occurred once or several times in a row.
+    package struct Entry: Sendable, Equatable {
+        package let event: Event
+        /// Unix seconds of the first time.
+        package let since: Int64
+        /// Unix seconds of the last time.
+        package var at: Int64
+        package var count = 1
+    }
+
+    package enum Event: Sendable, Equatable {
+        /// A fetch succeeded.
+        case fetched
+        case fetchFailed(FetchFailure.Phase, message: String)
+        /// The keys in use have changed: others were fetched or read from disk or a file, or an omitted key's grace
+        /// period ended.
+        case keysChanged(added: NamedKeys, removed: NamedKeys)
+        case stateChanged(KeyState)
+        /// Keys that an earlier process archived are not used.
+        case archiveRefused(reason: String)
+        case archiveFailed
+        case fallbackFailed(message: String)
+    }
+
+    /// The `kid`s of some keys, up to a maximum number.
+    package struct NamedKeys: Sendable, Equatable {
+        package let count: Int
+        package let keyIDs: [String]
+
+        init(_ all: [String]) {
+            count = all.count
+            keyIDs = all.prefix(maximumKeyIDs).map { String($0.unicodeScalars.prefix(maximumKeyIDLength)) }
+        }
+    }
+
+    package init() {}
+
+    /// Adds an entry for an event that operators look for.
+    mutating func note(_ event: KeyEvent, atUnixSeconds now: Int64) {
+        switch event {
+        case .fetched: append(.fetched, now)
+        case .fetchFailed(let failure, _): append(.fetchFailed(failure.phase, message: failure.message), now)
+        case .keysChanged(let current):
+            append(
+                .keysChanged(added: keys(of: current, notIn: keyIDs), removed: keys(of: keyIDs, notIn: current)), now)
+            keyIDs = current
+        case .stateChanged(let state): append(.stateChanged(state), now)
+        case .archiveRefused(let reason): append(.archiveRefused(reason: reason), now)
+        case .archiveFailed: append(.archiveFailed, now)
+        case .fallbackFailed(let failure): append(.fallbackFailed(message: failure.message), now)
+        // The next successful fetch shows a recovery, and events caused by arbitrary tokens must not push out the
+        // others.
+        case .recovered, .unknownKeyFetchSpent, .unknownKeyFetchRefused: break
+        }
+    }
+
+    private mutating func append(_ event: Event, _ now: Int64) {
+        if let last = entries.last, last.event == event {
+            entries[entries.count - 1].at = now
+            entries[entries.count - 1].count += 1
+            return
+        }
+        if entries.count == Self.maximumEntries { entries.removeFirst() }
+        entries.append(Entry(event: event, since: now, at: now))
+    }
+
+    private func keys(of some: [String], notIn others: [String]) -> NamedKeys {
+        let others = Set(others.map(ExactString.init))
+        return NamedKeys(some.filter { !others.contains(ExactString($0)) })
+    }
+}
+
+extension KeyHistory.Entry {
+    /// Writes the entry as a JSON object.
+    package func write(to json: inout JSONWriter, provider: String) {
+        let name: String
+        var (added, removed): (KeyHistory.NamedKeys?, KeyHistory.NamedKeys?)
+        var state: KeyState?
+        var phase: FetchFailure.Phase?
+        var message: String?
+        switch event {
+        case .fetched: name = "fetched"
+        case .fetchFailed(let failed, let reason): (name, phase, message) = ("fetch_failed", failed, reason)
+        case .keysChanged(let new, let old): (name, added, removed) = ("keys_changed", new, old)
+        case .stateChanged(let new): (name, state) = ("state_changed", new)
+        case .archiveRefused(let reason): (name, message) = ("archive_refused", reason)
+        case .archiveFailed: name = "archive_failed"
+        case .fallbackFailed(let reason): (name, message) = ("fallback_failed", reason)
+        }
+        json.object { json in
+            json.member("provider", provider)
+            json.member("event", name)
+            json.member("at", at)
+            json.member("since", since)
+            json.member("count", Int64(count))
+            json.member("added", added)
+            json.member("removed", removed)
+            json.member("state", state?.rawValue)
+            json.member("phase", phase?.rawValue)
+            json.member("message", message)
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func member(_ name: StaticString, _ keys: KeyHistory.NamedKeys?) {
+        guard let keys else { return member(name, nil as String?) }
+        object(name) { json in
+            json.member("count", Int64(keys.count))
+            json.array("kids", keys.keyIDs)
+        }
+    }
+}

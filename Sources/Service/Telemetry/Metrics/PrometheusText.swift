@@ -1,0 +1,104 @@
+/// Writes metrics in Prometheus's text format, version 0.0.4.
+package struct PrometheusText: ~Copyable {
+    package private(set) var bytes: [UInt8] = []
+
+    package init() {}
+
+    package enum Kind: String {
+        case counter, gauge, histogram
+    }
+
+    package typealias Labels = [(name: StaticString, value: String)]
+
+    /// A value with the labels that distinguish it within its metric.
+    package struct Sample {
+        let labels: Labels
+        let value: String
+
+        package init(_ labels: Labels, _ value: some Numeric) {
+            self.labels = labels
+            self.value = "\(value)"
+        }
+    }
+
+    /// Starts a metric; its samples come next.
+    package mutating func metric(_ name: StaticString, _ kind: Kind, _ help: StaticString) {
+        append("# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n")
+    }
+
+    /// Writes a metric with one sample.
+    package mutating func metric(_ name: StaticString, _ kind: Kind, _ help: StaticString, _ value: some Numeric) {
+        metric(name, kind, help, [Sample([], value)])
+    }
+
+    /// Writes a metric with all its samples.
+    package mutating func metric(
+        _ name: StaticString, _ kind: Kind, _ help: StaticString,
+        _ samples: [Sample]
+    ) {
+        metric(name, kind, help)
+        for sample in samples { append("\(name)\(text(sample.labels)) \(sample.value)\n") }
+    }
+
+    /// Writes all samples of a histogram of durations, in seconds.
+    package mutating func histogram(_ name: StaticString, _ histogram: Histogram, _ labels: Labels = []) {
+        var cumulative = 0
+        for (bound, count) in zip(histogram.bounds, histogram.buckets) {
+            cumulative += count
+            append("\(name)_bucket\(text(labels + [("le", "\(Double(bound) / 1_000_000)")])) \(cumulative)\n")
+        }
+        append("\(name)_bucket\(text(labels + [("le", "+Inf")])) \(histogram.count)\n")
+        append("\(name)_sum\(text(labels)) \(Double(histogram.sumMicroseconds) / 1_000_000)\n")
+        append("\(name)_count\(text(labels)) \(histogram.count)\n")
+    }
+
+    private func text(_ labels: Labels) -> String {
+        guard !labels.isEmpty else { return "" }
+        return "{" + labels.map { "\($0.name)=\"\(escaped($0.value))\"" }.joined(separator: ",") + "}"
+    }
+
+    private func escaped(_ value: String) -> String {
+        // By Unicode scalars, because CR LF is one Swift character.
+        value.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\\": "\\\\"
+            case "\"": "\\\""
+            case "\n": "\\n"
+            default: String(scalar)
+            }
+        }.joined()
+    }
+
+    private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+}
+
+/// A histogram of durations with fixed bounds.
+package struct Histogram: Sendable {
+    /// The default upper bounds, inclusive, in microseconds. One more bucket counts the durations above the last bound.
+    package static let bounds: [Int64] = [
+        25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000,
+    ]
+
+    let bounds: [Int64]
+    package private(set) var buckets: [Int]
+    package private(set) var sumMicroseconds: Int64 = 0
+
+    package init(bounds: [Int64] = Histogram.bounds) {
+        self.bounds = bounds
+        buckets = [Int](repeating: 0, count: bounds.count + 1)
+    }
+
+    package var count: Int { buckets.reduce(0, +) }
+
+    package mutating func record(microseconds: Int64) {
+        let bucket = bounds.firstIndex { microseconds <= $0 } ?? bounds.count
+        buckets[bucket] += 1
+        sumMicroseconds += microseconds
+    }
+
+    /// - Parameter other: must have the same bounds.
+    package mutating func add(_ other: Histogram) {
+        for index in buckets.indices { buckets[index] += other.buckets[index] }
+        sumMicroseconds += other.sumMicroseconds
+    }
+}

@@ -1,0 +1,128 @@
+internal import IDToken
+private import Keys
+internal import OAuth
+
+/// Clients, and the endpoints that they call.
+extension ProviderReading {
+    static let maximumCalls = Setting(
+        "max_calls", .integer(1...10_000), defaultDescription: "`64`",
+        "Maximum number of calls to the provider's endpoints in flight; beyond it: `503 provider_unavailable`.")
+
+    private static let authorizationEndpoint = endpoint("authorization", "The authorization endpoint.")
+    private static let tokenEndpoint = endpoint("token", "The token endpoint.")
+    private static let revocationEndpoint = endpoint("revocation", "The revocation endpoint.")
+    private static let userInfoEndpoint = endpoint("user_info", "The UserInfo endpoint.")
+
+    static let endpoints = SettingDescription(
+        section: "endpoints",
+        [authorizationEndpoint, tokenEndpoint, revocationEndpoint, userInfoEndpoint].map(\.description),
+        "The provider's endpoints, if they differ from those in the discovery document.")
+
+    private static func endpoint(_ name: String, _ help: String) -> Setting<String> {
+        Setting(
+            name, urlType(NetworkRules()), defaultDescription: "the preset's, else as discovered", help)
+    }
+
+    /// Must come after the settings for network access.
+    @Sendable static func readEndpoints(_ section: Section, _ provider: inout ProviderReading) {
+        let own = section.section("endpoints")
+        let network = provider.network
+        func read(_ setting: Setting<String>, _ path: WritableKeyPath<ProviderEndpoints, String?>) {
+            if let url = own.scalar(setting.name, urlType(network)) {
+                check(url, own, setting.name, network)
+                provider.endpoints[keyPath: path] = url
+            } else if let url = provider.endpoints[keyPath: path] {
+                own.recordPreset(setting, url)
+            }
+        }
+        read(authorizationEndpoint, \.authorization)
+        read(tokenEndpoint, \.token)
+        read(revocationEndpoint, \.revocation)
+        read(userInfoEndpoint, \.userInfo)
+        own.finish()
+    }
+
+    static let pkce = Setting(
+        "pkce", .onOff, defaultDescription: "`on`; the preset `linkedin` has `off`",
+        "Whether sign-ins in a browser use PKCE. Set `off` only for token endpoints that refuse a `code_verifier`.")
+
+    static let unboundCodes = Setting(
+        "allow_unbound_codes", .boolean, defaultDescription: "`false`",
+        "Allows sign-ins in a browser with neither PKCE nor a nonce, in which an attacker can replace the code with another. Logs a start-up warning."
+    )
+
+    static let userInfo = Setting(
+        "user_info", .boolean, defaultDescription: "`false`",
+        "Completes the identity from the UserInfo endpoint when a finish exchanges a code. For providers whose ID Tokens lack names or addresses."
+    )
+
+    /// Settings that have an effect only with clients.
+    static let ofClients = [
+        maximumCalls.description, pkce.description, unboundCodes.description, userInfo.description,
+        ClientReader.setting,
+    ]
+
+    /// Must come after the audiences, the endpoints and the location of the keys.
+    @Sendable static func readClients(_ section: Section, _ provider: inout ProviderReading) {
+        let maximum = maximumCalls.read(section)
+        let (pkce, unboundCodes, userInfo) = (pkce.read(section), unboundCodes.read(section), userInfo.read(section))
+        if let clients = ClientReader.read(section, provider) { provider.clients = clients }
+        guard !provider.clients.isEmpty || section.isFaulty(ClientReader.setting.name) else {
+            for (name, isThere) in [
+                (maximumCalls.name, maximum != nil), (Self.pkce.name, pkce != nil),
+                (Self.unboundCodes.name, unboundCodes != nil), (Self.userInfo.name, userInfo != nil),
+            ] where isThere {
+                section.refuse(name, "\(name) has no effect without clients; remove it, or add clients")
+            }
+            return
+        }
+        let preset = provider.facts.usesPKCE ? EffectiveSettings.Origin.default : section.preset
+        provider.maximumCalls = section.given(maximum, maximumCalls, else: provider.maximumCalls)
+        provider.usesPKCE = section.given(pkce, Self.pkce, else: provider.usesPKCE, preset)
+        provider.allowsUnboundCodes = section.given(unboundCodes, Self.unboundCodes, else: false)
+        provider.readsUserInfo = section.given(userInfo, Self.userInfo, else: false)
+        let publicClients = provider.clients.filter { $0.authentication == .none }
+        if !provider.usesPKCE, let client = publicClients.first {
+            section.refuse(
+                ClientReader.setting.name,
+                "the client \(client.client.id) has auth: none, which needs PKCE; remove pkce: off, or give it a secret"
+            )
+        }
+        if provider.endpoints.token == nil, provider.keys?.readsDiscovery == false {
+            section.refuse(
+                ClientReader.setting.name,
+                "clients need endpoints.token, because no discovery document is read for this provider; set it")
+        }
+        if provider.readsUserInfo, provider.endpoints.userInfo == nil, provider.keys?.readsDiscovery == false {
+            section.refuse(
+                Self.userInfo.name,
+                "user_info needs endpoints.user_info, because no discovery document is read for this provider; set it")
+        }
+        if provider.endpoints.authorization == nil, provider.keys?.readsDiscovery == false,
+            provider.clients.contains(where: { !$0.client.redirectURIs.isEmpty }), !provider.facts.refusesBrowserSignIns
+        {
+            section.refuse(
+                ClientReader.setting.name,
+                "redirect_uris need endpoints.authorization, because no discovery document is read for this provider; set it"
+            )
+        }
+    }
+}
+
+extension Section {
+    /// The given value; otherwise `other`, which is recorded as the effective value.
+    fileprivate func given<Value>(
+        _ value: Value?, _ setting: Setting<Value>, else other: Value, _ origin: EffectiveSettings.Origin = .default
+    ) -> Value {
+        if let value { return value }
+        record(setting.name, setting.shown(other), origin)
+        return other
+    }
+}
+
+extension KeyLocation {
+    /// Whether a discovery document is read.
+    package var readsDiscovery: Bool {
+        if case .network(.discovery, _) = self { true } else { false }
+    }
+}

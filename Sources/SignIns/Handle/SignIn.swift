@@ -1,0 +1,249 @@
+package import IDToken
+private import JOSE
+package import OAuth
+internal import OpenSSL
+
+/// A sign-in that has begun: the contents of its handle.
+package struct SignIn: Equatable, Sendable {
+    package var provider: String
+    /// The client ID to sign in to, one of the provider's audiences.
+    package var audience: String
+    package var begunAt: UnixTime
+    package var expiresAt: UnixTime
+    /// The maximum time between the user's authentication and the start of the sign-in, in seconds; `nil`: any.
+    package var maximumAuthenticationAgeSeconds: Int64?
+    /// The subject of the user who must finish it; `nil`: any user.
+    package var subject: String?
+    /// The issuer of the subject; `nil` if the provider has only one issuer.
+    package var issuer: String?
+    /// The backend's own data, returned at the finish.
+    package var context: String?
+    package var kind: Kind
+
+    /// How the user signs in, and what ties the result to this sign-in.
+    package enum Kind: Equatable, Sendable {
+        /// In an app, with the provider's SDK.
+        case native(Nonce)
+        case browser(BrowserSignIn)
+    }
+
+    /// The nonce that the ID Token must have; `nil` if the provider's nonces are not checked.
+    package var nonce: Nonce? {
+        switch kind {
+        case .native(let nonce): nonce
+        case .browser(let browser): browser.nonce
+        }
+    }
+}
+
+/// A sign-in in a browser, by redirects.
+package struct BrowserSignIn: Equatable, Sendable {
+    /// Returned by the provider with the code, so that nobody else's response finishes this sign-in.
+    package var state: State
+    /// `nil` if the provider's nonces are not checked.
+    package var nonce: Nonce?
+    /// `nil` if the provider's token endpoint refuses PKCE.
+    package var verifier: CodeVerifier?
+    package var redirectURI: String
+    /// The provider's issuer, so that the code is not sent to another server that later gets the same id.
+    package var issuer: String
+    /// Whether the provider said, when the sign-in began, that its responses name the issuer (RFC 9207).
+    package var requiresResponseIssuer: Bool
+}
+
+/// The raw nonce. The provider receives its text, or the hash of its text.
+package typealias Nonce = RandomOctets<NoncePurpose>
+/// The `state` of an authorization request (RFC 6749, section 10.12).
+package typealias State = RandomOctets<StatePurpose>
+
+/// Random octets, sent as base64url.
+package struct RandomOctets<Purpose: RandomPurpose>: Equatable, Sendable {
+    package let octets: [UInt8]
+
+    /// - Returns: `nil` unless there are as many octets as the purpose needs.
+    package init?(_ octets: [UInt8]) {
+        guard octets.count == Purpose.length else { return nil }
+        self.octets = octets
+    }
+
+    private init(unchecked octets: [UInt8]) { self.octets = octets }
+
+    /// - Throws: ``OpenSSLError`` if the random generator can't be seeded.
+    static func random() throws(OpenSSLError) -> Self { Self(unchecked: try randomBytes(Purpose.length)) }
+
+    package var text: String { String(decoding: Base64URL.encode(octets), as: UTF8.self) }
+}
+
+/// The purpose of random octets.
+package protocol RandomPurpose {
+    /// In octets.
+    static var length: Int { get }
+}
+
+package enum NoncePurpose: RandomPurpose { package static var length: Int { 24 } }
+package enum StatePurpose: RandomPurpose { package static var length: Int { 16 } }
+
+/// Encodes a sign-in for its handle. A number is eight octets, big-endian. A text has a prefix of two octets with its
+/// length plus one, or 0 for `nil`. The maximum age is encoded as text.
+///
+/// A custom format, because handles are limited to 2 KiB and nothing else reads them. A change of the format needs a
+/// new ``HandleVersion``.
+extension SignIn {
+    var encoded: [UInt8] {
+        var writer = FieldWriter()
+        writer.write(text: provider)
+        writer.write(text: audience)
+        writer.write(octets: nonce?.octets)
+        writer.write(number: begunAt.seconds)
+        writer.write(number: expiresAt.seconds)
+        writer.write(text: maximumAuthenticationAgeSeconds.map(String.init))
+        writer.write(text: subject)
+        writer.write(text: issuer)
+        writer.write(text: context)
+        if case .browser(let browser) = kind {
+            writer.write(octets: browser.state.octets)
+            writer.write(octets: browser.verifier?.octets)
+            writer.write(text: browser.redirectURI)
+            writer.write(text: browser.issuer)
+            writer.write(number: browser.requiresResponseIssuer ? 1 : 0)
+        }
+        return writer.octets
+    }
+
+    /// - Returns: `nil` if the octets are not the result of ``encoded`` for this version.
+    init?(encoded octets: Span<UInt8>, _ version: HandleVersion) {
+        var reader = FieldReader(octets.count)
+        do throws(NotEncoded) {
+            let provider = try reader.requiredText(octets)
+            let audience = try reader.requiredText(octets)
+            let nonce = try reader.optional(octets, Nonce.init)
+            let (begunAt, expiresAt) = (try reader.number(octets), try reader.number(octets))
+            let maximumAge = try reader.text(octets)
+            let (subject, issuer, context) = (
+                try reader.text(octets), try reader.text(octets), try reader.text(octets)
+            )
+            let kind: Kind
+            switch version {
+            case .native:
+                guard let nonce else { return nil }
+                kind = .native(nonce)
+            case .browser: kind = .browser(try BrowserSignIn(nonce: nonce, &reader, octets))
+            }
+            guard reader.isAtEnd else { return nil }
+            self.init(
+                provider: provider, audience: audience, begunAt: UnixTime(seconds: begunAt),
+                expiresAt: UnixTime(seconds: expiresAt),
+                maximumAuthenticationAgeSeconds: maximumAge.flatMap(Int64.init),
+                subject: subject, issuer: issuer, context: context, kind: kind)
+            // The encoder writes only a number or `nil` here.
+            guard (maximumAge == nil) == (maximumAuthenticationAgeSeconds == nil) else { return nil }
+        } catch {
+            return nil
+        }
+    }
+}
+
+extension BrowserSignIn {
+    fileprivate init(nonce: Nonce?, _ reader: inout FieldReader, _ octets: Span<UInt8>) throws(NotEncoded) {
+        guard let state = try reader.optional(octets, State.init) else { throw NotEncoded() }
+        let verifier = try reader.optional(octets, CodeVerifier.init)
+        let redirectURI = try reader.requiredText(octets)
+        let issuer = try reader.requiredText(octets)
+        let flags = try reader.number(octets)
+        guard flags == 0 || flags == 1 else { throw NotEncoded() }
+        self.init(
+            state: state, nonce: nonce, verifier: verifier, redirectURI: redirectURI, issuer: issuer,
+            requiresResponseIssuer: flags == 1
+        )
+    }
+}
+
+/// The first octet of a handle: the version of its format, and of its contents.
+enum HandleVersion: UInt8 {
+    // Kept so that older instances can open handles of native sign-ins while newer instances are rolled out.
+    case native = 1
+    case browser = 2
+}
+
+extension SignIn {
+    var version: HandleVersion {
+        switch kind {
+        case .native: .native
+        case .browser: .browser
+        }
+    }
+}
+
+private struct FieldWriter {
+    private(set) var octets: [UInt8] = []
+
+    mutating func write(number: Int64) {
+        withBigEndian(UInt64(bitPattern: number), 8)
+    }
+
+    /// - Parameter octets: `nil` and an empty field are encoded differently.
+    mutating func write(octets field: [UInt8]?) {
+        withBigEndian(UInt64((field?.count ?? -1) + 1), 2)
+        octets += field ?? []
+    }
+
+    mutating func write(text: String?) { write(octets: text.map { Array($0.utf8) }) }
+
+    private mutating func withBigEndian(_ value: UInt64, _ count: Int) {
+        for index in (0..<count).reversed() { octets.append(UInt8(truncatingIfNeeded: value >> UInt64(index * 8))) }
+    }
+}
+
+/// The octets do not come from the encoder.
+private struct NotEncoded: Error {}
+
+/// Reads what ``FieldWriter`` wrote, in the same order.
+private struct FieldReader {
+    private var position = 0
+    private let end: Int
+
+    init(_ count: Int) { end = count }
+
+    var isAtEnd: Bool { position == end }
+
+    mutating func number(_ octets: Span<UInt8>) throws(NotEncoded) -> Int64 {
+        Int64(bitPattern: try bigEndian(octets, 8))
+    }
+
+    /// - Returns: `nil` if the field was written as `nil`.
+    mutating func field(_ octets: Span<UInt8>) throws(NotEncoded) -> [UInt8]? {
+        let length = try bigEndian(octets, 2)
+        guard length > 0 else { return nil }
+        let count = Int(length) - 1
+        guard count <= end - position else { throw NotEncoded() }
+        defer { position += count }
+        return (position..<position + count).map { octets[$0] }
+    }
+
+    /// - Returns: `nil` if the field was written as `nil`.
+    mutating func optional<Value>(
+        _ octets: Span<UInt8>, _ make: ([UInt8]) -> Value?
+    ) throws(NotEncoded) -> Value? {
+        guard let field = try field(octets) else { return nil }
+        guard let value = make(field) else { throw NotEncoded() }
+        return value
+    }
+
+    /// - Returns: `nil` if the field was written as `nil`.
+    mutating func text(_ octets: Span<UInt8>) throws(NotEncoded) -> String? {
+        guard let field = try field(octets) else { return nil }
+        guard let text = String(validating: field, as: UTF8.self) else { throw NotEncoded() }
+        return text
+    }
+
+    mutating func requiredText(_ octets: Span<UInt8>) throws(NotEncoded) -> String {
+        guard let text = try text(octets) else { throw NotEncoded() }
+        return text
+    }
+
+    private mutating func bigEndian(_ octets: Span<UInt8>, _ count: Int) throws(NotEncoded) -> UInt64 {
+        guard count <= end - position else { throw NotEncoded() }
+        defer { position += count }
+        return (position..<position + count).reduce(0) { $0 << 8 | UInt64(octets[$1]) }
+    }
+}

@@ -1,0 +1,166 @@
+private import Bytes
+internal import IDToken
+private import JOSE
+internal import OAuth
+internal import OpenSSL
+internal import Verification
+
+/// A provider's authorization endpoint.
+package struct AuthorizationEndpoint: Sendable {
+    package let url: String
+    /// Whether its responses name the issuer (RFC 9207, section 3).
+    package let sendsResponseIssuer: Bool
+
+    /// - Returns: `nil` if the URL's own query has a parameter that the request sets: the provider may take either.
+    package init?(url: String, sendsResponseIssuer: Bool) {
+        guard !AuthorizationEndpoint.setsReserved(url) else { return nil }
+        self.url = url
+        self.sendsResponseIssuer = sendsResponseIssuer
+    }
+
+    private static func setsReserved(_ url: String) -> Bool {
+        guard let query = url.split(separator: "?", maxSplits: 1).dropFirst().first else { return false }
+        return query.split(separator: "&").contains { parameter in
+            let name = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)[0]
+            let decoded = percentDecoded(name.replacing("+", with: " ")).map { String(decoding: $0, as: UTF8.self) }
+            return decoded.map(AuthorizationParameter.reserved.contains) ?? true
+        }
+    }
+}
+
+/// How the provider returns the response to the redirect URI (OAuth 2.0 Multiple Response Type Encoding Practices).
+enum ResponseMode: String {
+    case query
+    case formPost = "form_post"
+}
+
+/// The members of a begin request that go into the authorization URL.
+struct BrowserRequest {
+    let redirectURI: String
+    /// `nil`: the client's.
+    let scopes: [String]?
+    let responseMode: ResponseMode?
+    let prompt: String?
+    let loginHint: String?
+    let uiLocales: String?
+    let acrValues: String?
+}
+
+/// An authorization request that the provider's settings allow (OpenID Connect Core 1.0, section 3.1.2.1).
+struct AuthorizationRequest {
+    let client: OAuthClient
+    private let browser: BrowserRequest
+    private let scopes: [String]
+    private let responseMode: ResponseMode?
+    /// `nil` if the provider's nonces are not checked.
+    private let nonceForm: NonceMatch?
+    private let usesPKCE: Bool
+    private let issuer: String
+
+    /// - Parameters:
+    ///   - audience: one of the provider's; `nil`: the client that lists the redirect URI.
+    ///   - rules: `nil` if the provider has no clients.
+    /// - Throws: ``Problem/clientNotConfigured``, ``Problem/redirectURINotConfigured``,
+    ///   ``Problem/signInNotSupported``, ``Problem/requestInvalid(_:)``.
+    init(
+        _ browser: BrowserRequest, audience: String?, under policy: ProviderPolicy, _ rules: GrantRules?
+    ) throws(Problem) {
+        guard let rules, let first = rules.clients.first else { throw .clientNotConfigured }
+        if let audience {
+            guard let client = rules.client(audience) else { throw .clientNotConfigured }
+            self.client = client
+        } else {
+            client = rules.clients.first { $0.hasRedirectURI(browser.redirectURI) } ?? first
+        }
+        guard client.hasRedirectURI(browser.redirectURI) else { throw .redirectURINotConfigured }
+        nonceForm = policy.nonce.isChecked ? policy.nonce.accepted.first : nil
+        usesPKCE = rules.usesPKCE
+        issuer = policy.issuer
+        guard !rules.refusesBrowserSignIns,
+            nonceForm != nil || usesPKCE || rules.allowsUnboundCodes
+        else { throw .signInNotSupported }
+        let asked = browser.scopes ?? client.scopes
+        let knowsOpenID = !rules.quirks.contains(.noOpenIDScope)
+        scopes = knowsOpenID && !asked.contains("openid") ? ["openid"] + asked : asked
+        if rules.quirks.contains(.formPostForScopes), !scopes.isEmpty {
+            guard browser.responseMode != .query else {
+                throw .requestInvalid(
+                    "This provider sends its response by POST if scopes are requested; omit response_mode, or send an empty list as scopes."
+                )
+            }
+            responseMode = .formPost
+        } else {
+            responseMode = browser.responseMode
+        }
+        self.browser = browser
+    }
+
+    /// A sign-in with new secrets.
+    ///
+    /// - Throws: ``OpenSSLError`` if the random generator can't be seeded.
+    func begun(at endpoint: AuthorizationEndpoint) throws(OpenSSLError) -> BrowserSignIn {
+        BrowserSignIn(
+            state: try .random(), nonce: nonceForm == nil ? nil : try .random(),
+            verifier: usesPKCE ? try .random() : nil, redirectURI: browser.redirectURI,
+            issuer: issuer, requiresResponseIssuer: endpoint.sendsResponseIssuer)
+    }
+
+    /// The URL to send the browser to.
+    ///
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    func url(
+        at endpoint: AuthorizationEndpoint, for signIn: BrowserSignIn, maximumAge: Int64?,
+        _ digests: borrowing DigestContext
+    ) throws(OpenSSLError) -> String {
+        var url = URLWithQuery(endpoint.url)
+        url.add("response_type", "code")
+        url.add("client_id", client.id)
+        url.add("redirect_uri", browser.redirectURI)
+        url.add("scope", scopes.isEmpty ? nil : scopes.joined(separator: " "))
+        url.add("state", signIn.state.text)
+        if let verifier = signIn.verifier {
+            url.add("code_challenge", try verifier.challenge(digests))
+            url.add("code_challenge_method", "S256")
+        }
+        if let nonce = signIn.nonce, let nonceForm { url.add("nonce", try nonce.text(as: nonceForm, digests)) }
+        url.add("response_mode", responseMode?.rawValue)
+        url.add("max_age", maximumAge.map(String.init))
+        url.add("prompt", browser.prompt)
+        url.add("login_hint", browser.loginHint)
+        url.add("ui_locales", browser.uiLocales)
+        url.add("acr_values", browser.acrValues)
+        for parameter in client.authorizationParameters { url.add(parameter.name, parameter.value) }
+        return url.text
+    }
+}
+
+extension Nonce {
+    /// The nonce in the form that the provider receives.
+    ///
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    func text(as form: NonceMatch, _ digests: borrowing DigestContext) throws(OpenSSLError) -> String {
+        if form == .plain { return text }
+        let digest = try digests.digest(Array(text.utf8).span, with: .sha256)
+        return form == .sha256Hex
+            ? String(hexadecimal: digest.span) : String(decoding: Base64URL.encode(digest), as: UTF8.self)
+    }
+}
+
+/// Builds the query of a URL.
+private struct URLWithQuery {
+    private(set) var text: String
+    private var hasQuery: Bool
+
+    /// - Parameter text: a URL; its own query is kept.
+    init(_ text: String) {
+        self.text = text
+        hasQuery = text.utf8.contains(UInt8(ascii: "?"))
+    }
+
+    /// Adds a parameter; `nil` adds none.
+    mutating func add(_ name: String, _ value: String?) {
+        guard let value else { return }
+        text += (hasQuery ? "&" : "?") + percentEncoded(name) + "=" + percentEncoded(value)
+        hasQuery = true
+    }
+}

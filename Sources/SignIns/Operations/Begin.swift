@@ -1,0 +1,184 @@
+private import Bytes
+package import IDToken
+package import JOSE
+package import OAuth
+package import OpenSSL
+package import Verification
+
+/// The body of `POST /v1/sign-ins`.
+package struct BeginRequest {
+    package let provider: String
+    let audience: String?
+    /// `nil`: a native sign-in.
+    let browser: BrowserRequest?
+    let maximumAuthenticationAgeSeconds: Int64?
+    let expectedSubject: ExpectedSubject?
+    let context: String?
+    let lifetimeSeconds: Int64
+
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    package init(_ object: JSONObject) throws(Problem) {
+        try object.requireOnly(Names.all, in: "request")
+        guard let provider = try object.string(MemberNames.provider, characters: MemberBounds.provider) else {
+            throw .requestInvalid("The request needs the member \"provider\": the id of a configured provider.")
+        }
+        self.provider = provider
+        audience = try object.string(MemberNames.audience, characters: MemberBounds.audience)
+        browser = try Self.browserRequest(object)
+        maximumAuthenticationAgeSeconds = try object.seconds(MemberNames.maxAge)
+        expectedSubject = try ExpectedSubject(of: object)
+        context = try Self.context(object)
+        lifetimeSeconds = try Self.lifetime(object)
+    }
+
+    /// Reads the members for the authorization URL. A native sign-in, which has no such URL, must not have them.
+    ///
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    private static func browserRequest(_ object: JSONObject) throws(Problem) -> BrowserRequest? {
+        guard let redirectURI = try object.string(Names.redirectURI, characters: 1...2048) else {
+            guard let name = Names.ofBrowsers.first(where: { object.kind(of: $0).map { $0 != .null } ?? false }) else {
+                // `null` is an error here too.
+                _ = try object.scopes(Names.scopes)
+                return nil
+            }
+            throw .requestInvalid(
+                "\(name.string) is only valid together with redirect_uri; omit it.")
+        }
+        func text(_ name: JSONName) throws(Problem) -> String? { try object.string(name, characters: 0...255) }
+        return BrowserRequest(
+            redirectURI: redirectURI, scopes: try object.scopes(Names.scopes), responseMode: try responseMode(object),
+            prompt: try text(Names.prompt), loginHint: try text(Names.loginHint),
+            uiLocales: try text(Names.uiLocales), acrValues: try text(Names.acrValues))
+    }
+
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    private static func responseMode(_ object: JSONObject) throws(Problem) -> ResponseMode? {
+        guard let text = try object.string(Names.responseMode, characters: 0...255) else { return nil }
+        guard let mode = ResponseMode(rawValue: text) else {
+            throw .requestInvalid("response_mode must be query or form_post.")
+        }
+        return mode
+    }
+
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    private static func context(_ object: JSONObject) throws(Problem) -> String? {
+        guard let context = try object.string(Names.context, characters: 0...longestContext) else { return nil }
+        guard context.utf8.count <= longestContext else {
+            throw .requestInvalid("context must be at most \(longestContext) bytes of UTF-8.")
+        }
+        return context
+    }
+
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    private static func lifetime(_ object: JSONObject) throws(Problem) -> Int64 {
+        guard let seconds = try object.seconds(Names.expiresIn) else { return 600 }
+        guard lifetimes.contains(seconds) else {
+            throw .requestInvalid(
+                "expires_in must be \(lifetimes.lowerBound) to \(lifetimes.upperBound) seconds; found \(seconds).")
+        }
+        return seconds
+    }
+
+    private static let longestContext = 512
+    private static let lifetimes: ClosedRange<Int64> = 60...3600
+
+    private enum Names {
+        static let redirectURI: JSONName = "redirect_uri"
+        static let context: JSONName = "context"
+        static let expiresIn: JSONName = "expires_in"
+        static let scopes: JSONName = "scopes"
+        static let responseMode: JSONName = "response_mode"
+        static let prompt: JSONName = "prompt"
+        static let loginHint: JSONName = "login_hint"
+        static let uiLocales: JSONName = "ui_locales"
+        static let acrValues: JSONName = "acr_values"
+        /// Members that only a sign-in in a browser has.
+        static let ofBrowsers = [scopes, responseMode, prompt, loginHint, uiLocales, acrValues]
+        static let all =
+            [
+                MemberNames.provider, MemberNames.audience, redirectURI, MemberNames.maxAge, MemberNames.subject,
+                MemberNames.issuer, context, expiresIn,
+            ] + ofBrowsers
+    }
+}
+
+/// A sign-in that has begun: its handle, and what the app or browser has to pass to the provider.
+package struct BegunSignIn {
+    let handle: SealedSignIn
+    /// `nil` if the provider's nonces are not checked.
+    let nonce: (text: String, digest: String)?
+    /// `nil` for a native sign-in.
+    let browser: (state: String, authorizationURL: String)?
+    let expiresAt: UnixTime
+
+    /// - Parameters:
+    ///   - rules: `nil` if the provider has no clients.
+    ///   - endpoint: `nil` if it is not known, because the provider's discovery document has not been read.
+    /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/clientNotConfigured``,
+    ///   ``Problem/redirectURINotConfigured``, ``Problem/signInNotSupported``, ``Problem/requestInvalid(_:)``,
+    ///   ``Problem/providerUnavailable(retryAfterSeconds:limit:)``, and ``Problem/rejected(_:)`` if OpenSSL fails.
+    package init(
+        _ request: BeginRequest, under policy: ProviderPolicy, _ rules: GrantRules?, _ endpoint: AuthorizationEndpoint?,
+        now: UnixTime, sealedBy sealer: SignInSealer, _ digests: borrowing DigestContext
+    ) throws(Problem) {
+        if let audience = request.audience, !policy.audiences.containsExactly(audience) { throw .audienceNotConfigured }
+        guard policy.issuesTokensOfSignIns else { throw .signInNotSupported }
+        var authorization: AuthorizationRequest?
+        if let browser = request.browser {
+            authorization = try AuthorizationRequest(browser, audience: request.audience, under: policy, rules)
+        } else if !policy.nonce.isChecked {
+            throw .signInNotSupported
+        }
+        guard let audience = authorization?.client.id ?? request.audience ?? policy.audiences.first else {
+            throw .signInNotSupported
+        }
+        try request.expectedSubject?.check(against: policy)
+        if authorization != nil, endpoint == nil { throw .endpointUnknown }
+
+        let sealed: SealedSignIn?
+        do throws(OpenSSLError) {
+            let kind: SignIn.Kind
+            if let authorization, let endpoint {
+                let begun = try authorization.begun(at: endpoint)
+                kind = .browser(begun)
+                let url = try authorization.url(
+                    at: endpoint, for: begun, maximumAge: request.maximumAuthenticationAgeSeconds, digests)
+                browser = (begun.state.text, url)
+            } else {
+                kind = .native(try .random())
+                browser = nil
+            }
+            let signIn = SignIn(
+                provider: policy.id, audience: audience, begunAt: now,
+                expiresAt: now.advanced(bySeconds: request.lifetimeSeconds),
+                maximumAuthenticationAgeSeconds: request.maximumAuthenticationAgeSeconds,
+                subject: request.expectedSubject?.subject, issuer: request.expectedSubject?.issuer,
+                context: request.context, kind: kind)
+            sealed = try sealer.seal(signIn, salt: try randomBytes(SignInSealer.saltLength))
+            nonce = try signIn.nonce.map { nonce throws(OpenSSLError) in
+                (nonce.text, try nonce.text(as: .sha256Hex, digests))
+            }
+            expiresAt = signIn.expiresAt
+        } catch {
+            throw .rejected(.cryptographyUnavailable)
+        }
+        guard let sealed else {
+            throw .requestInvalid(
+                "sign_in would exceed \(SealedSignIn.maximumLength) bytes; send a shorter context, subject or redirect_uri."
+            )
+        }
+        handle = sealed
+    }
+
+    /// Writes the response as a JSON object with every member.
+    package func write(to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("sign_in", String(decoding: handle.text, as: UTF8.self))
+        json.member("nonce", nonce?.text)
+        json.member("nonce_sha256", nonce?.digest)
+        json.member("state", browser?.state)
+        json.member("authorization_url", browser?.authorizationURL)
+        json.member("expires_at", expiresAt.seconds)
+        json.endObject()
+    }
+}

@@ -1,0 +1,190 @@
+private import Bytes
+package import IDToken
+package import JOSE
+package import OAuth
+private import OpenSSL
+private import Replay
+package import Verification
+
+/// The body of `POST /v1/sign-ins/finish`.
+package struct FinishRequest {
+    let handle: SealedSignIn
+    let idToken: ArraySlice<UInt8>?
+    let code: String?
+    let accessToken: String?
+    /// `nil` for a native sign-in.
+    let response: BrowserResponse?
+    let redirectURI: String?
+    let clientName: ClientName?
+    let includesClaims: Bool
+
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    package init(_ object: JSONObject) throws(Problem) {
+        try object.requireOnly(Names.all, in: "request")
+        guard let handle = try? object.utf8(Names.signIn) else {
+            throw .requestInvalid("The request needs a member sign_in, the string returned by POST /v1/sign-ins.")
+        }
+        self.handle = SealedSignIn(text: Array(handle))
+        do throws(JSONTypeMismatch) {
+            idToken = try object.utf8(MemberNames.idToken)
+        } catch {
+            guard object.kind(of: MemberNames.idToken) == .null else {
+                throw .requestInvalid("id_token must be a string.")
+            }
+            idToken = nil
+        }
+        code = try object.string(MemberNames.code, characters: MemberBounds.code)
+        accessToken = try object.string(MemberNames.accessToken, characters: MemberBounds.accessToken)
+        response =
+            if let response = object[Names.response], response.kind != .null { try BrowserResponse(response) } else {
+                nil
+            }
+        redirectURI = try object.string(Names.redirectURI, characters: 1...2048)
+        clientName = if let user = object[MemberNames.user], user.kind != .null { try ClientName(user) } else { nil }
+        includesClaims = try object.boolean(MemberNames.includeClaims) ?? false
+    }
+
+    /// Opens the handle.
+    ///
+    /// - Throws: ``Problem/signInInvalid``, ``Problem/signInExpired``, and ``Problem/rejected(_:)`` if OpenSSL fails.
+    package func open(by sealer: SignInSealer, now: UnixTime) throws(Problem) -> OpenedSignIn {
+        let opened: OpenedSignIn?
+        do throws(OpenSSLError) {
+            opened = try sealer.open(handle)
+        } catch {
+            throw .rejected(.cryptographyUnavailable)
+        }
+        // A handle from a clock that was far ahead would outlive its claim, so it could be used twice.
+        guard let opened, opened.content.begunAt <= now.advanced(bySeconds: ClaimEnd.clockTolerance) else {
+            throw .signInInvalid
+        }
+        guard now < opened.content.expiresAt else { throw .signInExpired }
+        return opened
+    }
+
+    private enum Names {
+        static let signIn: JSONName = "sign_in"
+        static let response: JSONName = "response"
+        static let redirectURI: JSONName = "redirect_uri"
+        static let all = [
+            signIn, MemberNames.idToken, MemberNames.code, MemberNames.accessToken, response, redirectURI,
+            MemberNames.user, MemberNames.includeClaims,
+        ]
+    }
+}
+
+/// How an opened sign-in is finished, depending on its kind and on the request.
+package enum FinishPlan {
+    /// By an ID Token alone, or with a code that is only compared with the token's `c_hash`.
+    case token(FinishingSignIn)
+    /// By a code alone, which is exchanged.
+    case code(PendingExchange)
+    /// By an ID Token, after which the code that came with it is exchanged.
+    case tokenThenCode(TokenThenCode)
+}
+
+/// The settings of a sign-in's provider at its finish. They may have changed since the sign-in began.
+package struct FinishRules {
+    let policy: ProviderPolicy
+    /// `nil` if the provider has no clients.
+    let grants: GrantRules?
+    /// Whether the provider says that its responses name the issuer (RFC 9207, section 3); `nil` if its discovery
+    /// document has not been read yet.
+    let sendsResponseIssuer: Bool?
+
+    package init(policy: ProviderPolicy, grants: GrantRules?, sendsResponseIssuer: Bool?) {
+        self.policy = policy
+        self.grants = grants
+        self.sendsResponseIssuer = sendsResponseIssuer
+    }
+}
+
+extension FinishPlan {
+    /// - Throws: ``Problem``. Nothing is used up then.
+    package init(_ signIn: OpenedSignIn, _ request: FinishRequest, under rules: FinishRules) throws(Problem) {
+        let audience = signIn.content.audience
+        guard rules.policy.issuesTokensOfSignIns, rules.policy.audiences.containsExactly(audience) else {
+            throw .signInInvalid
+        }
+        let client = rules.grants?.client(audience)
+        switch signIn.content.kind {
+        case .native:
+            guard rules.policy.nonce.isChecked else { throw .signInInvalid }
+            self = try Self.native(signIn, request, client)
+        case .browser(let browser):
+            guard let grants = rules.grants, let client, client.hasRedirectURI(browser.redirectURI),
+                browser.issuer.isExactly(rules.policy.issuer),
+                browser.isBound(under: rules.policy) || grants.allowsUnboundCodes
+            else { throw .signInInvalid }
+            self = .code(try Self.browser(signIn, browser, request, rules))
+        }
+    }
+
+    /// - Parameter client: `nil` if the audience has no client.
+    private static func native(
+        _ signIn: OpenedSignIn, _ request: FinishRequest, _ client: OAuthClient?
+    ) throws(Problem) -> FinishPlan {
+        guard request.response == nil else {
+            throw .requestInvalid(
+                "response is only valid for sign-ins that began with redirect_uri; send id_token or code.")
+        }
+        if request.idToken == nil, request.code == nil {
+            throw .requestInvalid("The request needs id_token or code, as the app got it from the provider.")
+        }
+        if let uri = request.redirectURI {
+            guard let client else { throw .clientNotConfigured }
+            guard client.hasRedirectURI(uri) else { throw .redirectURINotConfigured }
+        }
+        var code: PendingExchange?
+        if let text = request.code, client != nil {
+            guard let secret = AuthorizationCode(text) else {
+                throw .requestInvalid(
+                    "code must have 1 to \(AuthorizationCode.maximumLength) printable ASCII characters.")
+            }
+            code = PendingExchange(
+                signIn: signIn,
+                // The nonce ties a native code to its sign-in, because the app's SDK does not use our PKCE verifier.
+                request: .code(secret, redirectURI: request.redirectURI, verifier: nil), code: text,
+                clientName: request.clientName, includesClaims: request.includesClaims)
+        }
+        guard let idToken = request.idToken else {
+            guard let code else { throw .clientNotConfigured }
+            return .code(code)
+        }
+        var parameters = signIn.content.parameters(clientName: request.clientName)
+        parameters.accessToken = request.accessToken
+        parameters.code = request.code
+        let verification = VerifyRequest(
+            ofSignIn: idToken, provider: signIn.content.provider, parameters: parameters,
+            includesClaims: request.includesClaims)
+        guard let code else { return .token(FinishingSignIn(signIn: signIn, verification: verification)) }
+        return .tokenThenCode(TokenThenCode(verification: verification, code: code))
+    }
+
+    private static func browser(
+        _ signIn: OpenedSignIn, _ browser: BrowserSignIn, _ request: FinishRequest, _ rules: FinishRules
+    ) throws(Problem) -> PendingExchange {
+        guard request.idToken == nil, request.code == nil, request.accessToken == nil, request.clientName == nil,
+            let response = request.response
+        else {
+            throw .requestInvalid(
+                "This sign-in began with redirect_uri; send response, and omit id_token, code, access_token and user.")
+        }
+        let checked = try response.check(
+            against: browser, context: signIn.content.context, receivedAt: request.redirectURI,
+            requiresIssuer: browser.requiresResponseIssuer ? true : rules.sendsResponseIssuer, rules.policy)
+        var exchange = PendingExchange(
+            signIn: signIn,
+            request: .code(checked.code, redirectURI: browser.redirectURI, verifier: browser.verifier),
+            code: checked.codeText, clientName: checked.name, includesClaims: request.includesClaims)
+        exchange.responseIssuer = checked.issuer
+        return exchange
+    }
+}
+
+extension BrowserSignIn {
+    /// Whether a nonce or a verifier ties the code to this sign-in.
+    fileprivate func isBound(under policy: ProviderPolicy) -> Bool {
+        verifier != nil || (nonce != nil && policy.nonce.isChecked)
+    }
+}

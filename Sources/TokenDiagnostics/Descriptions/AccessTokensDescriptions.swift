@@ -1,0 +1,183 @@
+private import Bytes
+internal import IDToken
+private import JOSE
+
+/// The checks that differ between access tokens and ID Tokens.
+extension CheckDescriptions {
+    /// Describes a check of an access token; `nil` if the description is the same for an ID Token.
+    func accessTokenCheck(
+        _ name: CheckName, _ rejection: Rejection?, _ dialect: AccessTokenDialect, _ scopes: [String]
+    ) -> Check? {
+        switch name {
+        case .header: type(rejection, dialect)
+        case .signer: signer(rejection, dialect)
+        case .tokenKind: isAccessToken(rejection, dialect)
+        case .audience: resourceAudience(rejection)
+        case .client: client(rejection, dialect)
+        case .subject where dialect.serviceNameClaim != nil: userOrMachine(rejection, dialect)
+        case .binding: binding(rejection, dialect)
+        case .scopes: self.scopes(rejection, needed: scopes)
+        default: nil
+        }
+    }
+
+    private func type(_ rejection: Rejection?, _ dialect: AccessTokenDialect) -> Check {
+        let expected = dialect.declaresType ? "typ at+jwt" : "typ at+jwt, JWT or none"
+        let type = token.jws.header.type
+        return made(
+            .header, rejection, passed: "The header is that of an access token.",
+            failed: Diagnosis(
+                dialect.declaresType && (try? checkTokenType(token.jws.header)) != nil
+                    ? "The header does not declare an access token: its typ must be at+jwt (RFC 9068)."
+                    : "The header is not that of an access token.",
+                fix: """
+                    Send the access_token of the provider's response. If the provider never sends typ at+jwt, set the \
+                    matching preset for the provider \(policy.id).
+                    """),
+            expected: expected, found: "typ " + (type.map(Redaction.text) ?? "absent"))
+    }
+
+    private func signer(_ rejection: Rejection?, _ dialect: AccessTokenDialect) -> Check {
+        let header = token.jws.headerObject
+        let found = header?["signer"]?.string
+        let diagnosis: Diagnosis =
+            switch rejection {
+            case .keyNotFound:
+                Diagnosis("The assertion's kid is not a UUID; a load balancer's always is.", fix: Self.forgedHeader)
+            case .claimInvalid(.signer):
+                Diagnosis(
+                    "Another load balancer signed the assertion.",
+                    fix: "If it is yours, set signer of the provider \(policy.id) to its ARN. Otherwise, refuse it.")
+            case .issuerMismatch, .claimInvalid(.expiration):
+                Diagnosis("The assertion's header and payload contradict each other.", fix: Self.forgedHeader)
+            default:
+                Diagnosis("The assertion's header lacks a member that load balancers send.", fix: Self.forgedHeader)
+            }
+        return .checked(
+            .signer, rejection, passed: "The configured load balancer signed the assertion.", failed: diagnosis,
+            expected: dialect.loadBalancer.map(Redaction.text), found: found.map(Redaction.text))
+    }
+
+    private static let forgedHeader = "Refuse it: no load balancer creates such an assertion."
+
+    private func isAccessToken(_ rejection: Rejection?, _ dialect: AccessTokenDialect) -> Check {
+        let markers = dialect.idTokenClaims + [.events]
+        let found = markers.filter(claims.contains).map(\.string)
+        let names = markers.map(\.string).joined(separator: ", ")
+        return .checked(
+            .tokenKind, rejection, passed: "The token has no claim of an ID Token or a notification.",
+            failed: found == [ClaimName.events.string]
+                ? .notification(token)
+                : Diagnosis(
+                    "The token is an ID Token, not an access token: it has \(found.joined(separator: " and ")).",
+                    fix: "Send the access_token of the provider's response here. POST /v1/verify verifies ID Tokens."),
+            expected: "none of \(names)", found: found.isEmpty ? nil : found.joined(separator: ", "))
+    }
+
+    private func resourceAudience(_ rejection: Rejection?) -> Check {
+        let found = claims.texts(.audience)
+        let isConfigured = found.contains { policy.audiences.containsExactly($0) }
+        let diagnosis =
+            if policy.audiences.isEmpty {
+                Diagnosis(
+                    "The token has an audience, but tokens of the provider \(policy.id) must have none.",
+                    fix: "If it is your API's identifier, add it to the audiences of the provider \(policy.id).")
+            } else if isConfigured, let audience = parameters.audience {
+                Diagnosis(
+                    """
+                    The token is for \(Redaction.list(found)), which is configured, but the request accepts only \
+                    \(Redaction.text(audience)).
+                    """,
+                    fix: "Set audience to the identifier of the API that was called, or omit it.")
+            } else {
+                Diagnosis(
+                    "The token is for \(Redaction.list(found)), but the provider \(policy.id) has other audiences.",
+                    fix: """
+                        If it is your API's identifier, add it to the audiences of the provider \(policy.id). \
+                        Otherwise, have the client request a token for this API.
+                        """)
+            }
+        return made(
+            .audience, rejection, passed: "The token is for this API.", failed: diagnosis,
+            expected: expectedAudience, found: found.isEmpty ? nil : Redaction.list(found))
+    }
+
+    private func client(_ rejection: Rejection?, _ dialect: AccessTokenDialect) -> Check {
+        let header = dialect.loadBalancer == nil ? nil : token.jws.headerObject?["client"]?.string
+        let claim = dialect.clientClaims.first(where: claims.hasValue)
+        let found = (header ?? claim.flatMap(claims.text)).map(Redaction.text)
+        guard rejection != nil || found != nil else {
+            return .notAsked(.client, "This provider's access tokens don't have to name a client.")
+        }
+        return made(
+            .client, rejection,
+            passed: policy.authorizedParties.isEmpty
+                ? "The token names its client; the settings accept any (authorized_parties)."
+                : "authorized_parties lists the token's client.",
+            failed: Diagnosis(
+                "The token was issued to a client that authorized_parties of the provider \(policy.id) does not list.",
+                fix: "If the client may call this API, add it to authorized_parties of the provider \(policy.id)."),
+            expected: policy.authorizedParties.isEmpty ? nil : Redaction.list(policy.authorizedParties), found: found)
+    }
+
+    private func userOrMachine(_ rejection: Rejection?, _ dialect: AccessTokenDialect) -> Check {
+        let isMachine = claims.text(.subject)?.isEmpty == true
+        return .checked(
+            .subject, rejection,
+            passed: isMachine
+                ? "The token names a machine, and the settings accept machines." : "The token has a valid sub.",
+            failed: isMachine
+                ? Diagnosis(
+                    "The token is a service token: its sub is empty.",
+                    fix: "If machines may call this API, set service_tokens: true for the provider \(policy.id).")
+                : subjectDiagnosis,
+            expected: expectedSubjectLength, found: fingerprint(of: .subject))
+    }
+
+    private func binding(_ rejection: Rejection?, _ dialect: AccessTokenDialect) -> Check {
+        var methods: [String] = []
+        claims.object[ClaimName.confirmation.json]?.object?.forEachMember { name, _ in methods.append(name) }
+        guard rejection != nil || claims.contains(.confirmation) else {
+            return .passed(.binding, "The token is not bound to a key: it has no cnf.")
+        }
+        return made(
+            .binding, rejection,
+            passed: "The token is bound to a key, and the settings accept it without (unchecked_bindings: true).",
+            failed: Diagnosis(
+                "The token is bound to its client's key (cnf), and nothing proves that the sender has the key.",
+                fix: """
+                    Have the provider issue bearer tokens for this API. If it binds all its tokens, set \
+                    unchecked_bindings: true for the provider \(policy.id) to accept them; a stolen one then passes too.
+                    """),
+            expected: dialect.acceptsUncheckedBindings ? nil : "no cnf",
+            found: methods.isEmpty ? "cnf" : "cnf with \(Redaction.list(methods))")
+    }
+
+    private func scopes(_ rejection: Rejection?, needed: [String]) -> Check {
+        let granted = (try? Authorization.scopes(in: claims)) ?? []
+        let missing = needed.filter { !granted.containsExactly($0) }
+        return made(
+            .scopes, rejection,
+            passed: needed.isEmpty
+                ? "The request requires no scopes." : "The token grants every scope that the request requires.",
+            failed: Diagnosis(
+                "The token does not grant \(Redaction.list(missing)).",
+                fix: """
+                    Have the client request the scope, and check that the provider may grant it to this user and client.
+                    """),
+            expected: needed.isEmpty ? nil : Redaction.list(needed),
+            found: granted.isEmpty ? "no scope" : Redaction.list(granted))
+    }
+}
+
+extension Check {
+    /// Like ``CheckDescriptions/made(_:_:passed:failed:expected:found:)``, but the diagnosis explains every rejection.
+    static func checked(
+        _ name: Name, _ rejection: Rejection?, passed: @autoclosure () -> String,
+        failed diagnosis: @autoclosure () -> Diagnosis,
+        expected: String?, found: String?
+    ) -> Check {
+        guard let rejection else { return .passed(name, passed(), expected: expected, found: found) }
+        return .failed(name, rejection, diagnosis(), expected: expected, found: found)
+    }
+}

@@ -1,0 +1,213 @@
+public import IDToken
+private import JOSE
+
+extension IDTokenVerifier {
+    /// Explains why a string is not a token.
+    ///
+    /// - Parameter rejection: the error that ``IDTokenVerifier/read(_:)`` threw.
+    public func explain(malformed text: ArraySlice<UInt8>, _ rejection: Rejection) -> Explanation {
+        Explanation(
+            [MalformedToken(text).check(rejection)], notReached: "the token can't be read", validSummary: "")
+    }
+
+    /// Explains why a token matches no configured provider.
+    ///
+    /// - Parameters:
+    ///   - policies: the policies of all configured providers.
+    ///   - now: the current time.
+    public func explain(
+        _ token: UnverifiedToken, ofNoneOf policies: [ProviderPolicy], now: UnixTime
+    ) -> Explanation {
+        var check = Check.providerUnknown(token, policies)
+        let cause = Explanation.Cause(check)
+        if token.unverifiedIssuer != nil { check.explanation += Explanation.unverifiedNote }
+        return Explanation(
+            [.wellFormed, check], notReached: "there is no provider whose rules apply", validSummary: "",
+            likelyCause: cause,
+            contents: contents(of: token, now: now))
+    }
+
+    /// Explains why a token is not verified as an ID Token: the provider that its issuer or the request names verifies
+    /// access tokens.
+    public func explain(_ token: UnverifiedToken, ofAccessTokens entry: AccessTokenEntry, now: UnixTime) -> Explanation
+    {
+        Explanation(
+            [.wellFormed, .verifiesAccessTokens(token, entry)], notReached: "the provider verifies no ID Tokens",
+            validSummary: "", contents: contents(of: token, now: now))
+    }
+
+    /// Explains the result of ``IDTokenVerifier/verify(_:with:algorithms:under:expecting:now:)``. Runs the same checks,
+    /// and continues after failures.
+    ///
+    /// - Parameters:
+    ///   - keys: the provider's keys; `nil` if there are none.
+    ///   - isNamed: whether the request named the provider; otherwise, the token's issuer did.
+    ///   - usesNoncesOnce: whether the caller refuses a nonce that was used before. This is not checked here.
+    ///   - others: the policies of all other configured providers.
+    ///   - accessTokens: the provider that verifies access tokens from the token's issuer; `nil` if there is none.
+    ///   - parameters: the parameters of this sign-in.
+    ///   - now: the current time.
+    public func explain(
+        _ token: UnverifiedToken, with keys: ExplainedKeys?, under policy: ProviderPolicy, isNamed: Bool = true,
+        usesNoncesOnce: Bool = false, others: [ProviderPolicy] = [], accessTokens: AccessTokenEntry? = nil,
+        expecting parameters: VerificationParameters, now: UnixTime
+    ) -> Explanation {
+        let recorder = CheckRecorder()
+        let results: CheckResults
+        do throws(Rejection) {
+            results = try runChecks(
+                on: token, with: keys?.set ?? .empty, algorithms: keys?.algorithms ?? .all, under: policy,
+                expecting: parameters, now: now, watchedBy: recorder)
+        } catch {
+            // The recorder never ends a verification.
+            return explain(malformed: [], error)
+        }
+        let descriptions = CheckDescriptions(
+            token: token, kind: .idToken, policy: policy, parameters: parameters, usesNoncesOnce: usesNoncesOnce,
+            keys: keys, others: others, accessTokens: accessTokens, now: now, checker: jwsVerifier.checker,
+            jws: results.jws, nonceMatch: results.nonceMatch)
+        return Explanation(recorder.outcomes, descriptions, isNamed: isNamed, contents: contents(of: token, now: now))
+    }
+
+    /// The contents of a token, with personal values masked.
+    func contents(of token: UnverifiedToken, now: UnixTime) -> TokenContents {
+        TokenContents(token, showingValues: false, now: now, jwsVerifier.checker)
+    }
+}
+
+extension IDTokenVerifier {
+    /// Explains why a string is not an access token.
+    ///
+    /// - Parameter rejection: the error with which it was refused.
+    package func explain(malformedAccessToken text: ArraySlice<UInt8>, _ rejection: Rejection) -> Explanation {
+        Explanation(
+            [MalformedToken(text, as: .accessToken).check(rejection)], of: CheckName.ofAccessTokens,
+            notReached: "the token can't be read",
+            validSummary: "")
+    }
+
+    /// Explains why a token matches no provider with `tokens: access`.
+    ///
+    /// - Parameters:
+    ///   - policies: the policies of all providers with `tokens: access`.
+    ///   - providerOfIDTokens: the ID of the provider that verifies ID Tokens of this issuer; `nil` if there is none.
+    ///   - now: the current time.
+    package func explain(
+        accessToken token: UnverifiedToken, ofNoneOf policies: [ProviderPolicy], providerOfIDTokens: String?,
+        now: UnixTime
+    ) -> Explanation {
+        var check = Check.providerUnknown(token, policies, isAccessToken: true)
+        if let providerOfIDTokens { check = .verifiesIDTokens(token, providerOfIDTokens) }
+        let cause = Explanation.Cause(check)
+        if token.unverifiedIssuer != nil { check.explanation += Explanation.unverifiedNote }
+        return Explanation(
+            [.wellFormed, check], of: CheckName.ofAccessTokens, notReached: "there is no provider whose rules apply",
+            validSummary: "", likelyCause: cause, contents: contents(of: token, now: now))
+    }
+
+    /// Explains the result of verifying an access token. Runs the same checks, and continues after failures.
+    ///
+    /// - Parameters:
+    ///   - keys: the provider's keys; `nil` if there are none.
+    ///   - isNamed: whether the request named the provider; otherwise, the token's issuer did.
+    ///   - others: the policies of all other providers with `tokens: access`.
+    ///   - parameters: the parameters of this request.
+    ///   - now: the current time.
+    package func explain(
+        accessToken token: UnverifiedToken, with keys: ExplainedKeys?, under policy: ProviderPolicy,
+        _ dialect: AccessTokenDialect, isNamed: Bool, others: [ProviderPolicy],
+        expecting parameters: AccessTokenParameters, now: UnixTime
+    ) -> Explanation {
+        let recorder = CheckRecorder()
+        let results: AccessTokenCheckResults
+        do throws(Rejection) {
+            results = try jwsVerifier.runAccessTokenChecks(
+                on: token, with: keys?.set ?? .empty, algorithms: keys?.algorithms ?? .all, under: policy, dialect,
+                expecting: parameters, now: now, watchedBy: recorder)
+        } catch {
+            // The recorder never ends a verification.
+            return explain(malformedAccessToken: [], error)
+        }
+        var described = VerificationParameters()
+        described.audience = parameters.audience
+        described.authenticatedAfter = parameters.authenticatedAfter
+        described.expectedSubject = parameters.expectedSubject
+        let descriptions = CheckDescriptions(
+            token: token, kind: .accessToken(dialect, scopes: parameters.scopes), policy: policy,
+            parameters: described, usesNoncesOnce: false, keys: keys, others: others, accessTokens: nil, now: now,
+            checker: jwsVerifier.checker, jws: results.jws, nonceMatch: nil)
+        return Explanation(recorder.outcomes, descriptions, isNamed: isNamed, contents: contents(of: token, now: now))
+    }
+}
+
+extension Check {
+    /// The token's issuer, or the request, names a provider that verifies only ID Tokens.
+    fileprivate static func verifiesIDTokens(_ token: UnverifiedToken, _ id: String) -> Check {
+        let diagnosis =
+            if case .idToken(let reason) = TokenKindGuess(token) {
+                Diagnosis(
+                    "The token is an ID Token (\(reason)), which the provider \(id) verifies, but access tokens are verified here.",
+                    fix: "Send it to POST /v1/verify.")
+            } else {
+                Diagnosis(
+                    "The provider \(id) verifies only ID Tokens, but access tokens are verified here.",
+                    fix: "To accept its access tokens, add a provider with this issuer and tokens: access.")
+            }
+        return .failed(.provider, .providerUnknown, diagnosis, found: id)
+    }
+}
+
+extension IDTokenVerifier {
+    /// Explains why a string is not a notification.
+    ///
+    /// - Parameter rejection: the error with which it was refused.
+    package func explain(malformedNotification text: ArraySlice<UInt8>, _ rejection: Rejection) -> Explanation {
+        Explanation(
+            [MalformedToken(text, as: .notification).check(rejection)], of: CheckName.ofNotifications,
+            notReached: "the token can't be read", validSummary: "")
+    }
+
+    /// Explains why a notification matches no provider with `notifications`.
+    ///
+    /// - Parameters:
+    ///   - policies: the policies of all providers with `notifications`.
+    ///   - now: the current time.
+    package func explain(
+        notification token: UnverifiedToken, ofNoneOf policies: [ProviderPolicy], now: UnixTime
+    ) -> Explanation {
+        var check = Check.providerUnknown(token, policies)
+        let cause = Explanation.Cause(check)
+        if token.unverifiedIssuer != nil { check.explanation += Explanation.unverifiedNote }
+        return Explanation(
+            [.wellFormed, check], of: CheckName.ofNotifications, notReached: "there is no provider whose rules apply",
+            validSummary: "", likelyCause: cause, contents: contents(of: token, now: now))
+    }
+
+    /// Explains the result of verifying a notification. Runs the same checks, and continues after failures.
+    ///
+    /// - Parameters:
+    ///   - keys: the provider's keys; `nil` if there are none.
+    ///   - isNamed: whether the request named the provider; otherwise, the token's issuer did.
+    ///   - others: the policies of all other providers with `notifications`.
+    ///   - now: the current time.
+    package func explain(
+        notification token: UnverifiedToken, with keys: ExplainedKeys?, under policy: ProviderPolicy,
+        _ rules: NotificationRules, isNamed: Bool, others: [ProviderPolicy], now: UnixTime
+    ) -> Explanation {
+        let recorder = CheckRecorder()
+        let results: NotificationCheckResults
+        do throws(Rejection) {
+            results = try jwsVerifier.runNotificationChecks(
+                on: token, with: keys?.set ?? .empty, algorithms: keys?.algorithms ?? .all, under: policy, rules,
+                now: now, watchedBy: recorder)
+        } catch {
+            // The recorder never ends a verification.
+            return explain(malformedNotification: [], error)
+        }
+        let descriptions = CheckDescriptions(
+            token: token, kind: .notification(rules), policy: policy, parameters: VerificationParameters(),
+            usesNoncesOnce: false, keys: keys, others: others, accessTokens: nil, now: now,
+            checker: jwsVerifier.checker, jws: results.jws, nonceMatch: nil)
+        return Explanation(recorder.outcomes, descriptions, isNamed: isNamed, contents: contents(of: token, now: now))
+    }
+}

@@ -1,0 +1,291 @@
+private import Bytes
+package import HTTP
+internal import IDToken
+package import JOSE
+internal import Keys
+package import NIOCore
+package import TokenDiagnostics
+
+/// The body of `POST /v1/explain`: the request that the answer explains.
+package enum ExplainRequest {
+    /// The body of `POST /v1/verify`.
+    case idToken(VerifyRequest)
+    /// The body of `POST /v1/access-tokens/verify`.
+    case accessToken(AccessTokenRequest)
+    /// The body of `POST /v1/notifications/verify`.
+    case notification(NotificationRequest)
+    /// A token as a gateway would send it to `/v1/forward-auth/{policy}`.
+    case gateway(token: ArraySlice<UInt8>, policy: ArraySlice<UInt8>)
+
+    /// What a token is explained as.
+    package enum Kind: String, CaseIterable, Sendable {
+        case idToken = "id_token"
+        case accessToken = "access_token"
+        case notification
+    }
+
+    /// The member `as` names the kind of the other members. Without it, the member that holds the token does. Unknown
+    /// members are rejected.
+    ///
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    package init(_ object: JSONObject) throws(Problem) {
+        guard object[Names.policy] == nil else {
+            self = try Self.gateway(object)
+            return
+        }
+        switch try Self.kind(of: object) ?? (object[Names.token] == nil ? .idToken : .accessToken) {
+        case .idToken: self = .idToken(try VerifyRequest(object, beside: [Names.as]))
+        case .accessToken: self = .accessToken(try AccessTokenRequest(object, beside: [Names.as]))
+        case .notification: self = .notification(try NotificationRequest(object, beside: [Names.as]))
+        }
+    }
+
+    private static func kind(of object: JSONObject) throws(Problem) -> Kind? {
+        guard let value = object[Names.as], value.kind != .null else { return nil }
+        guard let kind = value.string.flatMap(Kind.init) else {
+            let known = Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .requestInvalid("as must be one of \(known).")
+        }
+        return kind
+    }
+
+    private static func gateway(_ object: JSONObject) throws(Problem) -> ExplainRequest {
+        try object.requireOnly([Names.token, Names.policy], in: "request that names a policy")
+        guard let token = try? object.utf8(Names.token), let policy = try? object.utf8(Names.policy) else {
+            throw .requestInvalid("The request's token and policy must be strings.")
+        }
+        return .gateway(token: token, policy: policy)
+    }
+
+    private enum Names {
+        static let token: JSONName = "token"
+        static let policy: JSONName = "policy"
+        static let `as`: JSONName = "as"
+    }
+}
+
+extension RequestVerifier {
+    /// Prepares the explanation of a request.
+    ///
+    /// - Parameters:
+    ///   - forwardAuth: decides for gateways, with this verifier; `nil` if there are no policies.
+    ///   - deadline: how long to wait for keys.
+    ///   - loop: this verifier's event loop.
+    /// - Returns: a function that creates the explanation.
+    /// - Throws: ``Problem/requestInvalid(_:)`` if there is no such policy.
+    package func explanation(
+        of request: ExplainRequest, _ forwardAuth: ForwardAuth?, until deadline: MonotonicTime, on loop: any EventLoop
+    ) throws(Problem) -> () -> EventLoopFuture<Explained> {
+        switch request {
+        case .idToken(let request): return { self.explain(request, until: deadline, on: loop) }
+        case .accessToken(let request): return { self.explain(request, until: deadline, on: loop) }
+        case .notification(let request): return { self.explain(request, until: deadline, on: loop) }
+        case .gateway(let token, let policy):
+            guard let forwardAuth, let rule = forwardAuth.rule(named: policy) else {
+                throw .requestInvalid(
+                    "The request's policy is not the id of a policy of forward_auth, byte for byte; correct it, or add the policy."
+                )
+            }
+            return { forwardAuth.explain(token, by: rule, until: deadline, on: loop) }
+        }
+    }
+
+    /// Explains the verdict of ``verify(_:at:)``, and fetches keys in the same cases.
+    ///
+    /// - Parameters:
+    ///   - deadline: how long to wait for keys.
+    ///   - loop: this verifier's event loop.
+    private func explain(
+        _ request: VerifyRequest, until deadline: MonotonicTime, on loop: any EventLoop
+    ) -> EventLoopFuture<Explained> {
+        judged(until: deadline, on: loop) { self.verify(request, at: $0) }.assumeIsolated().map { status, verdict in
+            Explained(verdict.provider) { () throws(Problem) in
+                try self.explain(request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
+            }
+        }.nonisolated()
+    }
+
+    /// An explanation, or an error in the request rather than the token; and the number of the token's provider.
+    package struct Explained {
+        package let answer: Result<ExplainAnswer, Problem>
+        package let provider: Int?
+
+        init(_ provider: Int?, _ explain: () throws(Problem) -> ExplainAnswer) {
+            self.provider = provider
+            do throws(Problem) { answer = .success(try explain()) } catch { answer = .failure(error) }
+        }
+    }
+
+    /// Waits for a fetch that could help. Returns the state of the provider's keys afterwards, `nil` if there is no
+    /// provider, and the verdict on the token.
+    func judged<Answer: Sendable>(
+        until deadline: MonotonicTime, on loop: any EventLoop,
+        verifying verify: @escaping (VerificationTime) -> Outcome<Answer>
+    ) -> EventLoopFuture<(KeyStatus?, Verdict<Answer>)> {
+        let outcome = verify(.now())
+        let slot = outcome.provider.flatMap { slots[$0] }
+        let decided: EventLoopFuture<Verdict<Answer>>
+        switch outcome {
+        case .decided(let verdict):
+            // A rejected header needs no keys. But an explanation also covers the signature, so it waits for a fetch in
+            // progress.
+            let waits =
+                slot?.delivered.snapshot == nil && verdict.problem?.code != Rejection.Code.tokenMalformed.rawValue
+            let fetched = slot.flatMap {
+                waits ? $0.provider.keys.wait(for: .anyKeys(mayFetch: false), judgedBy: 0, until: deadline) : nil
+            }
+            decided = fetched?.hop(to: loop).map { _ in verdict } ?? loop.makeSucceededFuture(verdict)
+        case .pending(let wait):
+            decided = waitForKeys(wait, until: deadline, on: loop) { verify(.now()) }
+        }
+        guard let keys = slot?.provider.keys else { return decided.map { (nil, $0) } }
+        return decided.flatMap { verdict in keys.status().map { ($0, verdict) } }.hop(to: loop)
+    }
+
+    /// - Parameters:
+    ///   - status: the state of the provider's keys; `nil` if there is no provider.
+    ///   - verdict: why the token was rejected; `nil` if it was not.
+    ///   - now: in Unix seconds.
+    /// - Throws: ``Problem/providerUnknown`` if the request names an unknown provider,
+    ///   ``Problem/audienceNotConfigured``, ``Problem/requestInvalid(_:)``: errors in the request rather than the
+    ///   token.
+    private func explain(
+        _ request: VerifyRequest, _ status: KeyStatus?, verdict: Problem?, now: Int64
+    ) throws(Problem) -> ExplainAnswer {
+        let named = request.provider.flatMap(ofIDTokens.named).flatMap { slots[$0] }?.provider
+        let namedOfAccessTokens = request.provider.flatMap(ofAccessTokens.named).flatMap { slots[$0] }
+        if request.provider != nil, named == nil, namedOfAccessTokens == nil {
+            throw unknownProvider(named: request.provider)
+        }
+        let token: UnverifiedToken
+        do throws(Rejection) {
+            token = try verifier.read(request.idToken)
+        } catch {
+            return ExplainAnswer(
+                explanation: verifier.explain(malformed: request.idToken, error),
+                provider: named?.policy.id, keys: status, time: now)
+        }
+        let ofIssuersAccessTokens = token.unverifiedIssuer.flatMap { ofAccessTokens.withIssuer($0, slots) }
+        let accessTokens = (namedOfAccessTokens ?? ofIssuersAccessTokens.flatMap { slots[$0] })?.entry(
+            for: token, now: UnixTime(seconds: now))
+        let policies = providers.map(\.provider).filter { $0.accessTokens == nil }.map(\.policy)
+        let ofIssuer = token.unverifiedIssuer.flatMap { ofIDTokens.withIssuer($0, slots) }.flatMap { slots[$0] }
+        if let accessTokens, named == nil, namedOfAccessTokens != nil || ofIssuer == nil {
+            return ExplainAnswer(
+                explanation: verifier.explain(token, ofAccessTokens: accessTokens, now: UnixTime(seconds: now)),
+                provider: accessTokens.id, keys: nil, time: now)
+        }
+        guard let provider = named ?? ofIssuer?.provider else {
+            return ExplainAnswer(
+                explanation: verifier.explain(token, ofNoneOf: policies, now: UnixTime(seconds: now)), provider: nil,
+                keys: nil, time: now)
+        }
+        let policy = provider.policy
+        try request.check(against: policy)
+        let explanation = verifier.explain(
+            token,
+            with: ExplainedKeys(status, onceDecided: verdict, now: now),
+            under: policy,
+            isNamed: named != nil, usesNoncesOnce: provider.usesNoncesOnce,
+            others: policies.filter { !$0.id.isExactly(policy.id) }, accessTokens: accessTokens,
+            expecting: request.parameters, now: UnixTime(seconds: now))
+        return ExplainAnswer(explanation: explanation, provider: policy.id, keys: status, time: now)
+    }
+}
+
+extension RequestVerifier.ProviderSlot {
+    /// Describes this provider as a verifier of access tokens, and whether the token's claims fit it; `nil` if the
+    /// provider verifies ID Tokens.
+    fileprivate func entry(for token: UnverifiedToken, now: UnixTime) -> AccessTokenEntry? {
+        provider.accessTokens.map { dialect in
+            AccessTokenEntry(
+                id: policy.id, fits: token.wouldPassClaims(ofAccessTokenUnder: policy, dialect, now: now))
+        }
+    }
+}
+
+extension ExplainedKeys {
+    /// `nil` if the provider has no keys that may be used now.
+    ///
+    /// - Parameter verdict: why the token was rejected; `nil` if it was not.
+    init?(_ status: KeyStatus?, onceDecided verdict: Problem?, now: Int64) {
+        guard let status, let snapshot = status.snapshot, snapshot.isUsable(at: status.now) else { return nil }
+        self.init(
+            set: snapshot.keys, algorithms: snapshot.algorithms,
+            fetchedAt: UnixTime(seconds: snapshot.fetchedAtUnixSeconds),
+            nextFetchAt: status.nextFetchAt(unixSeconds: now).map(UnixTime.init(seconds:)),
+            clockOffsetSeconds: snapshot.clockOffsetSeconds,
+            fetchFailure: status.lastFailure?.message, isMissingKey: verdict?.code == "keys_unavailable")
+    }
+}
+
+/// The answer of `POST /v1/explain`: the result of each check, and the state of the provider's keys.
+package struct ExplainAnswer {
+    package let explanation: Explanation
+    /// The ID of the provider whose rules applied; `nil` if there was none.
+    let provider: String?
+    let keys: KeyStatus?
+    /// The time with which the token's times were compared, in Unix seconds.
+    let time: Int64
+
+    /// Writes the answer as a JSON object that always has every member.
+    package func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.member("valid", explanation.isValid)
+            json.member("provider", provider)
+            json.member("code", explanation.refusal?.code)
+            json.member("summary", explanation.summary)
+            json.name("likely_cause")
+            if let cause = explanation.likelyCause { write(cause, to: &json) } else { json.null() }
+            json.member("time", time)
+            json.objects("checks", explanation.checks) { json, check in
+                json.member("name", check.name.rawValue)
+                json.member("state", check.state.name)
+                json.member("code", check.refusal?.code)
+                json.member("expected", check.expected)
+                json.member("found", check.found)
+                json.member("explanation", check.explanation)
+                json.member("fix", check.fix)
+            }
+            json.name("keys")
+            if let keys { write(keys, to: &json) } else { json.null() }
+            json.name("token")
+            if let contents = explanation.contents { contents.write(to: &json) } else { json.null() }
+        }
+    }
+
+    private func write(_ cause: Explanation.Cause, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("check", cause.check.rawValue)
+            json.member("explanation", cause.explanation)
+            json.member("fix", cause.fix)
+        }
+    }
+
+    private func write(_ keys: KeyStatus, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("state", KeyState(keys.snapshot, at: keys.now).rawValue)
+            json.member("source", keys.snapshot?.source.rawValue)
+            json.member("fetched_at", keys.snapshot?.fetchedAtUnixSeconds)
+            json.member("next_fetch_at", keys.nextFetchAt(unixSeconds: time))
+            json.member("clock_offset_seconds", keys.snapshot?.clockOffsetSeconds)
+            json.name("last_error")
+            keys.writeLastError(to: &json)
+        }
+    }
+}
+
+extension TokenContents {
+    /// Writes a token's header and claims as a JSON object.
+    package func write(to json: inout JSONWriter) {
+        json.object { json in
+            for (name, members) in [("header", header), ("claims", claims)] as [(StaticString, [Member])] {
+                json.objects(name, members) { json, member in
+                    json.member("name", member.name)
+                    json.member("value", member.value)
+                    json.member("masked", member.isMasked)
+                }
+            }
+        }
+    }
+}

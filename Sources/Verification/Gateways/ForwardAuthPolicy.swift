@@ -1,0 +1,80 @@
+package import IDToken
+
+/// The conditions under which a gateway may let a request pass, and the header fields that it then forwards.
+package struct ForwardAuthPolicy: Sendable, Equatable {
+    /// The third segment of the path that the gateway requests, byte for byte.
+    package var id: String
+    /// The IDs of the providers whose tokens are accepted. No two of them have the same issuer.
+    package var providers: [String]
+    /// Where to look for the token. The first source that the request contains is used.
+    package var sources: [TokenSource]
+    package var requirements: Requirements
+    /// The header fields of a response that lets the request pass. All of them are always sent.
+    package var headers: [IdentityHeader]
+    /// Whether the gateway must send an API key of its own.
+    package var requiresKey: Bool
+    /// Whether Envoy is told to remove the token from the request that it forwards.
+    package var stripsToken: Bool
+
+    package init(
+        id: String, providers: [String], sources: [TokenSource] = [.bearer], requirements: Requirements = .init(),
+        headers: [IdentityHeader] = IdentityHeader.usual, requiresKey: Bool = true, stripsToken: Bool = false
+    ) {
+        self.id = id
+        self.providers = providers
+        self.sources = sources
+        self.requirements = requirements
+        self.headers = headers
+        self.requiresKey = requiresKey
+        self.stripsToken = stripsToken
+    }
+
+    /// Checks the requirements, and returns the header fields that tell the backend who sent the request.
+    ///
+    /// - Returns: the fields of the response, each name once.
+    /// - Throws: ``Denial/scopeMissing(needed:)``, ``Denial/requirementNotMet``, ``Denial/groupsOverage``,
+    ///   ``Denial/valuesTooLong``.
+    package func fields(
+        for token: GatewayToken, now: UnixTime, clockSkewSeconds: Int64
+    ) throws(Denial) -> [(name: String, value: String)] {
+        try requirements.check(token, now: now, clockSkewSeconds: clockSkewSeconds)
+        guard var fields = values(of: token) else { throw .valuesTooLong }
+        if stripsToken { fields.append((Self.strippingField, sources.compactMap(\.headerName).joined(separator: ","))) }
+        return fields
+    }
+
+    /// Whether the values of ``headers`` fit into a response.
+    package func fits(_ token: GatewayToken) -> Bool { values(of: token) != nil }
+
+    /// - Returns: `nil` if the values are longer than ``maximumValuesLength``.
+    private func values(of token: GatewayToken) -> [(name: String, value: String)]? {
+        var fields: [(name: String, value: String)] = []
+        fields.reserveCapacity(headers.count + 1)
+        var length = 0
+        let identity = token.identity
+        for header in headers {
+            let value = header.value.text(of: token, identity)
+            length += value.utf8.count
+            fields.append((header.name, value))
+        }
+        return length <= Self.maximumValuesLength ? fields : nil
+    }
+
+    /// The limit on the total length of all values, in bytes.
+    package static let maximumValuesLength = 4096
+
+    /// Names the fields that Envoy removes before it forwards the request.
+    ///
+    /// - Source: Envoy, ext_authz filter, "x-envoy-auth-headers-to-remove".
+    private static let strippingField = "x-envoy-auth-headers-to-remove"
+}
+
+/// The settings for requests from gateways.
+package struct ForwardAuthSettings: Sendable, Equatable {
+    /// If empty, `/v1/forward-auth/{policy}` responds with 404.
+    package var policies: [ForwardAuthPolicy] = []
+    /// How long a request waits for keys. The shipped gateway configurations wait 200 ms for the whole response.
+    package var keysTimeoutMilliseconds: Int64 = 100
+
+    package init() {}
+}

@@ -1,0 +1,135 @@
+private import Bytes
+package import IDToken
+package import JOSE
+
+/// The body of `POST /v1/notifications/verify`.
+package struct NotificationRequest: Sendable {
+    let token: ArraySlice<UInt8>
+    let provider: String?
+
+    /// Reads `token` or `payload`. Apple sends the body `{"payload": "…"}`: a backend may forward this body unchanged,
+    /// or send it as the value of `payload`.
+    ///
+    /// - Parameter others: names of members that belong to something else.
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    package init(_ object: JSONObject, beside others: [JSONName] = []) throws(Problem) {
+        try object.requireOnly([MemberNames.provider, Names.token, Names.payload] + others, in: "request")
+        provider = try object.string(MemberNames.provider, characters: MemberBounds.provider)
+        let token = try object.text(Names.token)
+        switch (token, try Self.payload(of: object)) {
+        case (let token?, nil), (nil, let token?): self.token = token
+        case (nil, nil), (_?, _?):
+            throw .requestInvalid("The request needs either token, a string, or payload, the body that Apple sent.")
+        }
+    }
+
+    private static func payload(of object: JSONObject) throws(Problem) -> ArraySlice<UInt8>? {
+        guard let body = object[Names.payload]?.object else { return try object.text(Names.payload) }
+        guard body.count == 1, let token = try? body.utf8(Names.payload) else {
+            throw .requestInvalid("payload must be a string, or the object {\"payload\": \"…\"} that Apple sent.")
+        }
+        return token
+    }
+
+    private enum Names {
+        static let token: JSONName = "token"
+        static let payload: JSONName = "payload"
+    }
+}
+
+extension JSONObject {
+    /// A string as UTF-8; `nil` if it is absent or `null`.
+    ///
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    fileprivate func text(_ name: JSONName) throws(Problem) -> ArraySlice<UInt8>? {
+        do throws(JSONTypeMismatch) {
+            return try utf8(name)
+        } catch {
+            if kind(of: name) == .null { return nil }
+            throw .requestInvalid("\(name.string) must be a string.")
+        }
+    }
+}
+
+/// Verifies notifications. Keys and waiting work as for ID Tokens.
+extension RequestVerifier {
+    /// Verifies a notification: the request, the token's form, then all checks.
+    package func verify(_ request: NotificationRequest, at now: VerificationTime) -> Outcome<NotificationAnswer> {
+        var index = request.provider.flatMap(ofIDTokens.named)
+        do throws(Problem) {
+            if let named = request.provider, index == nil { throw unknownProvider(named: named) }
+            if let slot = index.flatMap({ slots[$0] }), slot.provider.notifications == nil {
+                throw .notificationsNotConfigured
+            }
+            let token: UnverifiedToken
+            do throws(Rejection) {
+                token = try verifier.read(request.token)
+            } catch {
+                throw .rejected(error, of: .notification)
+            }
+            if index == nil { index = token.unverifiedIssuer.flatMap(self.index(ofNotificationIssuer:)) }
+            guard let index, let slot = slots[index] else { throw .providerUnknown() }
+            guard let rules = slot.provider.notifications else { throw .notificationsNotConfigured }
+            return try attempt(token, index, slot, rules, now)
+        } catch {
+            return .decided(.refused(error, provider: index))
+        }
+    }
+
+    /// Searches the issuers of all providers, then the alternative issuers that only notifications use.
+    private func index(ofNotificationIssuer issuer: String) -> Int? {
+        ofIDTokens.withIssuer(issuer, slots)
+            ?? slots.firstIndex { $0?.provider.notifications?.issuers.containsExactly(issuer) == true }
+    }
+
+    /// - Throws: ``Problem/rejected(_:of:)``.
+    private func attempt(
+        _ token: UnverifiedToken, _ index: Int, _ slot: ProviderSlot, _ rules: NotificationRules,
+        _ now: VerificationTime
+    ) throws(Problem) -> Outcome<NotificationAnswer> {
+        let policy = slot.policy
+        let jwsVerifier = verifier.jwsVerifier
+        return try attempt(token, index, slot, now, of: .notification) {
+            token.wouldPassClaims(ofNotificationUnder: policy, rules, now: now.wall)
+        } checkingHeader: { () throws(Rejection) in
+            try jwsVerifier.checkNotificationHeader(token, allowing: policy.algorithms ?? .all)
+        } verifying: { keys throws(Rejection) in
+            let notification = try jwsVerifier.verifyNotification(
+                token, with: keys.keys, algorithms: keys.algorithms, under: policy, rules, now: now.wall)
+            return NotificationAnswer(
+                provider: policy.id, notification: notification, keys: keys.used(at: now.monotonic))
+        }
+    }
+}
+
+/// The answer for a verified notification: who sent it, its events, and the keys that were used.
+package struct NotificationAnswer: TokenAnswer {
+    let provider: String
+    package let notification: VerifiedNotification
+    let keys: KeysUsed
+
+    package func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.object("notification") { json in
+                json.member("provider", provider)
+                json.member("issuer", notification.issuer)
+                json.member("kind", notification.kind.rawValue)
+                json.member("id", notification.id)
+                json.member("issued_at", notification.issuedAt.seconds)
+            }
+            json.objects("events", notification.events) { json, event in
+                json.member("type", event.type.rawValue)
+                json.member("subject", event.subject)
+                json.member("session_id", event.sessionID)
+                json.member("email", event.email)
+                json.member("is_private_email", event.isPrivateEmail)
+                json.member("occurred_at", event.occurredAt?.seconds)
+                json.member("reason", event.reason)
+                json.name("data")
+                json.raw(event.data[...])
+            }
+            json.name("keys")
+            keys.write(to: &json)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+private import Bytes
+internal import HTTP
+internal import IDToken
+internal import Keys
+internal import NIOCore
+internal import TokenDiagnostics
+
+extension RequestVerifier {
+    /// Explains the answer of `POST /v1/access-tokens/verify`, and fetches keys in the same cases.
+    ///
+    /// - Parameters:
+    ///   - deadline: how long to wait for keys.
+    ///   - loop: this verifier's event loop.
+    func explain(
+        _ request: AccessTokenRequest, until deadline: MonotonicTime, on loop: any EventLoop
+    ) -> EventLoopFuture<Explained> {
+        judged(until: deadline, on: loop) { self.verify(request, at: $0) }.assumeIsolated().map { status, verdict in
+            Explained(verdict.provider) { () throws(Problem) in
+                try self.explain(request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
+            }
+        }.nonisolated()
+    }
+
+    /// - Parameters:
+    ///   - status: the state of the provider's keys; `nil` if there is no provider.
+    ///   - verdict: why the token was rejected; `nil` if it was not.
+    ///   - now: in Unix seconds.
+    /// - Throws: ``Problem/providerUnknown``, ``Problem/audienceNotConfigured``, ``Problem/requestInvalid(_:)``: errors
+    ///   in the request rather than the token.
+    private func explain(
+        _ request: AccessTokenRequest, _ status: KeyStatus?, verdict: Problem?, now: Int64
+    ) throws(Problem) -> ExplainAnswer {
+        let named = request.provider.flatMap(ofAccessTokens.named)
+        let namedOfIDTokens = request.provider.flatMap(ofIDTokens.named)
+        if request.provider != nil, named == nil, namedOfIDTokens == nil {
+            throw unknownProvider(named: request.provider)
+        }
+        let (token, index): (UnverifiedToken, Int?)
+        do throws(Rejection) {
+            (token, index) = try read(request.token, ofProvider: named, among: ofAccessTokens)
+        } catch {
+            return ExplainAnswer(
+                explanation: verifier.explain(malformedAccessToken: request.token, error),
+                provider: named.flatMap { slots[$0]?.policy.id }, keys: status, time: now)
+        }
+        let others = slots.compactMap { $0?.provider.accessTokens == nil ? nil : $0?.policy }
+        guard let index, namedOfIDTokens == nil || named != nil, let slot = slots[index],
+            let dialect = slot.provider.accessTokens
+        else {
+            let ofIDs = namedOfIDTokens ?? token.unverifiedIssuer.flatMap { ofIDTokens.withIssuer($0, slots) }
+            let explanation = verifier.explain(
+                accessToken: token, ofNoneOf: others,
+                providerOfIDTokens: ofIDs.flatMap { slots[$0]?.policy.id }, now: UnixTime(seconds: now))
+            return ExplainAnswer(explanation: explanation, provider: nil, keys: nil, time: now)
+        }
+        try request.check(against: slot.policy)
+        let explanation = verifier.explain(
+            accessToken: token, with: ExplainedKeys(status, onceDecided: verdict, now: now), under: slot.policy,
+            dialect, isNamed: named != nil, others: others.filter { !$0.id.isExactly(slot.policy.id) },
+            expecting: request.parameters, now: UnixTime(seconds: now))
+        return ExplainAnswer(explanation: explanation, provider: slot.policy.id, keys: status, time: now)
+    }
+}
+
+extension RequestVerifier {
+    /// Explains the answer of `POST /v1/notifications/verify`, and fetches keys in the same cases.
+    ///
+    /// - Parameters:
+    ///   - deadline: how long to wait for keys.
+    ///   - loop: this verifier's event loop.
+    func explain(
+        _ request: NotificationRequest, until deadline: MonotonicTime, on loop: any EventLoop
+    ) -> EventLoopFuture<Explained> {
+        judged(until: deadline, on: loop) { self.verify(request, at: $0) }.assumeIsolated().map { status, verdict in
+            Explained(verdict.provider) { () throws(Problem) in
+                try self.explain(request, status, verdict, now: SystemClocks.unixSeconds())
+            }
+        }.nonisolated()
+    }
+
+    /// - Parameters:
+    ///   - status: the state of the provider's keys; `nil` if there is no provider.
+    ///   - now: in Unix seconds.
+    /// - Throws: ``Problem/providerUnknown`` if the request names an unknown provider,
+    ///   ``Problem/notificationsNotConfigured``: errors in the request or the settings rather than the token.
+    private func explain(
+        _ request: NotificationRequest, _ status: KeyStatus?, _ verdict: Verdict<NotificationAnswer>, now: Int64
+    ) throws(Problem) -> ExplainAnswer {
+        if verdict.problem == .notificationsNotConfigured { throw .notificationsNotConfigured }
+        if request.provider != nil, case .providerUnknown? = verdict.problem {
+            throw unknownProvider(named: request.provider)
+        }
+        let time = UnixTime(seconds: now)
+        let slot = verdict.provider.flatMap { slots[$0] }
+        let token: UnverifiedToken
+        do throws(Rejection) {
+            token = try verifier.read(request.token)
+        } catch {
+            return ExplainAnswer(
+                explanation: verifier.explain(malformedNotification: request.token, error), provider: slot?.policy.id,
+                keys: status, time: now)
+        }
+        let accepting = slots.compactMap { $0?.provider.notifications == nil ? nil : $0?.policy }
+        guard let slot, let rules = slot.provider.notifications else {
+            return ExplainAnswer(
+                explanation: verifier.explain(notification: token, ofNoneOf: accepting, now: time), provider: nil,
+                keys: nil, time: now)
+        }
+        let explanation = verifier.explain(
+            notification: token, with: ExplainedKeys(status, onceDecided: verdict.problem, now: now),
+            under: slot.policy, rules, isNamed: request.provider != nil,
+            others: accepting.filter { !$0.id.isExactly(slot.policy.id) }, now: time)
+        return ExplainAnswer(explanation: explanation, provider: slot.policy.id, keys: status, time: now)
+    }
+}

@@ -1,0 +1,136 @@
+package import HTTP
+internal import IDToken
+internal import Keys
+package import NIOCore
+
+/// Handles tokens for which the current keys can't give a final verdict.
+extension RequestVerifier {
+    /// A verdict, or the keys to wait for, because newer keys could change the verdict.
+    package enum Outcome<Answer> {
+        case decided(Verdict<Answer>)
+        case pending(KeyWait)
+
+        /// The number of the token's provider; `nil` if there is none.
+        package var provider: Int? {
+            switch self {
+            case .decided(let verdict): verdict.provider
+            case .pending(let wait): wait.provider
+            }
+        }
+    }
+
+    /// The reason why a request waits for newer keys.
+    package struct KeyWait {
+        let keys: KeyStore
+        /// The kind of fetch that could help.
+        let need: KeyStore.StateMachine.FetchReason
+        /// The version of the keys that gave the current verdict.
+        let version: Int
+        /// Whether the token's key may have been published since the last fetch. If so and the provider can't be
+        /// reached, the token's validity is unknown. If not, the verdict with the current keys is final.
+        let isMissingKey: Bool
+        let provider: Int
+        /// The verdict with the current keys.
+        let currentProblem: Problem
+    }
+
+    /// Verifies a token of any kind with the current keys, and waits for newer keys only if they could change the
+    /// verdict.
+    ///
+    /// A token that can be rejected without keys is rejected at once. Keys are fetched only for a token that could
+    /// pass.
+    ///
+    /// - Parameters:
+    ///   - kind: the expected kind of token.
+    ///   - couldPass: whether the token's unverified claims would pass.
+    ///   - checkHeader: the checks that need no keys.
+    /// - Throws: the problem for a rejection that no newer keys could change.
+    @inline(__always)
+    func attempt<Answer>(
+        _ token: UnverifiedToken, _ index: Int, _ slot: ProviderSlot, _ now: VerificationTime,
+        of kind: Problem.TokenKind, couldPass: () -> Bool,
+        checkingHeader checkHeader: () throws(Rejection) -> Void,
+        verifying verify: (LoopKeySnapshot.Latest) throws(Rejection) -> Answer
+    ) throws(Problem) -> Outcome<Answer> {
+        guard let keys = slot.keys(usableAt: now.monotonic) else {
+            do throws(Rejection) { try checkHeader() } catch { throw .rejected(error, of: kind) }
+            return .pending(KeyWait(without: slot, index, mayFetch: couldPass()))
+        }
+        do throws(Rejection) {
+            return .decided(.verified(try verify(keys), provider: index))
+        } catch {
+            let problem = Problem.rejected(error, of: kind)
+            guard let need = need(after: error, token, keys.snapshot, slot.policy, now.monotonic), couldPass() else {
+                throw problem
+            }
+            return .pending(
+                KeyWait(
+                    keys: slot.provider.keys, need: need, version: keys.snapshot.version,
+                    isMissingKey: error == .keyNotFound || !(token.keyID.map(keys.snapshot.hasKey) ?? true),
+                    provider: index, currentProblem: problem))
+        }
+    }
+
+    /// The kind of fetch that could change a rejection; `nil` if none could.
+    ///
+    /// If a token names no key, all suitable keys are tried. If none verifies the token, the provider may have rotated
+    /// its key: without a `kid`, the token does not show this. A provider may also replace the key that a token names,
+    /// even with one of another type. If the algorithms come from the provider's own metadata, the provider may have
+    /// started to use another one.
+    private func need(
+        after rejection: Rejection, _ token: UnverifiedToken, _ snapshot: KeySnapshot, _ policy: ProviderPolicy,
+        _ now: MonotonicTime
+    ) -> KeyStore.StateMachine.FetchReason? {
+        switch (rejection, token.keyID) {
+        case (.keyNotFound, let keyID?) where !snapshot.hasKey(keyID): .key(keyID)
+        // The store would decide the same, but during a flood of forged tokens, each would cost a hop to the store's
+        // loop.
+        case (.keyNotFound, let keyID?), (.keyUnsuitable, let keyID?), (.signatureInvalid, let keyID?):
+            snapshot.isConfirmed(at: now) ? nil : .replacedKey(keyID)
+        case (.keyNotFound, nil), (.keyUnsuitable, nil), (.signatureInvalid, nil): .newerKeys
+        case (.algorithmNotAllowed, _): policy.algorithms == nil && token.algorithm != nil ? .newerKeys : nil
+        default: nil
+        }
+    }
+
+    /// Waits for the provider's shared fetch, which runs on another loop, then verifies again.
+    ///
+    /// - Parameters:
+    ///   - loop: this verifier's event loop.
+    ///   - verifyAgain: the verification whose outcome is pending.
+    package func waitForKeys<Answer: Sendable>(
+        _ wait: KeyWait, until deadline: MonotonicTime, on loop: any EventLoop,
+        verifyingAgain verifyAgain: @escaping () -> Outcome<Answer>
+    ) -> EventLoopFuture<Verdict<Answer>> {
+        func refused(_ problem: Problem) -> EventLoopFuture<Verdict<Answer>> {
+            loop.makeCompletedFuture(.success(.refused(problem, provider: wait.provider)))
+        }
+        let outcome = wait.keys.wait(for: wait.need, judgedBy: wait.version, until: deadline).hop(to: loop)
+        return outcome.assumeIsolated().flatMap { outcome in
+            switch outcome {
+            case .unchanged: return refused(wait.currentProblem)
+            case .unavailable(let retryAfter):
+                // A rejection would be final, but the token may be valid: its key could not be fetched.
+                let unavailable = Problem.keysUnavailable(retryAfterSeconds: max(retryAfter.secondsRoundedUp, 1))
+                return refused(wait.isMissingKey ? unavailable : wait.currentProblem)
+            case .refreshed, .retry: break
+            }
+            switch verifyAgain() {
+            case .decided(let verdict): return loop.makeCompletedFuture(.success(verdict))
+            case .pending(let next):
+                guard outcome == .retry else { return refused(next.currentProblem) }
+                // This terminates: each round uses newer keys, and the deadline applies to all rounds.
+                return self.waitForKeys(next, until: deadline, on: loop, verifyingAgain: verifyAgain)
+            }
+        }.nonisolated()
+    }
+}
+
+extension RequestVerifier.KeyWait {
+    /// Waits for a provider's first usable keys.
+    fileprivate init(without slot: RequestVerifier.ProviderSlot, _ index: Int, mayFetch: Bool) {
+        self.init(
+            keys: slot.provider.keys, need: .anyKeys(mayFetch: mayFetch), version: slot.keys?.snapshot.version ?? 0,
+            isMissingKey: true, provider: index, currentProblem: .keysUnavailable(retryAfterSeconds: 1))
+    }
+}

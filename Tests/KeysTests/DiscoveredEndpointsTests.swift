@@ -1,0 +1,69 @@
+import HTTP
+import Keys
+import Synchronization
+import Testing
+import TestSupport
+
+@Suite struct DiscoveredEndpointsTests {
+    private func endpoints(_ members: String, allowingHTTP: Bool = false) throws -> DiscoveredEndpoints {
+        let json = #"{"issuer":"https://a.example","jwks_uri":"https://a.example/keys"\#(members)}"#
+        return try ProviderMetadata(Array(json.utf8), issuer: "https://a.example", allowingHTTP: allowingHTTP).endpoints
+    }
+
+    @Test func `all that a document names`() throws {
+        let found = try endpoints(
+            """
+            ,"authorization_endpoint":"https://a.example/authorize?a=b","token_endpoint":"https://A.example/token",
+            "revocation_endpoint":"https://a.example/revoke","userinfo_endpoint":"https://a.example/user",
+            "authorization_response_iss_parameter_supported":true
+            """)
+        #expect(found.authorization?.text == "https://a.example/authorize?a=b")
+        #expect(found.token?.text == "https://a.example/token")
+        #expect(found.revocation?.text == "https://a.example/revoke")
+        #expect(found.userInfo?.text == "https://a.example/user")
+        #expect(found.sendsResponseIssuer)
+    }
+
+    @Test(arguments: [
+        "", #","token_endpoint":null"#, #","token_endpoint":1"#, #","token_endpoint":"""#,
+        #","token_endpoint":"/token""#, #","token_endpoint":"http://a.example/token""#,
+        #","token_endpoint":"https://u@a.example/""#, #","token_endpoint":"https://a.example/#f""#,
+        #","token_endpoint":["https://a.example/token"]"#, #","authorization_response_iss_parameter_supported":"true""#,
+    ])
+    func `what can't be used is not there, and the keys still are`(members: String) throws {
+        let found = try endpoints(members + #","revocation_endpoint":"https://a.example/revoke""#)
+        #expect(found.token == nil)
+        #expect(found.revocation != nil)
+        #expect(!found.sendsResponseIssuer)
+    }
+
+    @Test func `http is used only where fetches may`() throws {
+        let members = #","token_endpoint":"http://a.example/token""#
+        #expect(try endpoints(members, allowingHTTP: true).token?.text == "http://a.example/token")
+    }
+
+    @Test func `they come with the keys`() async throws {
+        let keys = text(jwkSet([TestKey.p256.jwk()]))
+        let address = Mutex("")
+        try await RawServer.run(answering: { head in
+            let discovery = address.withLock { address in
+                #"{"issuer":"\#(address)","jwks_uri":"\#(address)/keys","token_endpoint":"\#(address)/token"}"#
+            }
+            return .bytes(RawServer.response(head.hasPrefix("GET /keys ") ? keys : discovery))
+        }) { server async throws in
+            address.withLock { $0 = server.address("") }
+            for (location, token) in [
+                (
+                    KeyLocation.Network.discovery(
+                        address: server.address("/discovery"), issuer: server.address(""), readsAlgorithms: true),
+                    server.address("/token")
+                ),
+                (.jwkSet(address: server.address("/keys")), nil),
+            ] {
+                let fetcher = ProviderKeyFetcher(
+                    location, documents: .onLoopback(), unixSeconds: SystemClocks.unixSeconds)
+                #expect(try await fetcher.fetch(.reload).endpoints?.token?.text == token)
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import HTTP
+import NIOCore
+import NIOEmbedded
+@testable import Replay
+import Testing
+
+@Suite struct RefusalStoreTests {
+    private let loop = EmbeddedEventLoop()
+    private let memory = ClaimMemory(capacity: 10)
+    private let now = StoreTime(monotonic: MonotonicTime(milliseconds: 0), unixSeconds: 0)
+
+    private func store(remembering capacity: Int = 10) -> RefusalStore {
+        RefusalStore(MemoryStore(memory), RefusedClaims(capacity: capacity), on: loop)
+    }
+
+    private func claim(_ number: UInt64) -> Claim {
+        Claim(key: ClaimKey(high: number, low: number), end: ClaimEnd(after: 600), provider: "p")
+    }
+
+    private func outcome(_ number: UInt64, in store: RefusalStore) throws -> ClaimOutcome {
+        switch store.claim(claim(number), sharedBy: 1, now: now) {
+        case .now(let outcome): outcome
+        case .later(let begin): try begin().wait()
+        }
+    }
+
+    @Test func `what was refused takes no room, and stays claimed`() throws {
+        let store = store()
+        #expect(try outcome(1, in: store) == .claimed)
+        #expect(try store.release(claim(1), after: .refused, on: loop).wait())
+        for _ in 0..<2 {
+            #expect(store.status(now: now).entries == 0)
+            #expect(try outcome(1, in: store) == .alreadyClaimed)
+        }
+    }
+
+    @Test func `what was not used can be claimed again`() throws {
+        let store = store()
+        #expect(try outcome(1, in: store) == .claimed)
+        #expect(try store.release(claim(1), after: .none, on: loop).wait())
+        #expect(try outcome(1, in: store) == .claimed)
+    }
+
+    @Test func `the latest refusals are remembered`() throws {
+        let store = store(remembering: 2)
+        for number: UInt64 in [1, 2, 2, 3] {
+            _ = try outcome(number, in: store)
+            _ = store.release(claim(number), after: .refused, on: loop)
+        }
+        let outcomes = try [2, 3, 1].map { try outcome($0, in: store) }
+        #expect(outcomes == [.alreadyClaimed, .alreadyClaimed, .claimed])
+    }
+
+    @Test func `another event loop knows the refusal too, even if it claims at the same time`() throws {
+        let refused = RefusedClaims(capacity: 10)
+        let first = RefusalStore(MemoryStore(memory), refused, on: loop)
+        let second = RefusalStore(ClaimsAfterRelease(first, claim(1), loop), refused, on: loop)
+        #expect(try outcome(1, in: first) == .claimed)
+        #expect(try outcome(1, in: second) == .alreadyClaimed)
+        #expect(memory.status(now: now).entries == 0)
+    }
+
+    /// A store in which the other claim is released just before this one is made.
+    private final class ClaimsAfterRelease: ReplayStore {
+        private let first: RefusalStore
+        private let released: Claim
+        private let loop: EmbeddedEventLoop
+        private let store: MemoryStore
+
+        init(_ first: RefusalStore, _ released: Claim, _ loop: EmbeddedEventLoop) {
+            (self.first, self.released, self.loop) = (first, released, loop)
+            store = MemoryStore(ClaimMemory(capacity: 10))
+        }
+
+        func claim(_ claim: Claim, sharedBy providers: Int, now: StoreTime) -> ClaimReply {
+            _ = first.release(released, after: .refused, on: loop)
+            return store.claim(claim, sharedBy: providers, now: now)
+        }
+
+        func release(_ claim: Claim, after use: ReleasedUse, on loop: any EventLoop) -> EventLoopFuture<Bool> {
+            store.release(claim, after: use, on: loop)
+        }
+
+        func status(now: StoreTime) -> StoreStatus { store.status(now: now) }
+        func end() {}
+    }
+}
