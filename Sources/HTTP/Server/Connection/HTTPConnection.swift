@@ -1,5 +1,4 @@
 internal import NIOCore
-private import NIOSSL
 
 /// One HTTP/1.1 connection: passes its requests to the responder one by one, and writes the responses in order.
 ///
@@ -12,60 +11,45 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     typealias OutboundOut = ByteBuffer
 
     private let responder: any HTTPResponder
-    private let table: ConnectionTable
+    let table: ConnectionTable
     private let batcher: ResponseBatcher
-    private let limits: ListenerLimits
-    private let counts: ListenerCounts
-    private var quota: ConnectionQuota
+    let limits: ListenerLimits
+    let counts: ListenerCounts
+    var quota: ConnectionQuota
 
-    private var context: ChannelHandlerContext?
-    private var phase = Phase.idle
+    var context: ChannelHandlerContext?
+    var phase = Phase.idle
     /// Received bytes that have not been parsed, or are not complete enough to be parsed.
-    private var input = ByteBuffer()
-    private var reader: RequestReader
+    var input = ByteBuffer()
+    var reader: RequestReader
     /// The request that is being read or answered.
-    private var head: RequestHead?
+    var head: RequestHead?
     private var routing: HeadRouting?
     private var isUnderWay = true
     /// Whether the current request is answered without its body, so that the connection can't be used again.
     private var leavesBodyUnread = false
     /// A fault caused by the bytes after the current request. It is reported once that request has been answered.
-    private var faultBehind: HTTPFault?
+    var faultBehind: HTTPFault?
     /// Responses that will be written together.
-    private var output: ByteBuffer?
+    var output: ByteBuffer?
     /// Whether the channel accepts writes, according to its last event: asking it each time costs more.
-    private var isWritable = true
-    private var wantsRead = false
-    private var isInputClosed = false
+    var isWritable = true
+    var wantsRead = false
+    var isInputClosed = false
     /// Requests answered since the event loop last served other connections.
     private var answersInTurn = 0
-    private var isResumeScheduled = false
-    /// Whether the amount of unread output may have changed since the last count.
-    private var isUnreadUnknown = false
-    /// The tick of ``table`` since which the client has read almost none of its unread responses; `.max` if there are
-    /// none.
-    private(set) var unreadSince = Int.max
-    /// The number of bytes passed to the channel.
-    private var givenBytes = 0
-    /// How many of these bytes the client had read at ``unreadSince``.
-    private var bytesReadThen = 0
-    /// The number of response bytes passed to the channel since it was last empty, without bytes that all connections
-    /// share.
-    private var ownBytes = 0
-    private let isEncrypted: Bool
-    /// The number of response bytes that the kernel had not accepted or, while lingering, that the client had not read,
-    /// when the current timeout for responses started.
-    private var untakenBytes = 0
+    var isResumeScheduled = false
+    var unread = UnreadOutput()
+    let isEncrypted: Bool
+    var progress = ClientProgress()
     /// The tick of ``table`` at which the connection times out.
-    private(set) var deadline: Int
-    /// The tick by which the client must have read something of its last response.
-    private var lingeringEnds = 0
+    var deadline: Int
     /// When the current request started to arrive, if it did not come in one read; monotonic.
     private var readingSinceMicroseconds: Int64?
     /// The name in the client's certificate, after the handshake.
     private var clientName: String?
 
-    private enum Phase {
+    enum Phase {
         /// Between requests.
         case idle
         /// Part of a request has arrived.
@@ -79,18 +63,12 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         case lingering
     }
 
-    /// How long the client may take to close after it has read the last response.
-    private static let lingerSeconds: Int64 = 2
     private static let answersATurn = 64
     /// Once responses reach this many bytes, they are written without waiting for more.
     private static let outputATurn = 64 * 1024
-    /// A client that reads less than this of its responses within the request timeout is disconnected.
-    private static let leastTakenBytes = 64 * 1024
     /// After a longer flush, unread output is counted at once; after shorter ones, once a second: clients usually read
     /// those immediately.
     private static let longOutput = 2048
-    /// Unread bytes up to this are part of the normal cost of a connection, and are not counted.
-    private static let usualUnread = 4096
     /// Encrypted output is written in pieces of one TLS record, because swift-nio-ssl keeps a buffer as large as the
     /// connection's longest write.
     private static let encryptedPiece = 16 * 1024
@@ -133,11 +111,11 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
 
     // MARK: Reading
 
-    private var isEnding: Bool { phase == .writing || phase == .lingering }
+    var isEnding: Bool { phase == .writing || phase == .lingering }
 
     /// Whether the next bytes can be parsed now: no response is pending, the client reads its responses, and the event
     /// loop's other connections have not waited too long.
-    private var canGoOn: Bool {
+    var canGoOn: Bool {
         phase != .answering && !isEnding && answersInTurn < Self.answersATurn && isWritable
     }
 
@@ -278,7 +256,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     }
 
     /// Answers a request that could not be read, and closes the connection afterwards.
-    private func refuse(_ fault: HTTPFault) {
+    func refuse(_ fault: HTTPFault) {
         guard !isEnding else { return }
         quota.endRequest()
         let request = FailedRequest(
@@ -314,11 +292,9 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     /// - Parameters:
     ///   - isOwn: whether they use memory until the client reads them.
     ///   - written: succeeds once the kernel has accepted all of them.
-    private func give(_ bytes: ByteBuffer, isOwn: Bool, written: EventLoopPromise<Void>? = nil) {
+    func give(_ bytes: ByteBuffer, isOwn: Bool, written: EventLoopPromise<Void>? = nil) {
         let count = bytes.readableBytes
-        if isOwn { ownBytes &+= count }
-        givenBytes &+= count
-        isUnreadUnknown = true
+        unread.gave(count, isOwn: isOwn)
         var rest = bytes
         while isEncrypted, rest.readableBytes > Self.encryptedPiece,
             let piece = rest.readSlice(length: Self.encryptedPiece)
@@ -327,67 +303,6 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         }
         context?.writeAndFlush(wrapOutboundOut(rest), promise: written)
         if count > Self.longOutput { measureUnread() }
-    }
-
-    // MARK: Unread output
-
-    /// Counts unread output if there may be some. Called at each tick of ``table``.
-    ///
-    /// - Parameter isSecond: whether a full second has passed.
-    func checkUnread(isSecond: Bool) {
-        // While nothing is read from the socket, the client can fill the kernel's receive buffer.
-        let isHeldUp = !isWritable || phase == .answering
-        if isHeldUp || isSecond && (isUnreadUnknown || unreadSince != .max) { measureUnread() }
-    }
-
-    /// Counts unread output, and makes room if there is too much across all connections.
-    private func measureUnread() {
-        countUnread()
-        // Later, because the channel may be in the middle of reading or writing.
-        if let context, counts.holdsTooMuch {
-            context.eventLoop.assumeIsolated().execute { self.table.makeRoom() }
-        }
-    }
-
-    var unreadBytes: Int { quota.unreadBytes }
-
-    /// Counts the bytes that the client has not read, in this process and in the kernel.
-    func countUnread() {
-        // A closed connection has returned everything.
-        guard let context, context.channel.isActive else { return }
-        isUnreadUnknown = false
-        let unwritten = unwrittenBytes
-        if unwritten == 0 { ownBytes = 0 }
-        let inKernel = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable {
-            (socket: NIOBSDSocket.Handle) in SocketMemory.bytes(of: socket)
-        }
-        let unread = min(unwritten, ownBytes) + (inKernel ?? 0)
-        guard unread > Self.usualUnread else {
-            unreadSince = .max
-            return quota.holdUnread(0)
-        }
-        // A client that keeps reading is not slow, even if it sends requests as fast as it reads.
-        let bytesRead = givenBytes &- unwritten &- (inKernel ?? 0)
-        if unreadSince == .max || bytesRead &- bytesReadThen > Self.usualUnread {
-            (unreadSince, bytesReadThen) = (table.tick, bytesRead)
-        }
-        quota.holdUnread(unread)
-    }
-
-    /// Closes the connection with a reset, so that unread output is freed at once, in this process and in the kernel.
-    func abort() {
-        guard let context else { return }
-        phase = .lingering
-        forgetRequests()
-        quota.holdUnread(0)
-        unreadSince = .max
-        _ = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable { (socket: NIOBSDSocket.Handle) in
-            SocketMemory.dropAtClose(socket)
-        }
-        // Bypass TLS, which would first flush its output and wait for the client.
-        let first =
-            isEncrypted ? try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) : nil
-        (first ?? context).close(promise: nil)
     }
 
     // MARK: Waiting
@@ -447,13 +362,13 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     }
 
     /// Starts the timeout for a client that does not read its responses.
-    private func expectAnswersToBeTaken() {
-        untakenBytes = unwrittenBytes
+    func expectAnswersToBeTaken() {
+        progress.expect(from: unwrittenBytes)
         deadline = table.tick(inSeconds: limits.requestTimeoutSeconds)
     }
 
     /// The number of response bytes that the kernel has not accepted.
-    private var unwrittenBytes: Int {
+    var unwrittenBytes: Int {
         (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 
@@ -461,78 +376,6 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         if !isWritable { return expectAnswersToBeTaken() }
         deadline = table.tick(
             inSeconds: phase == .idle ? limits.idleTimeoutSeconds : limits.requestTimeoutSeconds)
-    }
-
-    // MARK: Ending
-
-    /// Ends a connection whose input is closed, once all requests have been answered.
-    private func endIfAllIsAnswered() {
-        // Input that was held back while the client did not read still has to be parsed.
-        if isInputClosed, canGoOn, !isResumeScheduled { end() }
-    }
-
-    /// Stops reading requests, and closes once the responses have been written.
-    private func end() {
-        guard !isEnding, let context else { return }
-        phase = .writing
-        forgetRequests()
-        expectAnswersToBeTaken()
-        let written = context.eventLoop.makePromise(of: Void.self)
-        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        written.futureResult.whenSuccess { bound.value.lastAnswerWritten() }
-        give(output.take() ?? ByteBuffer(), isOwn: true, written: written)
-        // Read and discard further input: unread input would cause a reset.
-        if wantsRead { context.read() }
-    }
-
-    private func forgetRequests() {
-        head = nil
-        input = ByteBuffer()
-        reader = RequestReader(maximumHeader: limits.maximumHeader)
-        faultBehind = nil
-        _ = quota.hold(0)
-    }
-
-    private func lastAnswerWritten() {
-        phase = .lingering
-        guard !isInputClosed else { return close() }
-        linger()
-        context?.close(mode: .output, promise: nil)
-    }
-
-    private func linger() {
-        untakenBytes = quota.unreadBytes
-        lingeringEnds = table.tick(inSeconds: limits.requestTimeoutSeconds)
-        deadline = table.tick(inSeconds: Self.lingerSeconds)
-    }
-
-    func deadlinePassed() {
-        if phase == .writing || !isWritable, unwrittenBytes + Self.leastTakenBytes <= untakenBytes {
-            return expectAnswersToBeTaken()
-        }
-        if phase == .reading, isWritable { return refuse(.timeout) }
-        if phase == .lingering {
-            // The kernel still has output for a client that reads slowly or late.
-            if quota.unreadBytes < untakenBytes { return linger() }
-            if quota.unreadBytes > 0, table.tick < lingeringEnds {
-                deadline = table.tick(inSeconds: Self.lingerSeconds)
-                return
-            }
-        }
-        if unreadSince != .max { abort() } else { close() }
-    }
-
-    func close() {
-        // The responses of this turn have not been written yet.
-        writeAnswers()
-        // With TLS, both sides send `close_notify`; further input from the client is ignored.
-        phase = .lingering
-        context?.close(promise: nil)
-    }
-
-    /// Closes the connection unless a request is in progress.
-    func closeIfIdle() {
-        if phase == .idle, input.readableBytes == 0 { end() }
     }
 }
 
