@@ -1,4 +1,4 @@
-"""Writes docs/metrics.md from the sources, which have every metric with its kind and help.
+"""Writes docs/metrics.md from the declarations in Sources: each metric's name, kind, help and labels.
 
     python docs/site/metrics.py            writes the page
     python docs/site/metrics.py --check    fails if the page is out of date
@@ -10,24 +10,35 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "metrics.md"
-METRIC = re.compile(r'page\.metric\(\s*"(\w+)",\s*\.(\w+),\s*"((?:[^"\\]|\\.)*)"')
 MARK = "<!-- Generated from the sources by docs/site/metrics.py: do not edit below. -->"
+DECLARATION = re.compile(
+    r'\bpage\.metric\(\s*"([a-z0-9_]+)",\s*\.(counter|gauge|histogram),\s*"((?:[^"\\]|\\.)*)"(?:,\s*labels: \[([^\]]*)\])?'
+)
 
 
-def metrics() -> list[tuple[str, str, str]]:
-    """Name, kind and help of each."""
-    sources = [file.read_text(encoding="utf-8") for file in sorted((ROOT / "Sources/Service").rglob("*.swift"))]
-    found = [metric for source in sources for metric in METRIC.findall(source)]
-    written = sum(source.count("page.metric(") for source in sources)
-    assert len(found) == written, f"{written} metrics are written, and {len(found)} of them are read here"
-    return sorted(found)
+def metrics() -> list[tuple[str, str, str, list[str]]]:
+    """Name, kind, help and labels of each metric, by name."""
+    found = {}
+    calls = 0
+    for path in sorted((ROOT / "Sources").rglob("*.swift")):
+        text = path.read_text(encoding="utf-8")
+        calls += text.count("page.metric(")
+        for name, kind, about, labels in DECLARATION.findall(text):
+            if name in found:
+                sys.exit(f"{path}: {name} is declared twice")
+            found[name] = (name, kind, about, re.findall(r'"(\w+)"', labels))
+    if len(found) != calls:
+        sys.exit("a declaration of a metric was not recognized: write name, kind, help and labels as literals")
+    return sorted(found.values())
 
 
 def page() -> str:
     """The expected page. The part above the mark is written by hand."""
     head = PAGE.read_text(encoding="utf-8").split(MARK)[0]
-    rows = "".join(f"\n| `{name}` | {kind} | {help} |" for name, kind, help in metrics())
-    return f"{head}{MARK}\n\n| metric | kind | meaning |\n|---|---|---|{rows}\n"
+    rows = ["| metric | kind | labels | meaning |", "|---|---|---|---|"]
+    for name, kind, about, labels in metrics():
+        rows.append(f"| `{name}` | {kind} | {', '.join(f'`{label}`' for label in labels) or '–'} | {about} |")
+    return head + MARK + "\n\n" + "\n".join(rows) + "\n"
 
 
 if __name__ == "__main__":

@@ -35,7 +35,8 @@ struct MetricsPage {
     func text() -> [UInt8] {
         var page = PrometheusText()
         page.metric(
-            "assay_build_info", .gauge, "The version of this service; always 1.", [Sample([("version", version)], 1)])
+            "assay_build_info", .gauge, "The version of this service; always 1.", labels: ["version"],
+            [Sample([version], 1)])
         writeRequests(to: &page)
         writeVerifications(to: &page)
         writeSignIns(to: &page, stores)
@@ -61,22 +62,24 @@ struct MetricsPage {
     private func writeRequests(to page: inout PrometheusText) {
         page.metric(
             "assay_http_requests_total", .counter, "Answered requests by route and status.",
+            labels: ["route", "status"],
             loops.requests.map { answer, count in
-                Sample([("route", "\(answer.route.pattern)"), ("status", String(answer.status))], count)
+                Sample(["\(answer.route.pattern)", String(answer.status)], count)
             })
         page.metric(
             "assay_api_key_requests_total", .counter,
-            "Answered requests by the API key that was presented, by its name.",
+            "Answered requests by the API key that was presented, by its name.", labels: ["listener", "key"],
             loops.callers.compactMap { caller, count in
                 guard case .apiKey(let name, let listener) = caller else { return nil }
-                return Sample([("listener", listener.rawValue), ("key", name)], count)
+                return Sample([listener.rawValue, name], count)
             })
         page.metric(
             "assay_client_certificate_requests_total", .counter,
             "Answered requests by the name in the client's certificate; other if there are too many names.",
+            labels: ["listener", "client"],
             loops.callers.compactMap { caller, count in
                 guard case .certificate(let name, let listener) = caller else { return nil }
-                return Sample([("listener", listener.rawValue), ("client", name)], count)
+                return Sample([listener.rawValue, name], count)
             })
         page.metric(
             "assay_verify_duration_seconds", .histogram,
@@ -87,8 +90,9 @@ struct MetricsPage {
     private func writeVerifications(to page: inout PrometheusText) {
         page.metric(
             "assay_verifications_total", .counter, "Tokens by provider and verdict; ok, or the problem's code.",
+            labels: ["provider", "code"],
             loops.verifications.map { verdict, count in
-                Sample([("provider", verdict.provider.map { providerIDs[$0] } ?? ""), ("code", verdict.code)], count)
+                Sample([verdict.provider.map { providerIDs[$0] } ?? "", verdict.code], count)
             })
     }
 
@@ -97,10 +101,11 @@ struct MetricsPage {
         page.metric(
             "assay_notifications_total", .counter,
             "Notifications by provider, kind and code: ok, or the problem's code with an empty kind.",
+            labels: ["provider", "kind", "code"],
             loops.notifications.map { label, count in
                 let provider = label.provider.map { providerIDs[$0] } ?? ""
                 return Sample(
-                    [("provider", provider), ("kind", label.kind?.rawValue ?? ""), ("code", label.code)], count)
+                    [provider, label.kind?.rawValue ?? "", label.code], count)
             })
     }
 
@@ -108,55 +113,60 @@ struct MetricsPage {
         guard providers.contains(where: { $0.accessTokens != nil }) else { return }
         page.metric(
             "assay_access_tokens_total", .counter, "Access tokens by provider and verdict; ok, or the problem's code.",
+            labels: ["provider", "code"],
             loops.accessTokens.map { verdict, count in
-                Sample([("provider", verdict.provider.map { providerIDs[$0] } ?? ""), ("code", verdict.code)], count)
+                Sample([verdict.provider.map { providerIDs[$0] } ?? "", verdict.code], count)
             })
     }
 
     private func writeForwardAuth(to page: inout PrometheusText) {
-        let samples = loops.forwardAuth.map { Sample([("policy", $0.policy), ("code", $0.code)], $1) }
+        let samples = loops.forwardAuth.map { Sample([$0.policy, $0.code], $1) }
         guard !samples.isEmpty else { return }
         page.metric(
             "assay_forward_auth_total", .counter,
-            "Decisions for gateways by policy and code; ok for requests that may pass.", samples)
+            "Decisions for gateways by policy and code; ok for requests that may pass.", labels: ["policy", "code"],
+            samples)
     }
 
     private func writeKeys(to page: inout PrometheusText) {
         let ids = providers.map(\.policy.id)
         page.metric(
             "assay_keys_state", .gauge, "1 for the current state of a provider's keys, else 0.",
+            labels: ["provider", "state"],
             zip(ids, statuses).flatMap { id, status in
                 let current = KeyState(status.snapshot, at: now)
                 return [KeyState.ready, .stale, .unavailable].map { state in
-                    Sample([("provider", id), ("state", state.rawValue)], state == current ? 1 : 0)
+                    Sample([id, state.rawValue], state == current ? 1 : 0)
                 }
             })
         /// A sample for each provider that has keys.
         func samples<Value: Numeric>(_ value: (KeySnapshot) -> Value) -> [Sample] {
-            zip(ids, statuses).compactMap { id, status in status.snapshot.map { Sample([("provider", id)], value($0)) }
+            zip(ids, statuses).compactMap { id, status in status.snapshot.map { Sample([id], value($0)) }
             }
         }
         page.metric(
-            "assay_keys_age_seconds", .gauge, "Time since the keys in use were fetched.",
+            "assay_keys_age_seconds", .gauge, "Time since the keys in use were fetched.", labels: ["provider"],
             samples { Double((now - $0.fetchedAt).milliseconds) / 1000 })
         page.metric(
-            "assay_keys_last_success_timestamp_seconds", .gauge, "When keys were last fetched.",
+            "assay_keys_last_success_timestamp_seconds", .gauge, "When keys were last fetched.", labels: ["provider"],
             samples(\.fetchedAtUnixSeconds))
         page.metric(
-            "assay_keys_usable", .gauge, "Keys of the set in use that can verify.",
+            "assay_keys_usable", .gauge, "Keys of the set in use that can verify.", labels: ["provider"],
             samples { $0.keys.keys.count { $0.isUsable } })
         page.metric(
             "assay_keys_hash", .gauge, "48 bits of a hash of the keys in use; equal for equal keys.",
+            labels: ["provider"],
             samples(\.fingerprint))
         page.metric(
             "assay_keys_omitted", .gauge, "Keys in use that the provider's last response omitted.",
+            labels: ["provider"],
             samples(\.omittedKeyCount))
         page.metric(
             "assay_keys_next_fetch_timestamp_seconds", .gauge,
-            "When the next fetch is due; absent during a fetch.",
+            "When the next fetch is due; absent during a fetch.", labels: ["provider"],
             zip(ids, statuses).compactMap { id, status in
                 status.nextFetchIn.map {
-                    Sample([("provider", id)], Int((unixMilliseconds + $0.milliseconds) / 1000))
+                    Sample([id], Int((unixMilliseconds + $0.milliseconds) / 1000))
                 }
             })
     }
@@ -164,28 +174,30 @@ struct MetricsPage {
     private func writeFetches(to page: inout PrometheusText) {
         page.metric(
             "assay_key_fetches_total", .counter, "Fetches of keys by outcome and, if they failed, phase.",
+            labels: ["provider", "result", "phase"],
             keyCounts.fetches.map { fetch, count in
                 let result = fetch.failedPhase == nil ? "success" : "failure"
                 return Sample(
-                    [("provider", fetch.provider), ("result", result), ("phase", fetch.failedPhase?.rawValue ?? "")],
+                    [fetch.provider, result, fetch.failedPhase?.rawValue ?? ""],
                     count)
             })
         page.metric(
             "assay_unknown_key_fetches_total", .counter,
-            "Fetches of keys that unknown kids and bad signatures caused.",
-            keyCounts.unknownKeyFetches.map { Sample([("provider", $0)], $1) })
+            "Fetches of keys that unknown kids and bad signatures caused.", labels: ["provider"],
+            keyCounts.unknownKeyFetches.map { Sample([$0], $1) })
         page.metric(
             "assay_unknown_key_fetches_refused_total", .counter,
-            "Unknown kids and bad signatures that caused no fetch: no budget left.",
-            keyCounts.refusals.map { Sample([("provider", $0)], $1) })
+            "Unknown kids and bad signatures that caused no fetch: no budget left.", labels: ["provider"],
+            keyCounts.refusals.map { Sample([$0], $1) })
     }
 
     private func writeConfigurations(to page: inout PrometheusText) {
         page.metric(
             "assay_configuration_reloads_total", .counter, "Reloads of the settings file, by outcome.",
+            labels: ["result"],
             [
-                Sample([("result", "success")], configurations.successes),
-                Sample([("result", "failure")], configurations.failures),
+                Sample(["success"], configurations.successes),
+                Sample(["failure"], configurations.failures),
             ])
         page.metric(
             "assay_configuration_last_reload_successful", .gauge,
@@ -208,20 +220,21 @@ struct MetricsPage {
             "Bytes held for requests that are incomplete, queued or waiting, and for responses that clients do not read.",
             service.bufferedBytes)
         page.metric(
-            "assay_limit", .gauge, "The configured limit.",
+            "assay_limit", .gauge, "The configured limit.", labels: ["limit"],
             [
-                Sample([("limit", "max_connections")], service.limits.maximumConnections),
-                Sample([("limit", "max_in_flight")], service.limits.maximumInFlight),
-                Sample([("limit", "max_buffered")], service.limits.maximumBuffered),
+                Sample(["max_connections"], service.limits.maximumConnections),
+                Sample(["max_in_flight"], service.limits.maximumInFlight),
+                Sample(["max_buffered"], service.limits.maximumBuffered),
             ])
         page.metric(
             "assay_overloaded_total", .counter,
             "Connections and requests refused as overloaded, and slow readers disconnected, by the exceeded limit.",
+            labels: ["limit"],
             [
-                Sample([("limit", "max_connections")], service.refusedConnections),
-                Sample([("limit", "max_in_flight")], service.refusedWaiting),
-                Sample([("limit", "max_buffered")], service.refusedBytes),
-                Sample([("limit", "queue_timeout")], loops.refusedByQueue),
+                Sample(["max_connections"], service.refusedConnections),
+                Sample(["max_in_flight"], service.refusedWaiting),
+                Sample(["max_buffered"], service.refusedBytes),
+                Sample(["queue_timeout"], loops.refusedByQueue),
             ])
     }
 
@@ -240,30 +253,32 @@ struct MetricsPage {
     private func writeTLS(to page: inout PrometheusText) {
         page.metric(
             "assay_tls_certificate_expiry_timestamp_seconds", .gauge, "When a listener's certificate expires.",
-            certificates.map { Sample([("listener", $0.name)], Int($0.tls.expiresAtUnixSeconds)) })
+            labels: ["listener"],
+            certificates.map { Sample([$0.name], Int($0.tls.expiresAtUnixSeconds)) })
         page.metric(
             "assay_tls_reloads_total", .counter, "Reloads of changed certificate files, by outcome.",
+            labels: ["listener", "result"],
             certificates.flatMap { watch in
                 let counts = watch.counts
                 return [("success", counts.successes), ("failure", counts.failures)].map { result, count in
-                    Sample([("listener", watch.name), ("result", result)], count)
+                    Sample([watch.name, result], count)
                 }
             })
         page.metric(
             "assay_tls_handshake_failures_total", .counter,
-            "Failed TLS handshakes, except those that the client aborted.",
-            certificates.map { Sample([("listener", $0.name)], $0.tls.handshakeFailures) })
+            "Failed TLS handshakes, except those that the client aborted.", labels: ["listener"],
+            certificates.map { Sample([$0.name], $0.tls.handshakeFailures) })
     }
 
     private func writeSpans(to page: inout PrometheusText) {
         page.metric(
             "assay_trace_spans_exported_total", .counter, "Spans that the collector has accepted.", spans.exported)
         page.metric(
-            "assay_trace_spans_dropped_total", .counter, "Spans that were not exported, by reason.",
+            "assay_trace_spans_dropped_total", .counter, "Spans that were not exported, by reason.", labels: ["reason"],
             [
-                Sample([("reason", "queue_full")], spans.droppedForWantOfRoom),
-                Sample([("reason", "export_failed")], spans.droppedByFailure),
-                Sample([("reason", "rejected")], spans.rejected),
+                Sample(["queue_full"], spans.droppedForWantOfRoom),
+                Sample(["export_failed"], spans.droppedByFailure),
+                Sample(["rejected"], spans.rejected),
             ])
     }
 }
@@ -276,31 +291,35 @@ extension MetricsPage {
         page.metric(
             "assay_provider_calls_total", .counter,
             "Requests to providers' token, revocation and UserInfo endpoints, by outcome.",
+            labels: ["provider", "endpoint", "outcome"],
             counts.calls.map { call, count in
                 PrometheusText.Sample(
                     [
-                        ("provider", call.provider), ("endpoint", call.endpoint.rawValue),
-                        ("outcome", call.outcome.rawValue),
+                        call.provider, call.endpoint.rawValue,
+                        call.outcome.rawValue,
                     ], count)
             })
         page.metric(
             "assay_provider_call_duration_seconds", .histogram,
-            "Duration of requests to providers' endpoints, including name resolution and connecting.")
+            "Duration of requests to providers' endpoints, including name resolution and connecting.",
+            labels: ["endpoint"])
         for (endpoint, durations) in counts.durations {
             page.histogram("assay_provider_call_duration_seconds", durations, [("endpoint", endpoint.rawValue)])
         }
         page.metric(
             "assay_provider_connections_total", .counter,
             "Connections for requests to providers' endpoints, by outcome: opened, reused or failed.",
+            labels: ["provider", "outcome"],
             counts.connections.map { connection, count in
-                PrometheusText.Sample([("provider", connection.provider), ("outcome", connection.use.rawValue)], count)
+                PrometheusText.Sample([connection.provider, connection.use.rawValue], count)
             })
         page.metric(
             "assay_provider_calls_in_flight", .gauge, "Requests that hold one of a provider's max_calls slots.",
-            called.map { PrometheusText.Sample([("provider", $0)], $1.inFlight) })
+            labels: ["provider"],
+            called.map { PrometheusText.Sample([$0], $1.inFlight) })
         page.metric(
             "assay_provider_calls_full_total", .counter,
-            "Requests refused because all of a provider's max_calls were in flight.",
-            called.map { PrometheusText.Sample([("provider", $0)], $1.fullCount) })
+            "Requests refused because all of a provider's max_calls were in flight.", labels: ["provider"],
+            called.map { PrometheusText.Sample([$0], $1.fullCount) })
     }
 }

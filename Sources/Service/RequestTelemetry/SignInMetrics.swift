@@ -61,26 +61,29 @@ extension MetricsPage {
         guard !stores.isEmpty else { return }
         let signIns = loops.signIns
         page.metric(
-            "assay_sign_ins_begun_total", .counter, "Sign-ins begun, by provider.",
+            "assay_sign_ins_begun_total", .counter, "Sign-ins begun, by provider.", labels: ["provider"],
             signIns.begun.map { provider, count in
-                PrometheusText.Sample([("provider", providerIDs[provider])], count)
+                PrometheusText.Sample([providerIDs[provider]], count)
             })
         page.metric(
             "assay_sign_ins_finished_total", .counter,
             "Attempts to finish a sign-in, by provider and outcome; ok, or the problem's code.",
+            labels: ["provider", "code"],
             signIns.finished.map { finish, count in
                 let provider = finish.provider.map { providerIDs[$0] } ?? ""
-                return PrometheusText.Sample([("provider", provider), ("code", finish.code)], count)
+                return PrometheusText.Sample([provider, finish.code], count)
             })
         page.metric(
             "assay_store_claims_total", .counter,
             "Attempts to record a sign-in or nonce as used, by outcome; unknown if the store did not reply in time.",
-            signIns.claims.map { claim, count in PrometheusText.Sample([("outcome", claim.rawValue)], count) })
+            labels: ["outcome"],
+            signIns.claims.map { claim, count in PrometheusText.Sample([claim.rawValue], count) })
         page.metric(
             "assay_store_releases_total", .counter,
             "Claims released because nothing was sent to the provider, or because it refused the code as invalid, by outcome; a claim whose release is unconfirmed may still exist.",
+            labels: ["outcome"],
             signIns.releases.map { isReleased, count in
-                PrometheusText.Sample([("outcome", isReleased ? "released" : "unconfirmed")], count)
+                PrometheusText.Sample([isReleased ? "released" : "unconfirmed"], count)
             })
         page.metric(
             "assay_store_claim_duration_seconds", .histogram, "Duration of claims in the store.")
@@ -91,7 +94,8 @@ extension MetricsPage {
         let health = stores.map(\.health).max()
         page.metric(
             "assay_store_state", .gauge, "1 for the worst state that an event loop sees the store in, else 0.",
-            StoreHealth.allCases.map { PrometheusText.Sample([("state", $0.rawValue)], $0 == health ? 1 : 0) })
+            labels: ["state"],
+            StoreHealth.allCases.map { PrometheusText.Sample([$0.rawValue], $0 == health ? 1 : 0) })
         if let fill = stores.compactMap(\.fill).max() {
             page.metric(
                 "assay_store_used_ratio", .gauge,
@@ -140,19 +144,21 @@ extension MetricsPage {
         page.metric(
             "assay_grants_total", .counter,
             "Exchanges of codes, refreshes and revocations, by provider and outcome; ok, or the problem's code.",
+            labels: ["provider", "operation", "code"],
             loops.grants.all.map { label, count in
                 PrometheusText.Sample(
                     [
-                        ("provider", providerIDs[label.provider]), ("operation", label.operation.rawValue),
-                        ("code", label.code),
+                        providerIDs[label.provider], label.operation.rawValue,
+                        label.code,
                     ], count)
             })
         page.metric(
             "assay_grants_dropped_total", .counter,
             "Grants dropped because the ID Token that came with them was refused, or the request failed.",
+            labels: ["provider", "code"],
             loops.grants.dropped.map { label, count in
                 let provider = label.provider.map { providerIDs[$0] } ?? ""
-                return PrometheusText.Sample([("provider", provider), ("code", label.code)], count)
+                return PrometheusText.Sample([provider, label.code], count)
             })
     }
 }

@@ -13,14 +13,13 @@ import TestSupport
         let page = written { page in
             page.metric(
                 "a_total", .counter, "How often.",
-                [PrometheusText.Sample([], 5), PrometheusText.Sample([("x", "1"), ("y", "")], -2)])
+                labels: ["x", "y"], [PrometheusText.Sample(["1", ""], -2)])
             page.metric("b_seconds", .gauge, "How long.", 1.25)
         }
         #expect(
             page == """
                 # HELP a_total How often.
                 # TYPE a_total counter
-                a_total 5
                 a_total{x="1",y=""} -2
                 # HELP b_seconds How long.
                 # TYPE b_seconds gauge
@@ -34,7 +33,7 @@ import TestSupport
         ("\\n", "\\\\n"), ("é{}=,", "é{}=,"), ("\r\n", "\r\\n"),
     ])
     func `label values are escaped`(value: String, escaped: String) {
-        let page = written { $0.metric("m", .gauge, "Some.", [PrometheusText.Sample([("l", value)], 1)]) }
+        let page = written { $0.metric("m", .gauge, "Some.", labels: ["l"], [PrometheusText.Sample([value], 1)]) }
         #expect(page.hasSuffix("\nm{l=\"\(escaped)\"} 1\n"))
     }
 

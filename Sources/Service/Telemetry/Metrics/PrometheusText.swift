@@ -8,40 +8,46 @@ package struct PrometheusText: ~Copyable {
         case counter, gauge, histogram
     }
 
-    package typealias Labels = [(name: StaticString, value: String)]
-
-    /// A value with the labels that distinguish it within its metric.
+    /// A value, with those of its metric's labels.
     package struct Sample {
-        let labels: Labels
+        let values: [String]
         let value: String
 
-        package init(_ labels: Labels, _ value: some Numeric) {
-            self.labels = labels
+        package init(_ values: [String], _ value: some Numeric) {
+            self.values = values
             self.value = "\(value)"
         }
     }
 
     /// Starts a metric; its samples come next.
-    package mutating func metric(_ name: StaticString, _ kind: Kind, _ help: StaticString) {
+    package mutating func metric(
+        _ name: StaticString, _ kind: Kind, _ help: StaticString, labels: [StaticString] = []
+    ) {
         append("# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n")
     }
 
     /// Writes a metric with one sample.
     package mutating func metric(_ name: StaticString, _ kind: Kind, _ help: StaticString, _ value: some Numeric) {
-        metric(name, kind, help, [Sample([], value)])
+        metric(name, kind, help, labels: [], [Sample([], value)])
     }
 
     /// Writes a metric with all its samples.
+    ///
+    /// - Parameter labels: the names; each sample has a value for each.
     package mutating func metric(
-        _ name: StaticString, _ kind: Kind, _ help: StaticString,
-        _ samples: [Sample]
+        _ name: StaticString, _ kind: Kind, _ help: StaticString, labels: [StaticString], _ samples: [Sample]
     ) {
-        metric(name, kind, help)
-        for sample in samples { append("\(name)\(text(sample.labels)) \(sample.value)\n") }
+        metric(name, kind, help, labels: labels)
+        for sample in samples {
+            assert(sample.values.count == labels.count)
+            append("\(name)\(text(zip(labels, sample.values).map { ("\($0)", $1) })) \(sample.value)\n")
+        }
     }
 
     /// Writes all samples of a histogram of durations, in seconds.
-    package mutating func histogram(_ name: StaticString, _ histogram: Histogram, _ labels: Labels = []) {
+    package mutating func histogram(
+        _ name: StaticString, _ histogram: Histogram, _ labels: [(name: String, value: String)] = []
+    ) {
         var cumulative = 0
         for (bound, count) in zip(histogram.bounds, histogram.buckets) {
             cumulative += count
@@ -52,7 +58,7 @@ package struct PrometheusText: ~Copyable {
         append("\(name)_count\(text(labels)) \(histogram.count)\n")
     }
 
-    private func text(_ labels: Labels) -> String {
+    private func text(_ labels: [(name: String, value: String)]) -> String {
         guard !labels.isEmpty else { return "" }
         return "{" + labels.map { "\($0.name)=\"\(escaped($0.value))\"" }.joined(separator: ",") + "}"
     }
