@@ -49,7 +49,8 @@ let package = Package(
         .target(name: "OpenSSL", dependencies: ["Bytes", "COpenSSL"], swiftSettings: settings),
         .target(name: "JOSE", dependencies: ["Bytes", "CJansson", "OpenSSL"], swiftSettings: settings),
         .target(name: "IDToken", dependencies: ["Bytes", "JOSE", "OpenSSL"], swiftSettings: settings),
-        .target(name: "TokenDiagnostics", dependencies: ["Bytes", "IDToken", "JOSE", "OpenSSL"], swiftSettings: settings),
+        .target(
+            name: "TokenDiagnostics", dependencies: ["Bytes", "IDToken", "JOSE", "OpenSSL"], swiftSettings: settings),
         .target(
             name: "HTTP",
             dependencies: [
@@ -131,8 +132,9 @@ let package = Package(
         .executableTarget(
             name: "micro",
             dependencies: [
-                "HTTP", "IDToken", "JOSE", "Keys", "OpenSSL", "Verification",
+                "HTTP", "IDToken", "JOSE", "Keys", "OpenSSL", "Replay", "Service", "SignIns", "Verification",
                 .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,
             path: "Benchmarks/micro",
             exclude: ["figures.json", "make_fixtures.py", "measure.py", "openssl_patterns.c"],
@@ -193,7 +195,8 @@ let package = Package(
             ] + nio,
             swiftSettings: settings),
         .testTarget(
-            name: "OAuthTests", dependencies: ["HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "TestSupport"] + nio,
+            name: "OAuthTests",
+            dependencies: ["HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "TestSupport"] + nio,
             swiftSettings: settings),
         .testTarget(
             name: "ReplayTests",

@@ -8,6 +8,7 @@ private import Glibc
 @main struct Micro {
     static let benchmarks =
         encodingBenchmarks + keyBenchmarks + signatureBenchmarks + tokenBenchmarks + requestBenchmarks
+        + endpointBenchmarks
 
     static func main() {
         do {

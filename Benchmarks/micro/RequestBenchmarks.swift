@@ -56,7 +56,7 @@ private final class Scratch {
 }
 
 /// Sizes in octets that every complete answer or problem exceeds.
-private let (shortestAnswer, shortestProblem) = (700, 200)
+let (shortestAnswer, shortestProblem) = (700, 200)
 
 private func request(_ name: String, token: String, code: String) -> Benchmark {
     Benchmark(name) {
@@ -78,9 +78,15 @@ private func request(_ name: String, token: String, code: String) -> Benchmark {
 
 /// An event loop's verifier for one provider, with its own keys.
 private func requestVerifier() throws -> RequestVerifier {
-    let keys = try Fixtures().keySet(["RS256", "RS384", "RS512", "ES256"])
+    let keys = try deliveredKeys(try Fixtures().keySet(["RS256", "RS384", "RS512", "ES256"]))
+    let provider = Provider(policy: applePolicy(), isOptional: false, keys: unusedStore(on: EmbeddedEventLoop()))
+    return RequestVerifier([(provider, keys)], by: try IDTokenVerifier())
+}
+
+/// An event loop's copy of a key set.
+func deliveredKeys(_ keySet: [UInt8]) throws -> LoopKeySnapshot {
     let fetched = FetchedKeys(
-        keys: try JWKSet(keys), text: keys, algorithms: .all, source: .network, lifetime: nil,
+        keys: try JWKSet(keySet), text: keySet, algorithms: .all, source: .network, lifetime: nil,
         fetchedAtUnixSeconds: 1_700_000_000)
     // Long ago, so that the answer's age_seconds has the same number of digits in slow and fast runs.
     let fetchedAt = SystemClocks.monotonic() - .seconds(2000)
@@ -91,15 +97,14 @@ private func requestVerifier() throws -> RequestVerifier {
             // As in a flood of bad signatures, whose first one has already triggered a key fetch.
             confirmedUntil: fetchedAt + .seconds(86_400), freshUntil: fetchedAt + .seconds(86_400),
             usableUntil: fetchedAt + .seconds(172_800)))
-    let provider = Provider(policy: applePolicy(), isOptional: false, keys: unusedStore())
-    return RequestVerifier([(provider, delivered)], by: try IDTokenVerifier())
+    return delivered
 }
 
 /// A key store that is never started. A provider needs one, but its threads must not run during a measurement.
-private func unusedStore() -> KeyStore {
+func unusedStore(on loop: EmbeddedEventLoop) -> KeyStore {
     KeyStore(
-        rules: KeyRules(), fetcher: NoFetcher(), archive: nil, threads: NIOThreadPool(numberOfThreads: 1),
-        on: EmbeddedEventLoop(), onEvent: { _ in })
+        rules: KeyRules(), fetcher: NoFetcher(), archive: nil, threads: NIOThreadPool(numberOfThreads: 1), on: loop,
+        onEvent: { _ in })
 }
 
 private struct NoFetcher: KeyFetching {

@@ -22,6 +22,12 @@ package struct PerLoop<Value>: Sendable {
         self.values = values
     }
 
+    /// The value of the only event loop. Call it on that loop.
+    package init(on loop: any EventLoop, _ value: Value) {
+        loops = [loop]
+        values = [ObjectIdentifier(loop): NIOLoopBound(value, eventLoop: loop)]
+    }
+
     /// The value of one of the group's loops. Call it only on that loop.
     package subscript(loop: any EventLoop) -> Value {
         guard let bound = values[ObjectIdentifier(loop)] else { preconditionFailure("a loop of another group") }

@@ -1,7 +1,7 @@
 package import HTTP
 private import IDToken
 internal import Keys
-internal import NIOCore
+package import NIOCore
 package import NIOPosix
 private import OAuth
 package import SignIns
@@ -68,6 +68,16 @@ package final class AssayService: Sendable {
             self.tls = tls
             self.limits = limits
         }
+    }
+
+    /// The service listener's responder on one event loop, without the listener.
+    ///
+    /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
+    package static func responder(
+        on loop: any EventLoop, _ settings: ServiceSettings, _ registry: ProviderRegistry, _ sink: LogSink,
+        store: StoreSetup, signInKeys: HandleKeys?
+    ) throws -> any HTTPResponder {
+        ServiceResponder(try ServiceLoop(on: loop, settings, registry, sink, store: store, signInKeys: signInKeys))
     }
 
     /// Loads the keys that an earlier process archived, starts to fetch, and binds both listeners. Does not fail if a

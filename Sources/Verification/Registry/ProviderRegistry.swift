@@ -31,6 +31,14 @@ package struct ProviderRegistry: Sendable {
 
     private init(entries: [Entry]) { self.entries = entries }
 
+    /// The registry of a single event loop, whose keys are delivered by the caller.
+    package init(_ providers: [(Provider, LoopKeySnapshot)], on loop: any EventLoop) {
+        entries = providers.map { provider, delivered in
+            let member = Member(provider: provider, delivered: PerLoop(on: loop, delivered))
+            return Entry(id: provider.policy.id, member: member)
+        }
+    }
+
     package var providers: [Provider] { entries.compactMap { $0.member?.provider } }
     package var ids: [String] { entries.map(\.id) }
 

@@ -1,7 +1,7 @@
 /// Parses the requests of a connection one by one, incrementally as their bytes arrive.
 ///
 /// Pure: bytes in, requests out. The result does not depend on how the bytes are split.
-struct RequestReader {
+package struct RequestReader {
     private let maximumHeader: Int
     private var headParser: HeadParser
     private var part = Part.head
@@ -14,13 +14,13 @@ struct RequestReader {
         case body(Framing.Body)
     }
 
-    enum Step {
+    package enum Step {
         case head(RequestHead)
         /// The body of the current request; the next bytes belong to another request.
         case end(body: [UInt8])
     }
 
-    init(maximumHeader: Int) {
+    package init(maximumHeader: Int) {
         self.maximumHeader = maximumHeader
         headParser = HeadParser(maximumLength: maximumHeader)
     }
@@ -35,7 +35,7 @@ struct RequestReader {
     ///   - bodyLimit: the limit for the current request's body, in bytes.
     /// - Returns: the step, or `nil` if more bytes are needed; and the number of bytes consumed.
     /// - Throws: ``HTTPFault``; nothing after it may be read.
-    mutating func next(_ bytes: Span<UInt8>, bodyLimit: Int) throws(HTTPFault) -> (step: Step?, taken: Int) {
+    package mutating func next(_ bytes: Span<UInt8>, bodyLimit: Int) throws(HTTPFault) -> (step: Step?, taken: Int) {
         switch part {
         case .head:
             guard let (head, length) = try headParser.parse(bytes) else { return (nil, 0) }
