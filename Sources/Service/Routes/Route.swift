@@ -10,77 +10,84 @@ enum Route: Int, CaseIterable {
     /// The route that a responder has found.
     init(_ routing: HeadRouting) { self = Route(rawValue: routing.route) ?? .unknown }
 
-    /// The path in the log and in metrics.
-    var pattern: StaticString {
+    /// What is known of a route.
+    private struct Row {
+        let pattern: StaticString
+        /// The only method that the route supports; `nil`: any.
+        let method: RequestMethod?
+        let listeners: [ListenerName]
+        var feature: Feature?
+        var usesSomethingUp = false
+        var isProbe = false
+        var consoleFile: Console.File?
+    }
+
+    /// Every fact about a route is here, once.
+    private var row: Row {
         switch self {
-        case .verify: "/v1/verify"
-        case .batch: "/v1/verify/batch"
-        case .signIns: "/v1/sign-ins"
-        case .finishSignIn: "/v1/sign-ins/finish"
-        case .refreshGrant: "/v1/grants/refresh"
-        case .revokeGrant: "/v1/grants/revoke"
-        case .notifications: "/v1/notifications/verify"
-        case .accessTokens: "/v1/access-tokens/verify"
-        case .forwardAuth: "/v1/forward-auth/{policy}"
-        case .openAPI: "/openapi.yaml"
-        case .live: "/livez"
-        case .ready: "/readyz"
-        case .providers: "/v1/providers"
-        case .refresh: "/v1/providers/{id}/refresh"
-        case .explain: "/v1/explain"
-        case .events: "/v1/events"
-        case .verdicts: "/v1/verdicts"
-        case .metrics: "/metrics"
-        case .root: "/"
-        case .console: "/console"
-        case .consoleStyle: "/console/console.css"
-        case .consoleScript: "/console/console.js"
-        case .unknown: "unknown"
+        case .verify: Row(pattern: "/v1/verify", method: .post, listeners: [.service])
+        case .batch: Row(pattern: "/v1/verify/batch", method: .post, listeners: [.service])
+        case .signIns: Row(pattern: "/v1/sign-ins", method: .post, listeners: [.service], feature: .signIns)
+        case .finishSignIn:
+            Row(
+                pattern: "/v1/sign-ins/finish", method: .post, listeners: [.service], feature: .signIns,
+                usesSomethingUp: true)
+        case .refreshGrant:
+            Row(
+                pattern: "/v1/grants/refresh", method: .post, listeners: [.service], feature: .clients,
+                usesSomethingUp: true)
+        case .revokeGrant:
+            Row(
+                pattern: "/v1/grants/revoke", method: .post, listeners: [.service], feature: .clients,
+                usesSomethingUp: true)
+        case .notifications:
+            Row(pattern: "/v1/notifications/verify", method: .post, listeners: [.service], feature: .notifications)
+        case .accessTokens:
+            Row(pattern: "/v1/access-tokens/verify", method: .post, listeners: [.service], feature: .accessTokens)
+        case .forwardAuth:
+            Row(pattern: "/v1/forward-auth/{policy}", method: nil, listeners: [.service], feature: .forwardAuth)
+        case .openAPI: Row(pattern: "/openapi.yaml", method: .get, listeners: [.service])
+        case .live: Row(pattern: "/livez", method: .get, listeners: [.service, .admin], isProbe: true)
+        case .ready: Row(pattern: "/readyz", method: .get, listeners: [.service, .admin], isProbe: true)
+        case .metrics: Row(pattern: "/metrics", method: .get, listeners: [.admin], isProbe: true)
+        case .providers: Row(pattern: "/v1/providers", method: .get, listeners: [.admin])
+        case .refresh: Row(pattern: "/v1/providers/{id}/refresh", method: .post, listeners: [.admin])
+        case .explain: Row(pattern: "/v1/explain", method: .post, listeners: [.admin])
+        case .events: Row(pattern: "/v1/events", method: .get, listeners: [.admin])
+        case .verdicts: Row(pattern: "/v1/verdicts", method: .get, listeners: [.admin])
+        case .root: Row(pattern: "/", method: .get, listeners: [.admin])
+        case .console: Row(pattern: "/console", method: .get, listeners: [.admin], consoleFile: .page)
+        case .consoleStyle:
+            Row(pattern: "/console/console.css", method: .get, listeners: [.admin], consoleFile: .style)
+        case .consoleScript:
+            Row(pattern: "/console/console.js", method: .get, listeners: [.admin], consoleFile: .script)
+        case .unknown: Row(pattern: "unknown", method: .get, listeners: [])
         }
     }
+
+    /// Indexed by raw value.
+    private static let rows = allCases.map(\.row)
+
+    /// The path in the log and in metrics.
+    var pattern: StaticString { Self.rows[rawValue].pattern }
 
     /// Whether monitoring polls this path.
-    var isProbe: Bool { self == .live || self == .ready || self == .metrics }
+    var isProbe: Bool { Self.rows[rawValue].isProbe }
 
     /// The only method that the route supports; `nil`: any.
-    var method: RequestMethod? {
-        switch self {
-        case .verify, .batch, .signIns, .finishSignIn, .refreshGrant, .revokeGrant, .notifications, .accessTokens,
-            .refresh, .explain:
-            .post
-        case .openAPI, .live, .ready, .providers, .events, .verdicts, .metrics, .unknown: .get
-        case .root, .console, .consoleStyle, .consoleScript: .get
-        case .forwardAuth: nil
-        }
-    }
+    var method: RequestMethod? { Self.rows[rawValue].method }
 
     /// Whether a problem must have `spent`: whether the request used up a sign-in, code or token.
-    var usesSomethingUp: Bool { self == .finishSignIn || self == .refreshGrant || self == .revokeGrant }
+    var usesSomethingUp: Bool { Self.rows[rawValue].usesSomethingUp }
+
+    /// The console's file at this path, if any.
+    var consoleFile: Console.File? { Self.rows[rawValue].consoleFile }
 
     /// Whether the path exists only if the console is enabled.
     var belongsToConsole: Bool { self == .root || consoleFile != nil }
 
-    /// The console's file at this path, if any.
-    var consoleFile: Console.File? {
-        switch self {
-        case .console: .page
-        case .consoleStyle: .style
-        case .consoleScript: .script
-        default: nil
-        }
-    }
-
     /// The feature without which the path does not exist.
-    var feature: Feature? {
-        switch self {
-        case .signIns, .finishSignIn: .signIns
-        case .refreshGrant, .revokeGrant: .clients
-        case .notifications: .notifications
-        case .accessTokens: .accessTokens
-        case .forwardAuth: .forwardAuth
-        default: nil
-        }
-    }
+    var feature: Feature? { Self.rows[rawValue].feature }
 
     /// Rejects methods that the route does not support.
     ///
@@ -90,17 +97,18 @@ enum Route: Int, CaseIterable {
         throw .methodNotAllowed(allow: supported.rawValue)
     }
 
-    /// The routes of the service listener with constant paths, except ``verify``.
-    private static let service: [Route] = [
-        .batch, .signIns, .finishSignIn, .refreshGrant, .revokeGrant, .notifications, .accessTokens, .openAPI, .live,
-        .ready,
-    ]
+    /// The routes of a listener, in the order in which paths are compared. Paths with a parameter are recognized apart.
+    private static func routes(of listener: ListenerName) -> [Route] {
+        allCases.filter { rows[$0.rawValue].listeners.contains(listener) }
+    }
+
+    private static let service = routes(of: .service)
+    private static let admin = routes(of: .admin)
 
     /// The route of a path on the service listener.
     static func service(_ path: HeadSlice) -> Route {
-        // Most requests have this path, so it is checked before the list is searched.
-        if path == Route.verify.pattern { return .verify }
-        return service.first { path == $0.pattern } ?? (forwardAuthPolicy(path) == nil ? .unknown : .forwardAuth)
+        // Most requests are to verify, which is the first of the list.
+        service.first { path == $0.pattern } ?? (forwardAuthPolicy(path) == nil ? .unknown : .forwardAuth)
     }
 
     /// The ID of the policy in `/v1/forward-auth/{policy}` and any path below it, as sent. The rest may be the path of
@@ -110,12 +118,6 @@ enum Route: Int, CaseIterable {
         guard path.hasPrefix(prefix) else { return nil }
         return path.bytes.dropFirst(prefix.utf8CodeUnitCount).prefix { $0 != UInt8(ascii: "/") }
     }
-
-    /// The routes of the admin listener with constant paths.
-    private static let admin: [Route] = [
-        .live, .ready, .metrics, .providers, .explain, .events, .verdicts, .root, .console, .consoleStyle,
-        .consoleScript,
-    ]
 
     /// The route of a path on the admin listener.
     static func admin(_ path: HeadSlice) -> Route {
