@@ -154,7 +154,7 @@ struct MalformedToken {
         case 1:
             return Diagnosis(
                 "The string contains no dot, so it is no JWT: it is probably an opaque access token, a code, or the beginning of a token.",
-                fix: "Send the whole of it: \(source).")
+                fix: "Send all of \(source).")
         case 2 where isUnsigned:
             return Diagnosis(
                 "The token is not signed: it has no third part, and its header says so (alg none).",
@@ -242,7 +242,8 @@ private struct Wrapping: Sendable {
         },
         Wrapping(
             name: "it was encoded in base64 once more",
-            fix: "Send the token as text: if the app gets it as bytes, decode them as UTF-8, and not to base64."
+            fix:
+                "Send the token as text: if the app gets it as bytes, decode them as UTF-8 instead of encoding them in base64."
         ) { text in
             guard !text.contains(".") else { return nil }
             let base64URL = text.filter { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }

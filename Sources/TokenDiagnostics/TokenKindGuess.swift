@@ -64,7 +64,7 @@ extension Diagnosis {
     static func probablyAccessToken(because reason: String) -> Diagnosis {
         Diagnosis(
             "The token is probably an access token, not an ID Token: \(reason).",
-            fix: "Send the id_token of the provider's response. If this is it, see the checks that failed.")
+            fix: "Send the id_token of the provider's response. If this is the id_token, see the checks that failed.")
     }
 
     /// The diagnosis for an access token that was sent as an ID Token.

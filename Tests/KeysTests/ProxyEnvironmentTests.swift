@@ -80,6 +80,7 @@ import Testing
             ("*.example.com", ["a.example.com": false, "example.com": false, "badexample.com": true]),
             ("a.example\tb.example\nc.example", ["b.example": false, "c.example": false]),
             ("example.com", ["example.com.": false, "a.example.com.": false]),
+            ("example.com.", ["example.com": false, "example.com.": false, "badexample.com.": true]),
             ("10.0.0.0/8,.svc", ["10.96.0.1": false, "11.0.0.1": true, "a.svc": false, "10.example": true]),
             ("10.1.2.3/8", ["10.96.0.1": false, "11.1.2.3": true]),
             ("fd00::/8 ::1", ["fd12::1": false, "::1": false, "0:0:0:0:0:0:0:1": false, "fe80::1": true]),

@@ -89,7 +89,9 @@ import TestSupport
         try await run(replica) { store, server, change in
             #expect(try await store.health() == .readOnly)
             #expect(try await store.claim() == .unavailable(mayBeClaimed: false))
-            #expect(server.count("SET") == 0 && store.reported == ["connected to a replica, which is read-only"])
+            #expect(
+                server.count("SET") == 0
+                    && store.reported == ["connected to a replica; set sign_ins.store.url to the primary"])
             change(Answers(policy: "noeviction", information: ["replication": ["role": "master"]]))
             try await eventually { try await store.health() == .ok }
         }

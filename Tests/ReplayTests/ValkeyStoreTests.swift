@@ -265,7 +265,9 @@ import TestSupport
             try await StoreUnderTest.run(server) { store async throws in
                 #expect(
                     try await store.claims([2, 1, 3]) == [.claimed, .unavailable(mayBeClaimed: false), .claimed])
-                try await eventually { store.reported.first == "connected to a replica, which is read-only" }
+                try await eventually {
+                    store.reported.first == "connected to a replica; set sign_ins.store.url to the primary"
+                }
                 try await eventually { try await store.health() == .ok }
                 #expect(try await store.claim(1) == .claimed)
                 #expect(server.connections == 2)

@@ -163,7 +163,7 @@ import Testing
             ),
             (
                 "preset: microsoft\naudiences: [a]\ntenant: contoso.onmicrosoft.com", 5,
-                "tenant must be the tenant's UUID in lower case, or common, organizations or consumers; found \"contoso.onmicrosoft.com\"; tokens name a tenant by its UUID, not by a domain: it is in the issuer of https://login.microsoftonline.com/contoso.onmicrosoft.com/v2.0/"
+                "tenant must be the tenant's UUID in lower case, or common, organizations or consumers; found \"contoso.onmicrosoft.com\"; tokens name a tenant by its UUID, not by a domain: find the UUID in the issuer of https://login.microsoftonline.com/contoso.onmicrosoft.com/v2.0/"
             ),
             (
                 "preset: microsoft\naudiences: [a]\ntenant: 9188040D-6C67-4C5B-B112-36A304B66DAD", 5,

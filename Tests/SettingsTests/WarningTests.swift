@@ -80,7 +80,9 @@ import Testing
         ("google", "https://service.example", []),
         (
             "apple", "ABCDE12345.com.example.app",
-            ["Apple's tokens have the Bundle ID without the Team ID before it: write com.example.app"]
+            [
+                "Apple's tokens have the Bundle ID without the Team ID: if ABCDE12345 is your Team ID, write com.example.app"
+            ]
         ),
         ("apple", "com.example.app", []), ("apple", "ABCDE12345.", []), ("apple", "ABCDE1234.com", []),
     ])
@@ -100,6 +102,13 @@ import Testing
             ]
         ),
         ("sign_ins: { key_files: [/k], store: { url: 'redis://store:6379' } }", []),
+        ("sign_ins: { key_files: [/k], store: { url: 'redis://store:6379', timeout: 1s } }", []),
+        (
+            "sign_ins: { key_files: [/k], store: { url: 'redis://store:6379', timeout: 1001ms } }",
+            [
+                "sign_ins.store.timeout is over 1s: a finish that waits for keys, the store and the provider may take longer than the 12s that clients wait; lower it"
+            ]
+        ),
         (
             "sign_ins: { key_files: [/k], store: { url: 'redis://store:6379', allow_eviction: true } }",
             [

@@ -21,7 +21,8 @@ extension ProviderPreset {
             guard team.utf8.count == 10, team.utf8.allSatisfy({ $0.isDigit || (0x41...0x5a).contains($0) }),
                 audience.utf8.count > 11
             else { return nil }
-            return "Apple's tokens have the Bundle ID without the Team ID before it: write \(audience.dropFirst(11))"
+            return
+                "Apple's tokens have the Bundle ID without the Team ID: if \(audience.prefix(10)) is your Team ID, write \(audience.dropFirst(11))"
         }
     ) { facts in
         facts.keys = .jwkSet("https://appleid.apple.com/auth/keys")

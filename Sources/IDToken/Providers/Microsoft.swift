@@ -111,7 +111,7 @@ extension PresetParameter {
         }
         guard isHost(text) else { return nil }
         return
-            "tokens name a tenant by its UUID, not by a domain: it is in the issuer of https://login.microsoftonline.com/\(text)/v2.0/.well-known/openid-configuration"
+            "tokens name a tenant by its UUID, not by a domain: find the UUID in the issuer of https://login.microsoftonline.com/\(text)/v2.0/.well-known/openid-configuration"
     }
 }
 

@@ -23,7 +23,7 @@ extension FetchFailure {
     }
 
     private static let hintOnCredentials =
-        ". Assay sends no credentials: let everyone read this document, or set jwks_file. In Kubernetes, bind the ClusterRole system:service-account-issuer-discovery to the group system:unauthenticated"
+        ". Assay sends no credentials: check the URL (some servers answer 403 if there is no such document), let everyone read the document, or set jwks_file. In Kubernetes, bind the ClusterRole system:service-account-issuer-discovery to the group system:unauthenticated"
 
     /// The failure for an exchange that did not succeed.
     ///
@@ -57,7 +57,9 @@ extension FetchFailure {
                 .connect,
                 "the proxy refused the connection (status 407): it needs a user name and a password that it accepts, in HTTPS_PROXY as http://user:password@host:port"
             )
-        case .proxyRefused(let status): self.init(.connect, "the proxy refused the connection (status \(status))")
+        case .proxyRefused(let status):
+            self.init(
+                .connect, "the proxy opened no tunnel (status \(status)): check that it may and can reach this host")
         case .tlsHandshakeTimeout: self = .silentInHandshake
         case .notTLS: self = .notTLS
         case .closedInHandshake: self = .closedInHandshake

@@ -64,7 +64,7 @@ struct CertificateDiagnosis {
             }
             if !issuers.isEmpty {
                 return
-                    "the CA of the server's certificate is in network.ca_file, but it is an intermediate CA, which is not trusted by itself: add the root CA that it leads to"
+                    "the CA of the server's certificate is in network.ca_file, but it is an intermediate CA, which is not trusted by itself: add its root CA, or, if that is there, check that both are valid now"
             }
         }
         return

@@ -90,6 +90,8 @@ package struct ProxyException: Sendable, Equatable {
             (host, port) = (text[..<colon], Int(number))
         }
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        // The root of the domain name system, which is left out of hosts too.
+        if host.count > 1, host.hasSuffix(".") { host = host.dropLast() }
         return (String(host), port)
     }
 

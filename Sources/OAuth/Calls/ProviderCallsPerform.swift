@@ -93,7 +93,7 @@ extension ProviderCalls {
                     startedAtUnixNanoseconds: startedAt,
                     nanoseconds: UInt64(max((loop.now - begun).nanoseconds, 0)), connection: sent.connection,
                     status: sent.status, failure: failure, reason: sent.reason ?? failure?.answerFault?.text,
-                    providerDescription: failure == nil ? nil : sent.errorDescription)
+                    providerDescription: failure.flatMap { Self.description(in: sent, of: $0) })
                 onReport(report)
                 return withExtendedLifetime(call.slot) { Called(result: result, reports: [report]) }
             }
@@ -165,7 +165,8 @@ extension ProviderCalls {
         let connection: CallReport.ConnectionUse
         var status: UInt?
         var reason: String?
-        var errorDescription: String?
+        /// What was sent, and must not be shown; `nil` if nothing was.
+        var secrets: SentSecrets?
     }
 
     /// Authenticates the request and sends it, in one turn of the loop.
@@ -205,8 +206,16 @@ extension ProviderCalls {
             let read = Self.read(answer)
             return Sent(
                 answer: read, connection: use, status: answer.head?.status.code,
-                errorDescription: (try? read.get())?.errorDescription(without: message.secrets))
+                secrets: message.secrets)
         }
+    }
+
+    /// The provider's `error_description`. Strangers can cause `invalid_grant`, which nobody has to mend, so the search
+    /// for secrets is spared there.
+    private static func description(in sent: Sent, of failure: CallFailure) -> String? {
+        if case .grantInvalid = failure { return nil }
+        guard let secrets = sent.secrets, let answer = try? sent.answer.get() else { return nil }
+        return answer.errorDescription(without: secrets)
     }
 
     /// - Returns: `nil` if OpenSSL fails, or the settings no longer contain the client.

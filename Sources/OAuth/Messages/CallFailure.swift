@@ -66,7 +66,7 @@ package enum CallFailure: Error, Equatable, Sendable {
             case .notJSON: "the body is not one well-formed JSON object without duplicate names"
             case .status(let status): "the response has status \(status), but no error member"
             case .member(let member):
-                "\(member.rawValue) is missing, of another type, or has characters that it can't have"
+                "\(member.rawValue) is missing, has the wrong type, or contains characters that are not allowed"
             case .otherSubject: "the UserInfo response's sub is missing, or is not the ID Token's"
             case .claim(let name): "the UserInfo response's \(name) has an invalid type or form"
             case .noUserInfoEndpoint: "the discovery document names no userinfo_endpoint"

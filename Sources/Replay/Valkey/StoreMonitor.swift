@@ -123,7 +123,7 @@ package enum StoreInspection {
             return StoreFinding(
                 level: .warning,
                 message:
-                    "CONFIG GET and INFO are denied, so maxmemory-policy can't be checked; set it to noeviction, and permit one of them"
+                    "neither CONFIG GET nor INFO shows maxmemory-policy, so it can't be checked; set it to noeviction, and permit one of these commands"
             )
         }
         guard policy != ServerReport.noEviction else {
@@ -137,7 +137,9 @@ package enum StoreInspection {
         guard let log, let save else {
             return StoreFinding(
                 level: .warning,
-                message: "CONFIG GET is denied, so persistence can't be checked; turn on appendonly or save")
+                message:
+                    "CONFIG GET does not show appendonly and save, so persistence can't be checked; turn on one of them"
+            )
         }
         guard log == "yes" || !save.isEmpty else {
             return StoreFinding(

@@ -25,6 +25,11 @@ extension Settings {
                 warnings.append(
                     "sign_ins.store: the password is sent without TLS: it can be read on the network; use rediss://")
             }
+            if store.url != .memory, store.timeoutMilliseconds > 1000 {
+                warnings.append(
+                    "sign_ins.store.timeout is over 1s: a finish that waits for keys, the store and the provider may take longer than the 12s that clients wait; lower it"
+                )
+            }
             if store.allowsEviction {
                 warnings.append(
                     "sign_ins.store.allow_eviction: a store that evicts forgets finished sign-ins and used nonces, which can then be used again; set maxmemory-policy noeviction instead"

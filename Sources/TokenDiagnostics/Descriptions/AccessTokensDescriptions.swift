@@ -142,7 +142,8 @@ extension CheckDescriptions {
         }
         return made(
             .binding, rejection,
-            passed: "The token is bound to a key, and the settings accept it without (unchecked_bindings: true).",
+            passed:
+                "The token is bound to a key, and the settings accept it without proof of the key (unchecked_bindings: true).",
             failed: Diagnosis(
                 "The token is bound to its client's key (cnf), and nothing proves that the sender has the key.",
                 fix: """

@@ -12,7 +12,7 @@ extension CheckDescriptions {
     var subjectDiagnosis: Diagnosis {
         guard claims.contains(.subject), claims.text(.subject)?.isEmpty != true else {
             return Diagnosis(
-                "The token has no sub, so it does not say whose it is.",
+                "The token has no sub, or an empty one, so it does not say whose it is.",
                 fix: "Check that it is \(kind.article). If so, configure the provider to put sub in it.")
         }
         guard let subject = claims.text(.subject) else {

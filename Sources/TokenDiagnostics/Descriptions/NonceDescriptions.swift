@@ -50,8 +50,8 @@ extension CheckDescriptions {
             Diagnosis(
                 "The token has a nonce, but the request has none to compare it with.",
                 fix: """
-                    Set nonce to the raw nonce that the backend generated for this sign-in. If the app's SDK made one that \
-                    nobody else knows, as Google's can, pass it the backend's. If it takes none, set nonce: \
+                    Set nonce to the raw nonce that the backend generated for this sign-in. If the app's SDK generated \
+                    its own, as Google's can, pass the backend's to the SDK. If the SDK takes none, set nonce: \
                     { check: off } for the provider \(policy.id): nothing then ties the token to a sign-in.
                     """)
         case .nonceMissing: missingNonceDiagnosis

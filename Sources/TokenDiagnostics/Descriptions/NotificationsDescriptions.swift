@@ -21,7 +21,7 @@ extension CheckDescriptions {
         .checked(
             .header, rejection, passed: "The header can be that of a notification.",
             failed: Diagnosis(
-                "The header's typ is that of another kind of token, or it has a parameter that notifications must not use.",
+                "The header has the typ of another kind of token, or a parameter that is not supported (crit, b64 or zip).",
                 fix: Self.sendNotification),
             expected: "typ logout+jwt, secevent+jwt, JWT or none",
             found: "typ " + (token.jws.header.type.map(Redaction.text) ?? "absent"))
@@ -47,13 +47,13 @@ extension CheckDescriptions {
             case (_, nil):
                 Diagnosis(
                     """
-                    The token's events have none of the known forms: one event of Apple's, the event of a logout token, \
+                    The token's events have none of the known forms: one Apple event, the event of a logout token, \
                     or up to \(NotificationKind.maximumEvents) security events that are JSON objects.
                     """,
                     fix: "Check that the provider sent it, and that nothing changed it.")
             case (.headerUnsupported, let kind?):
                 Diagnosis(
-                    "The header declares another kind than the events, whose form is that of the kind \(kind.rawValue).",
+                    "The header declares one kind of notification, but the events have the form of another: \(kind.rawValue).",
                     fix: "Report it to the provider.")
             case (_, let kind?):
                 Diagnosis(
@@ -90,7 +90,7 @@ extension CheckDescriptions {
 
     private func noNonce(_ rejection: Rejection?) -> Check {
         .checked(
-            .nonce, rejection, passed: "The notification has no nonce, as none must.",
+            .nonce, rejection, passed: "The notification has no nonce, which notifications must not have.",
             failed: Diagnosis(
                 "The token has a nonce, which notifications must not have: it may be an ID Token.",
                 fix: Self.sendNotification),
@@ -101,10 +101,11 @@ extension CheckDescriptions {
         .checked(
             .subject, rejection, passed: "The events can be read.",
             failed: rejection == .claimInvalid(.events)
-                ? Diagnosis("Apple's event lacks a type or a sub, or they are no texts.", fix: "Report it to Apple.")
+                ? Diagnosis(
+                    "Apple's event has no type or no sub, or one of them is not a string.", fix: "Report it to Apple.")
                 : Diagnosis(
-                    "The logout token has neither sub nor sid as a text, so it does not say whose session ended.",
-                    fix: "Have the provider add one of them."),
+                    "The logout token has neither sub nor sid, or one of them is not a string, so it does not say whose session ended.",
+                    fix: "Have the provider add one of them, as a string."),
             expected: nil, found: fingerprint(of: .subject))
     }
 
@@ -118,7 +119,7 @@ extension Diagnosis {
         let name =
             switch NotificationKind(of: token.claims) {
             case .logout: "a logout token"
-            case .apple: "a notification of Apple's"
+            case .apple: "an Apple notification"
             case .securityEvent: "a security event"
             case nil: "a notification"
             }

@@ -97,8 +97,8 @@ extension CheckDescriptions {
             let isDevelopment = keys.set.keys.contains { DevelopmentKeys.contain($0.keyID) }
             return isDevelopment
                 ? Diagnosis(
-                    "The token is from another start of assay dev, whose keys are new at each start.",
-                    fix: "Sign in again.")
+                    "Assay does not have this key of assay dev: the token is from an earlier start, or the provider has rotated its keys or leaves this one out (fault thin_keys).",
+                    fix: "Switch off the fault, if it is on, and sign in again.")
                 : Diagnosis(
                     "The token was signed by assay dev (its kid begins with \(DevelopmentKeys.keyIDPrefix)), not by the provider \(policy.id).",
                     fix: """

@@ -207,7 +207,7 @@ package enum Feature: Sendable, CaseIterable {
         case .signIns: "Sign-ins are off; add sign_ins to the settings."
         case .clients: "No provider has OAuth clients; add clients to a provider in the settings."
         case .notifications:
-            "No provider accepts notifications; list the kinds that one sends under its setting notifications."
+            "No provider accepts notifications; in a provider's setting notifications, list the kinds that it sends."
         case .accessTokens: "No provider verifies access tokens; add one with tokens: access to the settings."
         case .forwardAuth: "No gateway may ask; add policies under forward_auth in the settings."
         }

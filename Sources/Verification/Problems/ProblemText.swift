@@ -106,12 +106,12 @@ extension Problem {
         case .nonceReplayed:
             "A token with this nonce was verified before, and a nonce can be used only once; begin a new sign-in."
         case .storeUnavailable(isSpent: false):
-            "The sign-in store is full, can't be reached, or is refused (/readyz says which), and nothing was used up; try again."
+            "The sign-in store is full, can't be reached, is refused (/readyz says which of these), or rejects the record (then check its ACL, replicas and disk); nothing was used up; try again."
         case .storeUnavailable(isSpent: true):
             "The sign-in store did not confirm in time, so the sign-in or nonce may be used up; begin a new sign-in."
         case .rejected(let rejection, let kind): rejection.detail(of: kind)
         case .audienceNotExpected(let expected):
-            "The token is for another of the provider's audiences than \(expected.quotedASCII(maximumLength: 255)), which the sign-in or request is for; name the token's own as audience: for a sign-in, when it begins."
+            "The sign-in or request is for the audience \(expected.quotedASCII(maximumLength: 255)), but the token is for another of the provider's audiences; set audience to the token's own (for a sign-in, when it begins)."
         case .grantInvalid:
             "The provider says that the code or token has expired, was used or revoked, or belongs to another client; have the user sign in again."
         case .clientRejected:

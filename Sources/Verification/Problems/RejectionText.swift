@@ -72,7 +72,7 @@ extension Rejection {
         case .audienceMismatch:
             "None of the token's audiences is configured, or one of them is neither configured nor trusted; check audiences and trusted_audiences."
         case .audienceNotExpected:
-            "The token is for another of the provider's audiences than the one that was expected; name the token's own."
+            "The token is for another of the provider's audiences than the one that was expected; set audience to the token's own."
         case .authorizedPartyMismatch:
             "The token's azp is not an accepted party; if it is your client ID, add it to authorized_parties."
         case .tokenExpired: "The token's exp has passed; have the user sign in again."
@@ -88,11 +88,11 @@ extension Rejection {
         case .claimInvalid(.events):
             "The token has events: it is a logout token or another notification; send it to POST /v1/notifications/verify."
         case .claimInvalid(.scope), .claimInvalid(.shortScope), .claimInvalid(.clientID):
-            "The token has \(claim?.string ?? ""), so it is probably an access token; send the ID Token, or, if this is it, use a nonce, set refuse_access_tokens: false, or change the rules for the claim."
+            "The token has \(claim?.string ?? ""), so it is probably an access token; send the ID Token, or, if this is the ID Token, use a nonce, set refuse_access_tokens: false, or change the rules for the claim."
         case .claimInvalid(let claim):
             "The token's \(claim.string) has a value that is invalid or that the settings refuse; send the token to POST /v1/explain to see why."
         case .nonceRequired:
-            "The request has no nonce, but the token has one or the provider requires one; send the raw nonce that the app passed to the provider, or, if the app's SDK makes one that nobody else knows, set nonce.check: off."
+            "The request has no nonce, but the token has one or the provider requires one; send this sign-in's raw nonce, or, if the app's SDK creates one that the app can't read, set nonce.check: off."
         case .nonceMissing: "The token has no nonce, but one is expected; have the app pass the nonce to the provider."
         case .nonceMismatch:
             "The token's nonce does not match this sign-in's: it belongs to another sign-in, or its form is not in nonce.match; begin a new sign-in, or correct nonce.match."

@@ -22,9 +22,9 @@ extension FileExposure {
     fileprivate var text: String {
         switch self {
         case .readable(let mode):
-            "other users of this machine can read it (mode \(String(mode, radix: 8))); restrict it to Assay's user or group: chmod 600 or 440, or defaultMode: 0440 with fsGroup in Kubernetes"
+            "other users, or a group that this process is not in, can read it (mode \(String(mode, radix: 8))); give it to Assay's user (chown, chmod 600) or to a group of Assay's own (chgrp, chmod 440), or set defaultMode: 0440 with fsGroup in Kubernetes"
         case .writable(let mode):
-            "other users of this machine can change it (mode \(String(mode, radix: 8))); let only its owner write: chmod go-w"
+            "its group or other users of this machine can change it (mode \(String(mode, radix: 8))); let only its owner write: chmod go-w"
         case .replaceable(let directory, let mode):
             "other users of this machine can replace it, because they can write to \(directory) (mode \(String(mode, radix: 8))); let only the directory's owner write: chmod go-w"
         }

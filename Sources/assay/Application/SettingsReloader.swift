@@ -12,6 +12,8 @@ actor SettingsReloader {
     private let file: SettingsFile
     private let service: AssayService
     private let factory: ProviderFactory
+    /// Those of the last settings, as they were then: the files that they are about may have changed since.
+    private var warnings: [String]
     private let configurations: ConfigurationTelemetry
     private let log: Log
 
@@ -28,6 +30,7 @@ actor SettingsReloader {
     ) {
         self.service = service
         self.settings = settings
+        warnings = settings.allWarnings
         self.providers = providers
         self.file = file
         self.factory = factory
@@ -86,8 +89,9 @@ actor SettingsReloader {
         let providers = try factory.providers(settings, after: self.providers)
         try await service.change(to: ServiceSettings(settings), providers: providers.map(\.provider))
         log.change(minimumLevel: Log.Level(settings.log))
-        let known = self.settings.allWarnings
-        for warning in settings.allWarnings where !known.contains(warning) { log.warn(ofRisk: warning) }
+        let warnings = settings.allWarnings
+        for warning in warnings where !self.warnings.contains(warning) { log.warn(ofRisk: warning) }
+        self.warnings = warnings
         self.settings = settings
         self.providers = providers
     }

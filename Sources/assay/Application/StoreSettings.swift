@@ -64,7 +64,7 @@ extension StoreMonitor {
                         (
                             "reason",
                             .text(
-                                "CONFIG GET and INFO are denied, so it is not known whether its maxmemory-policy evicts; set noeviction, and permit one of them"
+                                "neither CONFIG GET nor INFO shows its maxmemory-policy, so it may evict; set noeviction, and permit one of these commands"
                             )
                         ),
                     ])

@@ -152,7 +152,8 @@ struct ExplainedKindOptions: ParsableArguments {
             }
         } else if tokens == .notification {
             guard signIn.isWithoutSignIn else {
-                throw ValidationError("a notification belongs to no sign-in; keep only --provider of its options")
+                throw ValidationError(
+                    "--tokens notification takes no options of a sign-in but --provider; omit the others")
             }
         } else if tokens == .access {
             guard signIn.nonce == nil, signIn.maxAge == nil, signIn.accessToken == nil, signIn.code == nil else {

@@ -224,7 +224,7 @@ def test_key_files_of_sign_ins_are_checked(check, tmp_path):
     good.chmod(0o644)
     exposed = result(good)
     assert exposed.returncode == 0
-    told = f"warning: sign_ins.key_files: {good}: other users of this machine can read it (mode 644)"
+    told = f"warning: sign_ins.key_files: {good}: other users, or a group that this process is not in, can read it (mode 644)"
     assert told.encode() in exposed.stdout
 
 

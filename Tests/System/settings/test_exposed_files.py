@@ -8,8 +8,8 @@ from harness import commands
 from harness.certificates import Authority
 from harness.service import Process, run
 
-READ = "other users of this machine can read it (mode {})"
-WRITE = "other users of this machine can change it (mode {})"
+READ = "other users, or a group that this process is not in, can read it (mode {})"
+WRITE = "its group or other users of this machine can change it (mode {})"
 REPLACE = "other users of this machine can replace it, because they can write to {} (mode {})"
 
 

@@ -251,7 +251,7 @@ def test_a_demoted_primary_accepts_no_claims(server, key_file, tmp_path):
         old.follow(new)
         for _ in range(3):
             refused(finish(service, begun, token), "store_unavailable")
-        service.wait_for_entry(message="store refused", reason="connected to a replica, which is read-only")
+        service.wait_for_entry(message="store refused", reason="connected to a replica; set sign_ins.store.url to the primary")
         assert old.command("REPLICAOF", "NO", "ONE").startswith("+OK")
         service.wait_until(lambda: finish(service, begun, token).status == 200)
 
@@ -372,7 +372,7 @@ def test_a_read_only_replica_is_refused_until_it_is_promoted(server, key_file, t
             wait_for_state(service, "read_only")
             begun, token = signed_in(service, issuer)
             refused(finish(service, begun, token), "store_unavailable")
-            service.wait_for_entry(message="store refused", reason="connected to a replica, which is read-only")
+            service.wait_for_entry(message="store refused", reason="connected to a replica; set sign_ins.store.url to the primary")
             copy.command("REPLICAOF", "NO", "ONE")
             wait_for_state(service, "ok")
             assert finish(service, begun, token).status == 200
