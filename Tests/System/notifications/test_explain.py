@@ -62,7 +62,7 @@ def test_a_valid_notification(service, issuer):
         ("events", "claim_missing", {"events": None}, ("no events", "logout_token")),
         ("events", "claim_invalid", {"events": {"x": 1}}, ("none of the known forms", "Check that")),
         ("events", "claim_invalid", {"events": {RISC + "account-disabled": {}}}, ("of the kind security_event", "add security_event")),
-        ("events", "header_unsupported", {"header": {"typ": "secevent+jwt"}}, ("declares another kind", "Report it")),
+        ("events", "header_unsupported", {"header": {"typ": "secevent+jwt"}}, ("declares one kind of notification", "Report it")),
         ("expiry", "token_expired", {"exp": now() - 3600}, ("expired", "queue")),
         ("token_age", "token_too_old", {"iat": now() - 9 * 86_400}, ("notifications_max_age", "raise notifications_max_age")),
         ("token_id", "claim_missing", {"jti": None}, ("has no jti", "jti")),

@@ -83,7 +83,7 @@ def test_a_token_for_another_of_the_audiences_says_which_one_the_sign_in_is_for(
     begun = begin(service)
     response = finish(service, begun, id_token=issuer.token(aud="bare", nonce=begun["nonce"]))
     problem = client.contract.assert_code(response, "audience_mismatch")
-    assert 'another of the provider\'s audiences than "client"' in problem["detail"]
+    assert 'is for the audience "client", but the token is for another' in problem["detail"]
     assert "set audience to the token's own (for a sign-in, when it begins)" in problem["detail"]
     other = begin(service, audience="bare")
     assert finish(service, other, id_token=issuer.token(aud="bare", nonce=other["nonce"])).status == 200
