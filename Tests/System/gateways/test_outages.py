@@ -1,7 +1,6 @@
 """Gateways fail closed: if Assay fails, or a gateway asks it wrongly, the backend receives nothing."""
 
 import contextlib
-import signal
 import socket
 import threading
 import time
@@ -10,6 +9,7 @@ import pytest
 
 from gateways.gateways import NAMES
 from gateways.site import KEY, Site, assay, refresh, token
+from harness.freezing import frozen
 from harness.waiting import free_port, poll
 
 # The status for clients without a decision of Assay. Caddy uses 502 and 504 for a failed upstream.
@@ -38,14 +38,11 @@ def test_requests_are_denied_while_assay_is_stopped(name, issuer, tmp_path):
 def test_requests_are_denied_in_time_while_assay_hangs(name, issuer, tmp_path):
     with assay(issuer) as service, Site(name, service.wait_until_ready().api.address, tmp_path / name) as site:
         site.passes(token(issuer))
-        service.process.send_signal(signal.SIGSTOP)
-        try:
+        with frozen(service.process.pid):
             begun = time.monotonic()
             site.denies(TOO_SLOW[name], token(issuer))
             # The gateways wait for 200 ms, but the machine may be busy.
             assert time.monotonic() - begun < 5
-        finally:
-            service.process.send_signal(signal.SIGCONT)
         poll(lambda: site.ask(token(issuer)).status == 200)
         site.denies(401)
 

@@ -1,23 +1,16 @@
 """A Valkey or Redis server as a process, which can be stopped, frozen, and restarted with its data."""
 
-import os
 import pathlib
 import shutil
-import signal
 import socket
 import subprocess
 
-from .waiting import poll
+from .freezing import freeze, thaw
+from .waiting import free_port, poll
 
 # Allows a test to block the server.
 SLEEPY = ("--enable-debug-command", "yes")
 SERVERS = [server for server in ("valkey-server", "redis-server") if shutil.which(server)]
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 class Store:
@@ -84,10 +77,10 @@ class Store:
         poll(lambda: "master_link_status:up" in self.command("INFO", "replication"))
 
     def freeze(self) -> None:
-        os.kill(self.process.pid, signal.SIGSTOP)
+        freeze(self.process.pid)
 
     def thaw(self) -> None:
-        os.kill(self.process.pid, signal.SIGCONT)
+        thaw(self.process.pid)
 
     def stop(self) -> None:
         if self.process.poll() is None:

@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import shutil
-import signal
 import socket
 import ssl
 import threading
@@ -21,6 +20,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from harness import commands
 from harness.certificates import Authority
 from harness.client import Client, Connection, ConnectionClosed, request_bytes
+from harness.freezing import frozen
 from harness.load import Load
 from harness.metrics import Metrics
 from harness.service import Service, provider, run, write_config
@@ -295,14 +295,11 @@ def test_a_request_before_a_missing_close_notify_is_answered(service):
     for _ in range(5):
         with service.api.connect() as connection:
             # The service then reads the request and the end of the connection together.
-            service.process.send_signal(signal.SIGSTOP)
-            try:
+            with frozen(service.process.pid):
                 connection.send(request_bytes("GET", "/livez"))
                 # Python's own socket would drop its TLS state here.
                 with socket.socket(fileno=os.dup(connection.socket.fileno())) as plain:
                     plain.shutdown(socket.SHUT_WR)
-            finally:
-                service.process.send_signal(signal.SIGCONT)
             assert connection.response("GET", "/livez").status == 200
 
 
