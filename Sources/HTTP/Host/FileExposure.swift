@@ -15,20 +15,15 @@ package enum FileExposure: Sendable, Equatable {
     ///
     /// - Parameter isSecret: whether others must not read it.
     package static func of(_ path: String, isSecret: Bool) -> [FileExposure] {
-        guard let target = resolved(path), let file = status(of: target), file.st_mode & S_IFMT == S_IFREG else {
-            return []
-        }
+        guard let (directories, target) = lookups(of: path), let file = status(of: target),
+            file.st_mode & S_IFMT == S_IFREG
+        else { return [] }
         var exposures: [FileExposure] = []
         let isOfOwnGroup = ownGroups.contains(file.st_gid)
         if isSecret, file.st_mode & (isOfOwnGroup ? S_IROTH : S_IRGRP | S_IROTH) != 0 {
             exposures.append(.readable(mode: file.st_mode & 0o777))
         }
         if file.st_mode & (S_IWGRP | S_IWOTH) != 0 { exposures.append(.writable(mode: file.st_mode & 0o777)) }
-        // The directories of the links count too: whoever can write there can make them lead elsewhere.
-        var directories: [String] = []
-        for directory in ancestors(of: path) + ancestors(of: target) where !directories.contains(directory) {
-            directories.append(directory)
-        }
         for directory in directories {
             guard let status = status(of: directory), status.st_mode & S_ISVTX == 0 else { continue }
             let writers = ownGroups.contains(status.st_gid) ? S_IWOTH : S_IWGRP | S_IWOTH
@@ -51,22 +46,36 @@ package enum FileExposure: Sendable, Equatable {
         return unsafe stat(path, &status) == 0 ? status : nil
     }
 
-    private static func resolved(_ path: String) -> String? {
-        guard let resolved = unsafe realpath(path, nil) else { return nil }
-        defer { unsafe free(resolved) }
-        return unsafe String(cString: resolved)
+    /// The directories in which the file and every link on the way to it are looked up, and the file itself. Whoever can
+    /// write to one of them can make the way lead elsewhere (path_resolution(7)).
+    ///
+    /// - Returns: `nil` if the path leads to no file, or through more links than Linux follows.
+    private static func lookups(of path: String) -> (directories: [String], target: String)? {
+        var names = Array(path.split(separator: "/").reversed())
+        var directory = path.hasPrefix("/") ? "/" : "."
+        var directories = [directory]
+        var links = 0
+        while let name = names.popLast() {
+            if name == "." { continue }
+            let next = directory == "/" ? "/\(name)" : "\(directory)/\(name)"
+            if let destination = destination(ofLink: next) {
+                links += 1
+                guard links <= 40 else { return nil }
+                names += destination.split(separator: "/").reversed()
+                if destination.hasPrefix("/") { directory = "/" }
+            } else if names.isEmpty {
+                return (directories, next)
+            } else {
+                directory = next
+            }
+            if !directories.contains(directory) { directories.append(directory) }
+        }
+        return nil
     }
 
-    /// The directories that contain a file, from its own up to the root or, for a relative path, the working directory.
-    private static func ancestors(of path: String) -> [String] {
-        var parts = path.split(separator: "/").dropLast()
-        let root = path.hasPrefix("/") ? "/" : "."
-        var directories: [String] = []
-        while !parts.isEmpty {
-            let directory = parts.joined(separator: "/")
-            directories.append(path.hasPrefix("/") ? "/" + directory : directory)
-            parts.removeLast()
-        }
-        return directories + [root]
+    private static func destination(ofLink path: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink(path, &bytes, bytes.count)
+        return count > 0 ? String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
     }
 }

@@ -60,6 +60,29 @@ import Testing
         #expect(FileExposure.of(file, isSecret: true) == exposures)
     }
 
+    /// `first` leads to `middle/second`, which leads to the file: as `..data` in the mounts of Kubernetes.
+    @Test(arguments: ["first", "./first"])
+    func `whoever can write beside a link on the way can make it lead elsewhere`(path: String) throws {
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let file = try file(0o600)
+        let middle = directory.appending(path: "middle").path
+        try FileManager.default.createDirectory(atPath: middle, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: middle + "/second", withDestinationPath: file)
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.appending(path: "first").path, withDestinationPath: "middle/second")
+        try setMode(0o777, of: middle)
+        #expect(
+            FileExposure.of(directory.path + "/" + path, isSecret: true)
+                == [.replaceable(directory: middle, mode: 0o777)])
+    }
+
+    @Test func `links that lead in a circle lead to no file`() throws {
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let link = directory.appending(path: "circle").path
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "circle")
+        #expect(FileExposure.of(link, isSecret: true) == [])
+    }
+
     @Test func `what is not there, or no regular file, has no exposure`() {
         defer { try? FileManager.default.removeItem(at: directory) }
         #expect(FileExposure.of(directory.appending(path: "absent").path, isSecret: true) == [])
