@@ -1,4 +1,61 @@
 internal import HTTP
+private import IDToken
+private import OAuth
+package import Verification
+
+/// All settings, validated.
+package struct Settings: Sendable {
+    package var service = Listener(.network(host: "127.0.0.1", port: 8080))
+    package var admin = Listener(.network(host: "127.0.0.1", port: 9090))
+    /// Whether a listener that other machines can reach may be open to all callers.
+    package var allowsInsecureListen = false
+    package var limits = Limits()
+    package var keys = Keys()
+    package var log = Log()
+    /// `nil`: tracing is disabled.
+    package var tracing: Tracing?
+    /// `nil`: sign-ins are disabled.
+    package var signIns: SignIns?
+    package var forwardAuth = ForwardAuthSettings()
+    /// Where key sets are archived for the next start; `nil`: they are not.
+    package var cacheDirectory: String?
+    /// How many verified tokens to cache; 0 disables the cache.
+    package var verifiedTokenCacheEntries = 10_000
+    /// API keys for the service listener. If empty, none is required.
+    package var apiKeys: [APIKey] = []
+    /// API keys for the admin listener; `nil`: the same keys as for the service listener.
+    package var adminAPIKeys: [APIKey]?
+    /// Host names, in lower case, that an admin listener without API keys or TLS accepts besides `localhost` and IP
+    /// addresses.
+    package var adminHosts: [String] = []
+    /// Whether the admin listener serves the console.
+    package var servesConsole = false
+    /// Whether the service listener refuses requests for a host name that someone could register. Not in a file:
+    /// `assay dev` sets it.
+    package var refusesPublicHosts = false
+    /// Maximum number of connections to the admin listener.
+    package var adminMaximumConnections = 64
+    /// How long to keep serving requests after SIGTERM, before the shutdown begins.
+    package var shutdownDelaySeconds: Int64 = 0
+    /// How long a stop waits for requests in flight.
+    package var shutdownGraceSeconds: Int64 = 10
+    /// The default for providers that set none.
+    package var clockSkewSeconds: Int64 = 60
+    package var providers: [ProviderSettings] = []
+    /// Environment variables that Kubernetes set for Services whose names begin with `assay`. They are ignored.
+    package var serviceLinks: [String] = []
+    /// Every file that the settings name and, if they are from one, their own.
+    package var files: [NamedFile] = []
+
+    package init() {}
+
+    package struct Keys: Sendable, Equatable {
+        package var staleIfErrorSeconds: Int64 = 24 * 3600
+    }
+
+    /// API keys for the admin listener. If empty, none is required.
+    package var operatorKeys: [APIKey] { adminAPIKeys ?? apiKeys }
+}
 
 extension Settings {
     /// The whole file.
@@ -41,7 +98,7 @@ extension Settings {
                 "Allows a listener that other machines can reach to have neither API keys nor client certificates."),
             at: \.allowsInsecureListen),
         Member([], read: ListenerReader.checkReach),
-        Member(section: "limits", limits, "Sizes, counts and timeouts that clients can't exceed."),
+        Member(section: "limits", Limits.members, "Sizes, counts and timeouts that clients can't exceed."),
         Member(
             section: "keys",
             [
@@ -51,7 +108,7 @@ extension Settings {
                         "How long expired keys stay in use while a provider can't be reached (stale-if-error)."),
                     at: \.keys.staleIfErrorSeconds)
             ], "The providers' key sets."),
-        Member(section: "log", log, "The log on standard error, one JSON object per line."),
+        Member(section: "log", Log.members, "The log on standard error, one JSON object per line."),
         TracingReader.member,
         SignInReader.member,
         Member(
@@ -86,72 +143,6 @@ extension Settings {
         ProviderReader.member,
         ForwardAuthReader.member,
     ]
-
-    private static let limits: [Member<Settings>] = [
-        Member(
-            Setting("max_body", .bytes(1024...(16 * mebibyte)), "The largest body of a request, except a batch."),
-            at: \.limits.maximumBody),
-        Member(
-            Setting("max_batch_body", .bytes(1024...(64 * mebibyte)), "The largest body of a batch."),
-            at: \.limits.maximumBatchBody),
-        Member(
-            Setting(
-                "max_header", .bytes(1024...mebibyte), change: .restart,
-                "The largest head of a request: its request line and header fields."),
-            at: \.limits.listener.maximumHeader),
-        Member(
-            Setting(
-                "max_buffered", .bytes(65_536...(16 * 1024 * mebibyte)), change: .restart,
-                "Maximum memory for requests that are incomplete, queued or waiting; beyond it: `503 overloaded`. An additional half of this is allowed for unread responses (including socket buffers); beyond it, the slowest readers are disconnected. Lower by default under a memory limit."
-            ), at: \.limits.listener.maximumBuffered),
-        Member(
-            Setting(
-                "max_connections", .integer(1...1_000_000), change: .restart,
-                "Maximum number of connections to the service listener; beyond it: `503 overloaded`. Lower by default under a memory limit."
-            ),
-            at: \.limits.listener.maximumConnections),
-        Member(
-            Setting(
-                "max_in_flight", .integer(1...1_000_000), change: .restart,
-                "Maximum number of requests waiting for keys, for `sign_ins.store` or for a provider's endpoint; each waiting batch item counts. Beyond it: `503 overloaded`. Lower by default under a memory limit."
-            ), at: \.limits.listener.maximumInFlight),
-        Member(
-            Setting(
-                "request_timeout", .seconds(1...300), change: .restart,
-                "How long a whole request may take to arrive, and how long a client may take to read its response."),
-            at: \.limits.listener.requestTimeoutSeconds),
-        Member(
-            Setting(
-                "idle_timeout", .seconds(1...3600), change: .restart,
-                "How long a connection may be silent between requests."), at: \.limits.listener.idleTimeoutSeconds),
-        Member(
-            Setting("keys_timeout", .seconds(1...60), "How long a request waits for keys."),
-            at: \.limits.keysTimeoutSeconds),
-        Member(
-            Setting(
-                "provider_timeout", .seconds(1...30),
-                "How long a call to a provider's endpoint may take, including connecting and all attempts of a revocation."
-            ), at: \.limits.providerTimeoutSeconds),
-        Member(
-            Setting(
-                "queue_timeout", .milliseconds(50...60_000),
-                "About how long a request may wait in the queue. During overload, requests that would wait longer get `503 overloaded`."
-            ), at: \.limits.queueTimeoutMilliseconds),
-    ]
-
-    private static let log: [Member<Settings>] = [
-        Member(Setting("level", .word(Log.levels), "The lowest level to log."), at: \.log.level),
-        Member(
-            Setting(
-                "requests", .word("true, false or refused"),
-                "`true`: log every request; `refused`: only status 400 and above; `false`: none. Errors that unauthenticated clients can cause (400, 401, 404, 405, 408, 413, 415, 431, `overloaded`, and all of `/v1/forward-auth`) are rate-limited to ten per minute for each kind and event loop; with `refused`, all errors are. A later line has `suppressed`, the number of lines left out. There is no rate limit at level `debug`."
-            ), at: \.log.requests),
-        Member(
-            Setting("probes", .boolean, "Also logs requests to `/livez`, `/readyz` and `/metrics`."),
-            at: \.log.probes),
-    ]
-
-    private static let mebibyte = 1024 * 1024
 }
 
 extension ValueType where Value == String {
