@@ -53,7 +53,7 @@ final class AdminResponder: HTTPResponder {
                     "This listener accepts only localhost and IP addresses as Host; add other names to admin.hosts.")
             }
             guard !route.belongsToConsole || service.settings.servesConsole else { throw Problem.consoleOff }
-            guard route != .unknown else { throw Problem.notFoundByAdmin }
+            guard route != .unknown else { throw Problem.notFoundByAdmin(paths: Route.pathsOfAdmin) }
             try route.check(request.head.method)
             record.keyName = try admit(request.head, to: route)
             if route == .explain { return try explain(ExplainRequest(request.jsonObject()), record) }
@@ -78,7 +78,9 @@ final class AdminResponder: HTTPResponder {
         case .console, .consoleStyle, .consoleScript, .explain, .verify, .batch, .signIns, .finishSignIn,
             .refreshGrant, .revokeGrant, .notifications, .accessTokens,
             .forwardAuth, .openAPI, .unknown:
-            guard let file = route.consoleFile else { return .now(service.end(record, Problem.notFoundByAdmin)) }
+            guard let file = route.consoleFile else {
+                return .now(service.end(record, Problem.notFoundByAdmin(paths: Route.pathsOfAdmin)))
+            }
             return .now(
                 service.end(record, .ok, file.contentType, constant: file.content, headers: Console.headers))
         }

@@ -105,6 +105,12 @@ enum Route: Int, CaseIterable {
     private static let service = routes(of: .service)
     private static let admin = routes(of: .admin)
 
+    /// The paths of the admin listener, without the console's, as a list for people.
+    static let pathsOfAdmin: String = {
+        let paths = admin.filter { !$0.belongsToConsole }.map { "\($0.pattern)" }
+        return paths.dropLast().joined(separator: ", ") + " and " + (paths.last ?? "")
+    }()
+
     /// The route of a path on the service listener.
     static func service(_ path: HeadSlice) -> Route {
         // Most requests are to verify, which is the first of the list.

@@ -183,9 +183,7 @@ extension Problem {
         switch self {
         case .methodNotAllowed(let allow): [("Allow", allow)]
         case .callerUnauthenticated: [("WWW-Authenticate", "Bearer")]
-        case .keysUnavailable(let seconds), .providerUnavailable(let seconds, _): [("Retry-After", String(seconds))]
-        case .storeUnavailable, .overloaded, .shuttingDown: [("Retry-After", "1")]
-        default: []
+        default: retryAfterSeconds.map { [("Retry-After", String($0))] } ?? []
         }
     }
 }

@@ -1,3 +1,4 @@
+private import Bytes
 package import IDToken
 package import OAuth
 
@@ -12,7 +13,7 @@ package enum Problem: Error, Equatable, Sendable {
     /// The path names a policy of `forward_auth` that does not exist.
     case policyUnknown
     /// Like `notFound`, on the admin listener, which has other paths.
-    case notFoundByAdmin
+    case notFoundByAdmin(paths: String)
     /// A path of the console while the console is disabled.
     case consoleOff
     case methodNotAllowed(allow: String)
@@ -78,123 +79,171 @@ package enum Problem: Error, Equatable, Sendable {
         case notTheTokens
     }
 
-    /// Stable: clients may depend on it.
-    package var code: String {
-        switch self {
-        case .requestInvalid: "request_invalid"
-        case .notFound, .featureOff, .policyUnknown, .notFoundByAdmin, .consoleOff: "not_found"
-        case .methodNotAllowed: "method_not_allowed"
-        case .requestTimeout: "request_timeout"
-        case .requestTooLarge: "request_too_large"
-        case .headersTooLarge: "headers_too_large"
-        case .contentTypeUnsupported: "content_type_unsupported"
-        case .callerUnauthenticated: "caller_unauthenticated"
-        case .providerUnknown, .providerOfAccessTokens, .providerOfIDTokens: "provider_unknown"
-        case .audienceNotConfigured: "audience_not_configured"
-        case .clientNotConfigured: "client_not_configured"
-        case .redirectURINotConfigured: "redirect_uri_not_configured"
-        case .signInNotSupported: "sign_in_not_supported"
-        case .revocationNotSupported: "revocation_not_supported"
-        case .notificationsNotConfigured: "notifications_not_configured"
-        case .signInInvalid: "sign_in_invalid"
-        case .signInExpired: "sign_in_expired"
-        case .signInReplayed: "sign_in_replayed"
-        case .nonceReplayed: "nonce_replayed"
-        case .stateMismatch: "state_mismatch"
-        case .redirectURIMismatch: "redirect_uri_mismatch"
-        case .responseIssuerMismatch: "response_issuer_mismatch"
-        case .signInDenied: "sign_in_denied"
-        case .storeUnavailable: "store_unavailable"
-        case .rejected(let rejection, _):
-            rejection.code.rawValue
-        case .audienceNotExpected: Rejection.Code.audienceMismatch.rawValue
-        case .grantInvalid: "grant_invalid"
-        case .clientRejected: "client_rejected"
-        case .signInRefused, .providerRefused: "provider_refused"
-        case .providerAnswerInvalid: "provider_answer_invalid"
-        case .providerUnavailable: "provider_unavailable"
-        case .keysUnavailable: "keys_unavailable"
-        case .overloaded: Self.overloadedCode
-        case .shuttingDown: "shutting_down"
+    /// What every occurrence of a code has in common.
+    private struct Row {
+        let code: String
+        let status: Int
+        let title: String
+        /// After how many seconds to try again; `nil`: that can't help.
+        var retryAfter: Int64?
+        var isSpent = false
+
+        init(_ code: String, _ status: Int, _ title: String, retryAfter: Int64? = nil, isSpent: Bool = false) {
+            self.code = code
+            self.status = status
+            self.title = title
+            self.retryAfter = retryAfter
+            self.isSpent = isSpent
         }
     }
+
+    /// Every fact about a code is here, once.
+    private var row: Row {
+        switch self {
+        case .requestInvalid: Row("request_invalid", 400, "Invalid request")
+        case .notFound, .featureOff, .policyUnknown, .notFoundByAdmin, .consoleOff: Row("not_found", 404, "Not found")
+        case .methodNotAllowed: Row("method_not_allowed", 405, "Method not allowed")
+        case .requestTimeout: Row("request_timeout", 408, "Request timed out")
+        case .requestTooLarge: Row("request_too_large", 413, "Request too large")
+        case .headersTooLarge: Row("headers_too_large", 431, "Header fields too large")
+        case .contentTypeUnsupported: Row("content_type_unsupported", 415, "Unsupported content type")
+        case .callerUnauthenticated: Row("caller_unauthenticated", 401, "Caller not authenticated")
+        case .providerUnknown, .providerOfAccessTokens, .providerOfIDTokens:
+            Row("provider_unknown", 404, "Unknown provider")
+        case .audienceNotConfigured: Row("audience_not_configured", 400, "Audience not configured")
+        case .clientNotConfigured: Row("client_not_configured", 400, "Client not configured")
+        case .redirectURINotConfigured: Row("redirect_uri_not_configured", 400, "Redirect URI not configured")
+        case .signInNotSupported: Row("sign_in_not_supported", 400, "Sign-in not supported")
+        case .revocationNotSupported: Row("revocation_not_supported", 400, "Revocation not supported")
+        case .notificationsNotConfigured: Row("notifications_not_configured", 400, "Notifications not configured")
+        case .signInInvalid: Row("sign_in_invalid", 422, "Invalid sign-in")
+        case .signInExpired: Row("sign_in_expired", 422, "Sign-in expired")
+        case .signInReplayed: Row("sign_in_replayed", 422, "Sign-in already finished", isSpent: true)
+        case .nonceReplayed: Row("nonce_replayed", 422, "Nonce replayed", isSpent: true)
+        case .stateMismatch: Row("state_mismatch", 422, "State mismatch")
+        case .redirectURIMismatch: Row("redirect_uri_mismatch", 422, "Redirect URI mismatch")
+        case .responseIssuerMismatch: Row("response_issuer_mismatch", 422, "Response issuer mismatch")
+        case .signInDenied: Row("sign_in_denied", 422, "Sign-in denied")
+        case .storeUnavailable(let isSpent):
+            Row("store_unavailable", 503, "Store unavailable", retryAfter: 1, isSpent: isSpent)
+        case .rejected(let rejection, _):
+            Row(rejection.code.rawValue, rejection.code == .internal ? 500 : 422, rejection.title)
+        case .audienceNotExpected: Problem.rejected(.audienceNotExpected).row
+        case .grantInvalid: Row("grant_invalid", 422, "Grant invalid")
+        case .clientRejected: Row("client_rejected", 502, "Client rejected")
+        case .signInRefused, .providerRefused: Row("provider_refused", 422, "Refused by the provider")
+        case .providerAnswerInvalid: Row("provider_answer_invalid", 502, "Invalid provider response")
+        case .providerUnavailable(let seconds, _):
+            Row("provider_unavailable", 503, "Provider unavailable", retryAfter: seconds)
+        case .keysUnavailable(let seconds): Row("keys_unavailable", 503, "Keys unavailable", retryAfter: seconds)
+        case .overloaded: Row(Self.overloadedCode, 503, "Overloaded", retryAfter: 1)
+        case .shuttingDown: Row("shutting_down", 503, "Shutting down", retryAfter: 1)
+        }
+    }
+
+    /// Stable: clients may depend on it.
+    package var code: String { row.code }
 
     /// The HTTP status code (RFC 9457, 3.1.2).
-    package var status: Int {
-        switch self {
-        case .requestInvalid, .audienceNotConfigured, .clientNotConfigured, .signInNotSupported,
-            .notificationsNotConfigured, .redirectURINotConfigured, .revocationNotSupported:
-            400
-        case .callerUnauthenticated: 401
-        case .notFound, .featureOff, .policyUnknown, .notFoundByAdmin, .consoleOff, .providerUnknown,
-            .providerOfAccessTokens,
-            .providerOfIDTokens:
-            404
-        case .methodNotAllowed: 405
-        case .requestTimeout: 408
-        case .requestTooLarge: 413
-        case .contentTypeUnsupported: 415
-        case .rejected(.cryptographyUnavailable, _): 500
-        case .rejected, .audienceNotExpected: 422
-        case .signInInvalid, .signInExpired, .signInReplayed, .nonceReplayed: 422
-        case .stateMismatch, .redirectURIMismatch, .responseIssuerMismatch, .signInDenied, .signInRefused,
-            .grantInvalid, .providerRefused:
-            422
-        case .headersTooLarge: 431
-        case .clientRejected, .providerAnswerInvalid: 502
-        case .providerUnavailable: 503
-        case .keysUnavailable, .storeUnavailable, .overloaded, .shuttingDown: 503
-        }
-    }
+    package var status: Int { row.status }
+
+    /// A few words, the same for every occurrence.
+    package var title: String { row.title }
+
+    /// After how many seconds to try again; `nil`: that can't help.
+    package var retryAfterSeconds: Int64? { row.retryAfter }
 
     /// Whether the sign-in or nonce has been used up, or may have been, so that it must not be sent again.
-    package var isSpent: Bool {
-        switch self {
-        case .signInReplayed, .nonceReplayed, .storeUnavailable(isSpent: true): true
-        default: false
-        }
-    }
-
-    /// The setting whose limit was reached, if any.
-    package var limit: String? {
-        switch self {
-        case .overloaded(let limit): limit
-        case .providerUnavailable(_, let limit): limit
-        default: nil
-        }
-    }
+    package var isSpent: Bool { row.isSpent }
 
     /// The code of ``overloaded(limit:)``, whatever the limit.
     package static let overloadedCode = "overloaded"
-}
 
-extension Problem {
-    /// - Parameter audience: the one that the token was expected to be for, which is configured.
-    func naming(_ audience: String?) -> Problem {
-        guard case .rejected(.audienceNotExpected, _) = self, let audience else { return self }
-        return .audienceNotExpected(audience)
+    /// Human-readable: what was found or expected, and what to do.
+    package var detail: String {
+        switch self {
+        case .requestInvalid(let text): text
+        case .notFound:
+            "The service listener has no such path; /openapi.yaml lists the paths of both listeners."
+        case .featureOff(let feature): feature.absence
+        case .policyUnknown:
+            "No policy of forward_auth has the id in the path, byte for byte; correct the gateway's path, or add the policy."
+        case .notFoundByAdmin(let paths):
+            "The admin listener has no such path; it has \(paths); tokens are verified on the service listener."
+        case .consoleOff: "The console is off on this listener; set admin.console to true to turn it on."
+        case .methodNotAllowed: "This path does not support this method; use one of those in the Allow header."
+        case .requestTimeout:
+            "The whole request did not arrive within limits.request_timeout; send it without pauses, or raise the limit."
+        case .requestTooLarge:
+            "The body exceeds limits.max_body (or limits.max_batch_body); send less, or raise the limit."
+        case .headersTooLarge: "The header fields exceed limits.max_header; send fewer or shorter ones."
+        case .contentTypeUnsupported:
+            "The Content-Type is not application/json, or the body is compressed; send uncompressed JSON."
+        case .callerUnauthenticated:
+            "The API key is missing or wrong; send a valid key as Authorization: Bearer <key>."
+        case .providerUnknown(nil):
+            "No configured provider has this id or this issuer; correct the request, or add the provider to the settings."
+        case .providerUnknown(let nearest?):
+            "No configured provider has this id, and the nearest is \(nearest); correct the request, or add the provider to the settings."
+        case .providerOfAccessTokens:
+            "The provider with this id or issuer verifies access tokens, not ID Tokens; send access tokens to /v1/access-tokens/verify, or add a provider without tokens: access."
+        case .providerOfIDTokens:
+            "The provider with this id or issuer verifies ID Tokens, not access tokens; send ID Tokens to /v1/verify, or add a provider with tokens: access."
+        case .audienceNotConfigured:
+            "The request's audience is not one of the provider's audiences; correct the request, or add the audience to the provider."
+        case .clientNotConfigured:
+            "This audience has no client in the settings, but codes, redirect URIs and refresh tokens need one; add one to the provider's clients."
+        case .redirectURINotConfigured:
+            "The client does not list this redirect_uri, byte for byte; correct it, or add it to the client's redirect_uris."
+        case .revocationNotSupported:
+            "The provider has no revocation endpoint; delete the tokens, and let them expire."
+        case .signInNotSupported:
+            "A sign-in of this kind can't begin with this provider: nothing would tie the token to it, the provider issues no tokens for such sign-ins, or it has no audiences; call /v1/verify instead."
+        case .notificationsNotConfigured:
+            "This provider accepts no notifications; list the kinds that it sends under its setting notifications."
+        case .signInInvalid:
+            "sign_in was not made by this installation, was changed, or names a provider, audience or redirect URI that was removed; begin a new sign-in."
+        case .signInExpired: "The sign-in took longer than its expires_in; begin a new one."
+        case .signInReplayed: "The sign-in was finished before, and can be finished only once; begin a new one."
+        case .stateMismatch:
+            "The response's state is not this sign-in's, so it belongs to another browser or tab; begin a new sign-in."
+        case .redirectURIMismatch:
+            "The response arrived at an address other than the redirect_uri that this sign-in began with; begin a new sign-in."
+        case .responseIssuerMismatch(.missing):
+            "The response has this sign-in's state, but no iss, which the provider's discovery document promises; send all parameters that the redirect URI received, not code and state alone, and if iss is not among them, report it to the provider."
+        case .responseIssuerMismatch(.notTheProviders):
+            "The response's iss is not this provider's issuer, so another provider may have sent it; begin a new sign-in."
+        case .responseIssuerMismatch(.notTheTokens):
+            "The response's iss is not the issuer of the ID Token that its code was exchanged for; begin a new sign-in."
+        case .signInDenied: "The user cancelled the sign-in; offer to begin a new one."
+        case .nonceReplayed:
+            "A token with this nonce was verified before, and a nonce can be used only once; begin a new sign-in."
+        case .storeUnavailable(isSpent: false):
+            "The sign-in store is full, can't be reached, is refused (/readyz says which of these), or rejects the record (then check its ACL, replicas and disk); nothing was used up; try again."
+        case .storeUnavailable(isSpent: true):
+            "The sign-in store did not confirm in time, so the sign-in or nonce may be used up; begin a new sign-in."
+        case .rejected(let rejection, let kind): rejection.detail(of: kind)
+        case .audienceNotExpected(let expected):
+            "The sign-in or request is for the audience \(expected.quotedASCII(maximumLength: 255)), but the token is for another of the provider's audiences; set audience to the token's own (for a sign-in, when it begins)."
+        case .grantInvalid:
+            "The provider says that the code or token has expired, was used or revoked, or belongs to another client; have the user sign in again."
+        case .clientRejected:
+            "The provider refuses the client's credentials, or its redirect URI; correct the client in the settings."
+        case .signInRefused, .providerRefused:
+            "The provider refused the request; see provider_error, and correct the request or the client's settings at the provider."
+        case .providerAnswerInvalid(let fault):
+            "The provider's response does not conform to the protocol: \(fault.text); check the provider's endpoints in the settings, and try again later unless spent is true."
+        case .providerUnavailable(_, nil):
+            "The provider can't be reached, or can't respond now; try again, unless spent is true."
+        case .providerUnavailable(_, let limit?):
+            "This instance has reached \(limit): too many calls to the provider are in flight; try again."
+        case .keysUnavailable:
+            "The provider's keys can't be fetched now, so the token can't be verified; try again later."
+        case .overloaded(let limit):
+            "This instance has reached \(limit); try again later."
+        case .shuttingDown: "This instance is stopping; send the request to another one, or again after the restart."
+        }
     }
-
-    /// The problem for a failed call to a provider's endpoint.
-    package init(_ failure: CallFailure) {
-        self =
-            switch failure {
-            case .notSent(.credential): .rejected(.cryptographyUnavailable)
-            case .notSent: .providerUnavailable(retryAfterSeconds: Self.usualRetryAfter)
-            case .unavailable(_, let seconds): .providerUnavailable(retryAfterSeconds: seconds ?? Self.usualRetryAfter)
-            case .grantInvalid(let name, _): .grantInvalid(name)
-            case .clientRejected(let name): .clientRejected(name)
-            case .refused(let name): .providerRefused(name)
-            case .answerInvalid(let fault): .providerAnswerInvalid(fault)
-            }
-    }
-
-    /// An endpoint is not known yet, because the discovery document has not been read.
-    package static let endpointUnknown = Problem.providerUnavailable(retryAfterSeconds: usualRetryAfter)
-    /// All of a provider's `max_calls` are in flight.
-    package static let callsFull = Problem.providerUnavailable(retryAfterSeconds: 1, limit: "max_calls")
-
-    private static let usualRetryAfter: Int64 = 2
 }
 
 /// A part of the service whose paths do not exist until the settings turn it on.
