@@ -12,7 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "metrics.md"
 MARK = "<!-- Generated from the sources by docs/site/metrics.py: do not edit below. -->"
 DECLARATION = re.compile(
-    r'\bpage\.metric\(\s*"([a-z0-9_]+)",\s*\.(counter|gauge|histogram),\s*"((?:[^"\\]|\\.)*)"(?:,\s*labels: \[([^\]]*)\])?'
+    r'\b(?:page\.metric|CounterRow)\(\s*"([a-z0-9_]+)",\s*(?:\.(gauge|histogram|counter),\s*)?'
+    r'"((?:[^"\\]|\\.)*)"(?:,\s*labels: \[([^\]]*)\])?'
 )
 
 
@@ -22,11 +23,11 @@ def metrics() -> list[tuple[str, str, str, list[str]]]:
     calls = 0
     for path in sorted((ROOT / "Sources").rglob("*.swift")):
         text = path.read_text(encoding="utf-8")
-        calls += text.count("page.metric(")
+        calls += len(re.findall(r"\b(?:page\.metric|CounterRow)\(", text))
         for name, kind, about, labels in DECLARATION.findall(text):
             if name in found:
                 sys.exit(f"{path}: {name} is declared twice")
-            found[name] = (name, kind, about, re.findall(r'"(\w+)"', labels))
+            found[name] = (name, kind or "counter", about, re.findall(r'"(\w+)"', labels))
     if len(found) != calls:
         sys.exit("a declaration of a metric was not recognized: write name, kind, help and labels as literals")
     return sorted(found.values())
@@ -44,6 +45,6 @@ def page() -> str:
 if __name__ == "__main__":
     if sys.argv[1:] == ["--check"]:
         if PAGE.read_text(encoding="utf-8") != page():
-            sys.exit("docs/metrics.md is out of date: run python docs/site/metrics.py")
+            sys.exit("docs/metrics.md is out of date: run scripts/docs --write")
     else:
         PAGE.write_text(page(), encoding="utf-8")

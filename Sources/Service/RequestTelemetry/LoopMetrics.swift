@@ -1,11 +1,12 @@
 internal import IDToken
+internal import Verification
 
 /// The counters of one event loop. They are plain variables of that loop, and are added up on demand.
 struct LoopMetrics: Sendable {
     /// Verdicts by provider number (`nil` if none was found) and code; the code is `ok` for verified tokens.
-    private(set) var verifications = Counter<VerdictLabel>()
+    var verifications = Counter<VerdictLabel>()
     /// Responses by route and status.
-    private(set) var requests = Counter<Answer>()
+    var requests = Counter<Answer>()
     /// Requests that were shed because their wait in the queue would have been too long.
     private(set) var refusedByQueue = 0
     /// Durations of `POST /v1/verify`.
@@ -13,12 +14,12 @@ struct LoopMetrics: Sendable {
 
     var signIns = SignInMetrics()
     var grants = GrantMetrics()
-    private(set) var notifications = Counter<NotificationLabel>()
+    var notifications = Counter<NotificationLabel>()
     /// Access tokens by provider number and code, as in ``verifications``.
-    private(set) var accessTokens = Counter<VerdictLabel>()
+    var accessTokens = Counter<VerdictLabel>()
 
     /// Decisions for gateways by policy and code; the code is `ok` for requests that may pass.
-    private(set) var forwardAuth = Counter<PolicyLabel>()
+    var forwardAuth = Counter<PolicyLabel>()
 
     /// Requests by caller.
     private(set) var callers: [Caller: Int] = [:]
@@ -94,17 +95,81 @@ struct LoopMetrics: Sendable {
     mutating func countRefusalByQueue() { refusedByQueue += 1 }
 
     mutating func add(_ other: LoopMetrics) {
-        verifications.add(other.verifications)
-        requests.add(other.requests)
+        for counter in Self.counters { counter.add(&self, other) }
         refusedByQueue += other.refusedByQueue
         verifyDurations.add(other.verifyDurations)
-        signIns.add(other.signIns)
-        grants.add(other.grants)
-        notifications.add(other.notifications)
-        accessTokens.add(other.accessTokens)
-        forwardAuth.add(other.forwardAuth)
+        signIns.claimDurations.add(other.signIns.claimDurations)
         callers.merge(other.callers, uniquingKeysWith: +)
     }
+
+    /// Every counter with its metric. A counter that is not here is lost.
+    static let counters: [CounterRow] =
+        [
+            CounterRow(
+                "assay_http_requests_total", "Answered requests by route and status.", labels: ["route", "status"],
+                \.requests
+            ) { answer, _ in
+                ["\(answer.route.pattern)", String(answer.status)]
+            },
+            CounterRow(
+                "assay_verifications_total", "Tokens by provider and verdict; ok, or the problem's code.",
+                labels: ["provider", "code"], \.verifications
+            ) { verdict, ids in
+                [ids[verdict.provider], verdict.code]
+            },
+            CounterRow(
+                "assay_notifications_total",
+                "Notifications by provider, kind and code: ok, or the problem's code with an empty kind.",
+                labels: ["provider", "kind", "code"], \.notifications, of: .notifications
+            ) { label, ids in
+                [ids[label.provider], label.kind?.rawValue ?? "", label.code]
+            },
+            CounterRow(
+                "assay_access_tokens_total", "Access tokens by provider and verdict; ok, or the problem's code.",
+                labels: ["provider", "code"], \.accessTokens, of: .accessTokens
+            ) { verdict, ids in
+                [ids[verdict.provider], verdict.code]
+            },
+            CounterRow(
+                "assay_forward_auth_total",
+                "Decisions for gateways by policy and code; ok for requests that may pass.",
+                labels: ["policy", "code"], \.forwardAuth, of: .forwardAuth
+            ) { label, _ in
+                [label.policy, label.code]
+            },
+        ] + SignInMetrics.counters + GrantMetrics.counters
+}
+
+/// A counter of every event loop as a metric.
+struct CounterRow: Sendable {
+    /// The feature without which the metric is absent.
+    let feature: Feature?
+    /// Adds another loop's count to the first one's.
+    let add: @Sendable (inout LoopMetrics, LoopMetrics) -> Void
+    let write: @Sendable (LoopMetrics, ProviderNames, inout PrometheusText) -> Void
+
+    /// - Parameter values: those of a label, one for each name in `labels`.
+    init<Label>(
+        _ name: StaticString, _ help: StaticString, labels: [StaticString],
+        _ path: any WritableKeyPath<LoopMetrics, Counter<Label>> & Sendable, of feature: Feature? = nil,
+        values: @escaping @Sendable (Label, ProviderNames) -> [String]
+    ) {
+        self.feature = feature
+        add = { $0[keyPath: path].add($1[keyPath: path]) }
+        write = { metrics, names, text in
+            text.metric(
+                name, .counter, help, labels: labels,
+                metrics[keyPath: path].map { PrometheusText.Sample(values($0, names), $1) })
+        }
+    }
+}
+
+/// The IDs of current and former providers, by number.
+struct ProviderNames {
+    let ids: [String]
+
+    /// Empty if no provider was found.
+    subscript(number: Int?) -> String { number.map { ids[$0] } ?? "" }
 }
 
 /// Counts by a label with few values, such as a response's status or a verdict's code.

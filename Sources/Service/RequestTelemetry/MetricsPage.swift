@@ -37,14 +37,12 @@ struct MetricsPage {
         page.metric(
             "assay_build_info", .gauge, "The version of this service; always 1.", labels: ["version"],
             [Sample([version], 1)])
+        for counter in LoopMetrics.counters where counter.feature.map(isOn) ?? true {
+            counter.write(loops, ProviderNames(ids: providerIDs), &page)
+        }
         writeRequests(to: &page)
-        writeVerifications(to: &page)
-        writeSignIns(to: &page, stores)
+        writeStore(to: &page, stores)
         writeCalls(to: &page)
-        writeGrants(to: &page)
-        writeNotifications(to: &page)
-        writeAccessTokens(to: &page)
-        writeForwardAuth(to: &page)
         writeKeys(to: &page)
         writeFetches(to: &page)
         writeConfigurations(to: &page)
@@ -59,13 +57,18 @@ struct MetricsPage {
         return page.bytes
     }
 
+    private func isOn(_ feature: Feature) -> Bool {
+        let features = ProviderFeatures(providers)
+        return switch feature {
+        case .signIns: !stores.isEmpty
+        case .clients: features.hasClients
+        case .notifications: features.acceptsNotifications
+        case .accessTokens: features.acceptsAccessTokens
+        case .forwardAuth: loops.forwardAuth.contains { _ in true }
+        }
+    }
+
     private func writeRequests(to page: inout PrometheusText) {
-        page.metric(
-            "assay_http_requests_total", .counter, "Answered requests by route and status.",
-            labels: ["route", "status"],
-            loops.requests.map { answer, count in
-                Sample(["\(answer.route.pattern)", String(answer.status)], count)
-            })
         page.metric(
             "assay_api_key_requests_total", .counter,
             "Answered requests by the API key that was presented, by its name.", labels: ["listener", "key"],
@@ -85,47 +88,6 @@ struct MetricsPage {
             "assay_verify_duration_seconds", .histogram,
             "Time from the start of handling a verify request to its response, without the wait in the socket.")
         page.histogram("assay_verify_duration_seconds", loops.verifyDurations)
-    }
-
-    private func writeVerifications(to page: inout PrometheusText) {
-        page.metric(
-            "assay_verifications_total", .counter, "Tokens by provider and verdict; ok, or the problem's code.",
-            labels: ["provider", "code"],
-            loops.verifications.map { verdict, count in
-                Sample([verdict.provider.map { providerIDs[$0] } ?? "", verdict.code], count)
-            })
-    }
-
-    private func writeNotifications(to page: inout PrometheusText) {
-        guard providers.contains(where: { $0.notifications != nil }) else { return }
-        page.metric(
-            "assay_notifications_total", .counter,
-            "Notifications by provider, kind and code: ok, or the problem's code with an empty kind.",
-            labels: ["provider", "kind", "code"],
-            loops.notifications.map { label, count in
-                let provider = label.provider.map { providerIDs[$0] } ?? ""
-                return Sample(
-                    [provider, label.kind?.rawValue ?? "", label.code], count)
-            })
-    }
-
-    private func writeAccessTokens(to page: inout PrometheusText) {
-        guard providers.contains(where: { $0.accessTokens != nil }) else { return }
-        page.metric(
-            "assay_access_tokens_total", .counter, "Access tokens by provider and verdict; ok, or the problem's code.",
-            labels: ["provider", "code"],
-            loops.accessTokens.map { verdict, count in
-                Sample([verdict.provider.map { providerIDs[$0] } ?? "", verdict.code], count)
-            })
-    }
-
-    private func writeForwardAuth(to page: inout PrometheusText) {
-        let samples = loops.forwardAuth.map { Sample([$0.policy, $0.code], $1) }
-        guard !samples.isEmpty else { return }
-        page.metric(
-            "assay_forward_auth_total", .counter,
-            "Decisions for gateways by policy and code; ok for requests that may pass.", labels: ["policy", "code"],
-            samples)
     }
 
     private func writeKeys(to page: inout PrometheusText) {

@@ -4,15 +4,15 @@ private import Verification
 /// One event loop's counters for sign-ins.
 struct SignInMetrics: Sendable {
     /// By provider number.
-    private(set) var begun = Counter<Int>()
+    var begun = Counter<Int>()
     /// By provider number (`nil` if unknown) and code; the code is `ok` for finished sign-ins.
-    private(set) var finished = Counter<LoopMetrics.VerdictLabel>()
-    private(set) var claims = Counter<Claim>()
+    var finished = Counter<LoopMetrics.VerdictLabel>()
+    var claims = Counter<Claim>()
     /// Claims that were released, because nothing was sent to the provider or because it refused the code, by whether
     /// the release was confirmed.
-    private(set) var releases = Counter<Bool>()
+    var releases = Counter<Bool>()
     /// Response times of the store.
-    private(set) var claimDurations = Histogram()
+    var claimDurations = Histogram()
 
     /// The outcome of a claim, as a label.
     enum Claim: String, Sendable {
@@ -46,48 +46,44 @@ struct SignInMetrics: Sendable {
 
     mutating func countRelease(_ isReleased: Bool) { releases.count(isReleased) }
 
-    mutating func add(_ other: SignInMetrics) {
-        begun.add(other.begun)
-        finished.add(other.finished)
-        claims.add(other.claims)
-        releases.add(other.releases)
-        claimDurations.add(other.claimDurations)
-    }
+    static let counters = [
+        CounterRow(
+            "assay_sign_ins_begun_total", "Sign-ins begun, by provider.", labels: ["provider"],
+            \.signIns.begun, of: .signIns
+        ) { provider, ids in
+            [ids[provider]]
+        },
+        CounterRow(
+            "assay_sign_ins_finished_total",
+            "Attempts to finish a sign-in, by provider and outcome; ok, or the problem's code.",
+            labels: ["provider", "code"], \.signIns.finished, of: .signIns
+        ) { finish, ids in
+            [ids[finish.provider], finish.code]
+        },
+        CounterRow(
+            "assay_store_claims_total",
+            "Attempts to record a sign-in or nonce as used, by outcome; unknown if the store did not reply in time.",
+            labels: ["outcome"], \.signIns.claims, of: .signIns
+        ) { claim, _ in
+            [claim.rawValue]
+        },
+        CounterRow(
+            "assay_store_releases_total",
+            "Claims released because nothing was sent to the provider, or because it refused the code as invalid, by outcome; a claim whose release is unconfirmed may still exist.",
+            labels: ["outcome"], \.signIns.releases, of: .signIns
+        ) { isReleased, _ in
+            [isReleased ? "released" : "unconfirmed"]
+        },
+    ]
 }
 
 extension MetricsPage {
     /// - Parameter stores: one per event loop; empty if nothing is single-use.
-    func writeSignIns(to page: inout PrometheusText, _ stores: [StoreStatus]) {
+    func writeStore(to page: inout PrometheusText, _ stores: [StoreStatus]) {
         guard !stores.isEmpty else { return }
-        let signIns = loops.signIns
-        page.metric(
-            "assay_sign_ins_begun_total", .counter, "Sign-ins begun, by provider.", labels: ["provider"],
-            signIns.begun.map { provider, count in
-                PrometheusText.Sample([providerIDs[provider]], count)
-            })
-        page.metric(
-            "assay_sign_ins_finished_total", .counter,
-            "Attempts to finish a sign-in, by provider and outcome; ok, or the problem's code.",
-            labels: ["provider", "code"],
-            signIns.finished.map { finish, count in
-                let provider = finish.provider.map { providerIDs[$0] } ?? ""
-                return PrometheusText.Sample([provider, finish.code], count)
-            })
-        page.metric(
-            "assay_store_claims_total", .counter,
-            "Attempts to record a sign-in or nonce as used, by outcome; unknown if the store did not reply in time.",
-            labels: ["outcome"],
-            signIns.claims.map { claim, count in PrometheusText.Sample([claim.rawValue], count) })
-        page.metric(
-            "assay_store_releases_total", .counter,
-            "Claims released because nothing was sent to the provider, or because it refused the code as invalid, by outcome; a claim whose release is unconfirmed may still exist.",
-            labels: ["outcome"],
-            signIns.releases.map { isReleased, count in
-                PrometheusText.Sample([isReleased ? "released" : "unconfirmed"], count)
-            })
         page.metric(
             "assay_store_claim_duration_seconds", .histogram, "Duration of claims in the store.")
-        page.histogram("assay_store_claim_duration_seconds", signIns.claimDurations)
+        page.histogram("assay_store_claim_duration_seconds", loops.signIns.claimDurations)
         page.metric(
             "assay_store_up", .gauge, "1 if every event loop can use the store, else 0; assay_store_state says why.",
             stores.allSatisfy { $0.health == .ok } ? 1 : 0)
@@ -109,9 +105,9 @@ extension MetricsPage {
 
 /// One event loop's counters of codes that were exchanged, and of tokens that were refreshed or revoked.
 struct GrantMetrics: Sendable {
-    private(set) var all = Counter<Label>()
+    var all = Counter<Label>()
     /// Grants that were dropped because their request was refused afterwards.
-    private(set) var dropped = Counter<LoopMetrics.VerdictLabel>()
+    var dropped = Counter<LoopMetrics.VerdictLabel>()
 
     enum Operation: String, Sendable {
         case exchange, refresh, revoke
@@ -132,33 +128,20 @@ struct GrantMetrics: Sendable {
         dropped.count(LoopMetrics.VerdictLabel(provider: provider, code: code))
     }
 
-    mutating func add(_ other: GrantMetrics) {
-        all.add(other.all)
-        dropped.add(other.dropped)
-    }
-}
-
-extension MetricsPage {
-    func writeGrants(to page: inout PrometheusText) {
-        guard providers.contains(where: { $0.grants != nil }) else { return }
-        page.metric(
-            "assay_grants_total", .counter,
+    static let counters = [
+        CounterRow(
+            "assay_grants_total",
             "Exchanges of codes, refreshes and revocations, by provider and outcome; ok, or the problem's code.",
-            labels: ["provider", "operation", "code"],
-            loops.grants.all.map { label, count in
-                PrometheusText.Sample(
-                    [
-                        providerIDs[label.provider], label.operation.rawValue,
-                        label.code,
-                    ], count)
-            })
-        page.metric(
-            "assay_grants_dropped_total", .counter,
+            labels: ["provider", "operation", "code"], \.grants.all, of: .clients
+        ) { label, ids in
+            [ids[label.provider], label.operation.rawValue, label.code]
+        },
+        CounterRow(
+            "assay_grants_dropped_total",
             "Grants dropped because the ID Token that came with them was refused, or the request failed.",
-            labels: ["provider", "code"],
-            loops.grants.dropped.map { label, count in
-                let provider = label.provider.map { providerIDs[$0] } ?? ""
-                return PrometheusText.Sample([provider, label.code], count)
-            })
-    }
+            labels: ["provider", "code"], \.grants.dropped, of: .clients
+        ) { label, ids in
+            [ids[label.provider], label.code]
+        },
+    ]
 }
