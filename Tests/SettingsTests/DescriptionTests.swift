@@ -56,10 +56,11 @@ import Testing
         #expect(isCurrent, "assay config schema > docs/assay.schema.json")
     }
 
-    @Test func `the committed reference is the one that the command prints`() throws {
-        let page = try Self.file("docs/configuration.md")
-        let isCurrent = page.hasSuffix("## Reference\n\n" + SettingsReference.markdown())
-        #expect(isCurrent, "the part below *Reference* is what assay config reference prints")
+    @Test(arguments: [
+        ("docs/configuration.md", SettingsReference.markdown()), ("docs/presets.md", SettingsReference.presets()),
+    ])
+    func `the committed references are those that the commands print`(path: String, reference: String) throws {
+        #expect(try Self.file(path).hasSuffix("## Reference\n\n" + reference), "run scripts/docs --write")
     }
 
     @Test func `defaults are those of the reader`() {

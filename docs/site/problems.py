@@ -35,6 +35,6 @@ def page() -> str:
 if __name__ == "__main__":
     if sys.argv[1:] == ["--check"]:
         if PAGE.read_text(encoding="utf-8") != page():
-            sys.exit("docs/problems.md is out of date: run python docs/site/problems.py")
+            sys.exit("docs/problems.md is out of date: run scripts/docs --write")
     else:
         PAGE.write_text(page(), encoding="utf-8")

@@ -10,14 +10,22 @@ package enum SettingsReference {
             lines += ["### `\(section.name)`", "", section.help, ""]
             lines += table(section.members.flatMap { rows($0, [section.name], section.change, usual) })
         }
-        lines += ["### What presets set", "", "| preset | settings |", "|---|---|"]
-        for preset in ProviderPreset.all {
-            let texts = preset.settings().filter { $0.origin == .preset(preset.name) }.map { setting in
+        return lines.joined(separator: "\n")
+    }
+
+    /// The presets, with the settings that each stands for, in Markdown.
+    package static func presets() -> String {
+        let rows = ProviderPreset.all.map { preset in
+            let needs = preset.parameters.map { "`\($0.name)`\($0.isOptional ? " (optional)" : ""): \($0.meaning)" }
+            let settings = preset.settings().filter { $0.origin == .preset(preset.name) }.map { setting in
                 "`\(setting.path.dropFirst(2).joined(separator: ".")): \(setting.value?.text ?? "")`"
             }
-            lines.append("| `\(preset.name)` | \(texts.joined(separator: ", ")) |")
+            return [
+                "`\(preset.name)`", preset.summary, needs.joined(separator: "; "), settings.joined(separator: ", "),
+            ]
         }
-        return lines.joined(separator: "\n") + "\n"
+        let cells = [["preset", "provider", "needs", "settings"], ["---", "---", "---", "---"]] + rows
+        return cells.map { "| \($0.joined(separator: " | ")) |\n" }.joined()
     }
 
     private static func table(_ rows: [String]) -> [String] {

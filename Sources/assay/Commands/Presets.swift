@@ -5,7 +5,7 @@ import Settings
 struct Presets: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the presets, or print the settings of one.",
-        subcommands: [List.self, Show.self], defaultSubcommand: List.self)
+        subcommands: [List.self, Show.self, Reference.self], defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -19,6 +19,13 @@ struct Presets: ParsableCommand {
                 print(preset.name.padded(to: width + 2) + preset.summary + needs)
             }
         }
+    }
+
+    struct Reference: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the presets and the settings that they stand for, in Markdown.", shouldDisplay: false)
+
+        func run() { print(SettingsReference.presets(), terminator: "") }
     }
 
     struct Show: ParsableCommand {
