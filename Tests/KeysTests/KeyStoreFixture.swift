@@ -36,7 +36,7 @@ struct KeyStoreFixture: Sendable {
     let fetcher = PatientFetcher()
     let fallback = PatientFetcher()
     let events = Events()
-    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    var loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
 
     final class Events: Sendable {
         private let seen = Mutex<[KeyEvent]>([])
@@ -45,11 +45,12 @@ struct KeyStoreFixture: Sendable {
     }
 
     func store(
-        _ archive: KeyArchive? = nil, _ rules: KeyRules = KeyRules(), fallingBack: Bool = false
+        _ archive: KeyArchive? = nil, _ rules: KeyRules = KeyRules(), fallingBack: Bool = false,
+        slots: FetchSlots? = nil
     ) -> KeyStore {
         KeyStore(
             rules: rules, fetcher: fetcher, fallback: fallingBack ? fallback : nil, archive: archive,
-            threads: .singleton, on: loop
+            threads: .singleton, slots: slots, on: loop
         ) { [events] in
             events.record($0)
         }

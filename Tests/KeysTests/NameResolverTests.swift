@@ -1,5 +1,8 @@
+import Dispatch
 @testable import Keys
+import Synchronization
 import Testing
+import TestSupport
 
 @Suite struct NameResolverTests {
     private let resolver = NameResolver()
@@ -25,16 +28,49 @@ import Testing
         #expect(failure == FetchFailure(.dns, "the host name has no address"))
     }
 
-    @Test func `concurrent lookups of a name share the result`() async throws {
-        try await withThrowingTaskGroup(of: [String].self) { group in
-            for number in 0..<60 {
-                group.addTask { try await resolver.addresses(of: "127.0.0.\(number % 3)") }
-            }
-            var counts: [[String]: Int] = [:]
-            for try await addresses in group { counts[addresses, default: 0] += 1 }
-            #expect(counts == [["127.0.0.0"]: 20, ["127.0.0.1"]: 20, ["127.0.0.2"]: 20])
+    /// A name server that does not answer for names that begin with `hangs`, until it is let go.
+    private final class NameServer: Sendable {
+        private let asked = Mutex<[String]>([])
+        private let patience = DispatchSemaphore(value: 0)
+        var questions: [String] { asked.withLock { $0 } }
+
+        func lookUp(_ host: String) -> [String] {
+            asked.withLock { $0.append(host) }
+            if host.hasPrefix("hangs") { patience.wait() }
+            return ["192.0.2.1"]
         }
-        // It is resolved again later.
-        #expect(try await resolver.addresses(of: "127.0.0.1") == ["127.0.0.1"])
+
+        func letGo(_ count: Int) { for _ in 0..<count { patience.signal() } }
+    }
+
+    @Test func `a name is asked for once at a time, and again later`() async throws {
+        let server = NameServer()
+        let resolver = NameResolver(threads: 3, lookUp: server.lookUp)
+        try await withThrowingTaskGroup(of: [String].self) { group in
+            for _ in 0..<20 { group.addTask { try await resolver.addresses(of: "hangs.example") } }
+            try await eventually { !server.questions.isEmpty }
+            // It takes one thread, however many wait for it.
+            for index in 0..<20 {
+                #expect(try await resolver.addresses(of: "\(index).example") == ["192.0.2.1"])
+            }
+            server.letGo(20)
+            for try await addresses in group { #expect(addresses == ["192.0.2.1"]) }
+        }
+        let asked = server.questions.filter { $0 == "hangs.example" }.count
+        #expect(asked < 20)
+        #expect(try await resolver.addresses(of: "hangs.example") == ["192.0.2.1"])
+        #expect(server.questions.count == asked + 21)
+    }
+
+    @Test func `names that hang delay no other while a thread is free`() async throws {
+        let server = NameServer()
+        let resolver = NameResolver(threads: 3, lookUp: server.lookUp)
+        try await withThrowingTaskGroup(of: [String].self) { group in
+            for index in 0..<2 { group.addTask { try await resolver.addresses(of: "hangs-\(index).example") } }
+            try await eventually { server.questions.count == 2 }
+            #expect(try await resolver.addresses(of: "good.example") == ["192.0.2.1"])
+            server.letGo(2)
+            for try await addresses in group { #expect(addresses == ["192.0.2.1"]) }
+        }
     }
 }

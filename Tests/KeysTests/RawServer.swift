@@ -18,6 +18,7 @@ final class RawServer: Sendable {
 
     private let channel: any Channel
     private let heads = Mutex<[String]>([])
+    private let connections = Mutex((opened: 0, open: 0))
     /// Not the event loops of the clients.
     private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let port: Int
@@ -32,6 +33,7 @@ final class RawServer: Sendable {
         let channel = try await ServerBootstrap(group: group)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    box.withLock { $0 }?.count(channel)
                     if let context {
                         try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
                     }
@@ -59,6 +61,14 @@ final class RawServer: Sendable {
         self.channel = channel
         port = channel.localAddress?.port ?? 0
     }
+
+    private func count(_ channel: any Channel) {
+        connections.withLock { $0 = ($0.opened + 1, $0.open + 1) }
+        channel.closeFuture.whenComplete { _ in self.connections.withLock { $0.open -= 1 } }
+    }
+
+    var openedConnections: Int { connections.withLock { $0.opened } }
+    var openConnections: Int { connections.withLock { $0.open } }
 
     /// The heads of all requests so far.
     var requests: [String] { heads.withLock { $0 } }

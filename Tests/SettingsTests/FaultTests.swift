@@ -22,6 +22,7 @@ import Testing
             ),
             ("api_keys: abc\n", 1, "api_keys must be a list"),
             ("keys: { stale_for: 31d }\n", 1, "stale_for must be a duration"),
+            ("keys: { max_fetches: 0 }\n", 1, "max_fetches must be an integer from 1 to 1000"),
             ("verified_token_cache: { entries: -1 }\n", 1, "entries must be an integer from 0 to 1000000"),
             ("cache_directory: [a]\n", 1, "cache_directory must be a string"),
             ("cache_directory: ''\n", 1, "cache_directory must be a string"),

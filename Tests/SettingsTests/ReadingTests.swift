@@ -12,7 +12,7 @@ import Testing
         admin:   { listen: "[::1]:9091" }
         clock_skew: 45s                               # 0s to 300s
         cache_directory: /var/lib/assay
-        keys: { stale_for: 36h }
+        keys: { stale_for: 36h, max_fetches: 16 }
         limits:
           max_body: 128KiB
           max_batch_body: 8MiB
@@ -62,6 +62,7 @@ import Testing
         #expect(settings.admin.listen == .network(host: "::1", port: 9091))
         #expect(settings.cacheDirectory == "/var/lib/assay")
         #expect(settings.keys.staleIfErrorSeconds == 36 * 3600)
+        #expect(settings.keys.maximumFetches == 16)
         #expect(settings.limits.maximumBody == 128 * 1024)
         #expect(settings.limits.maximumBatchBody == 8 * 1024 * 1024)
         #expect(settings.limits.listener.maximumHeader == 32 * 1024)
@@ -129,6 +130,7 @@ import Testing
         #expect(settings.admin.listen == .network(host: "127.0.0.1", port: 9090))
         #expect(settings.cacheDirectory == nil)
         #expect(settings.keys.staleIfErrorSeconds == 86400)
+        #expect(settings.keys.maximumFetches == 64)
         #expect(settings.limits == Settings().limits)
         #expect(settings.limits.maximumBody == 65536)
         #expect(settings.limits.maximumBatchBody == 4 * 1024 * 1024)

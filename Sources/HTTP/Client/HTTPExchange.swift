@@ -2,10 +2,10 @@ package import NIOCore
 package import NIOHTTP1
 package import NIOSSL
 
-/// One HTTP/1.1 request on a connection of its own.
+/// One HTTP/1.1 request, on a connection of its own or on a ``KeptConnection``.
 ///
-/// Before the response is returned, the connection is closed and its timers are cancelled, so that nothing outlives the
-/// call. The caller keeps the expensive part, the trusted certificates (``TrustStore``).
+/// Before the response is returned, a connection of its own is closed and its timers are cancelled, so that nothing
+/// outlives the call. The caller keeps the expensive part, the trusted certificates (``TrustStore``).
 package struct HTTPExchange: Sendable {
     package var destination: Destination
     /// `nil` for plain HTTP.
@@ -98,14 +98,13 @@ package struct HTTPExchange: Sendable {
         }
     }
 
-    /// - Parameter head: the fields for framing and for closing the connection are added here.
+    /// - Parameter head: the fields for framing are added here.
     package init(to destination: Destination, tls: TLS?, head: HTTPRequestHead, body: [UInt8] = [], limits: Limits) {
         self.destination = destination
         self.tls = tls
         self.head = head
         self.body = body
         self.limits = limits
-        self.head.headers.replaceOrAdd(name: "Connection", value: "close")
         self.head.headers.remove(name: "Transfer-Encoding")
         if !body.isEmpty { self.head.headers.replaceOrAdd(name: "Content-Length", value: "\(body.count)") }
     }
@@ -113,15 +112,28 @@ package struct HTTPExchange: Sendable {
 
 extension HTTPExchange {
     /// Performs the exchange. If the task is cancelled, it ends as if the server had closed the connection.
-    package func perform(on loop: any EventLoop) async -> HTTPAnswer {
+    ///
+    /// - Parameter kept: keeps the connection for later exchanges with this server. If the server closes the connection
+    ///   of an earlier one instead of answering, the request is repeated on a new one, so it must be idempotent.
+    package func perform(on loop: any EventLoop, keeping kept: KeptConnection? = nil) async -> HTTPAnswer {
         let attempts = DialAttempts()
         let dialer = HTTPDialer(
             to: destination, tls: tls, timeout: limits.connectTimeout,
             maximumOctets: limits.maximumBody + limits.maximumOverhead,
             decompressionLimit: decompresses ? limits.maximumBody : nil)
         let begun = NIODeadline.now()
-        let answer = dialer.dial(on: loop, attempts).flatMap { connection in
-            connection.exchange(request(begun: begun))
+        @Sendable func ask(_ connection: ClientConnection) -> EventLoopFuture<HTTPAnswer> {
+            connection.exchange(request(begun: begun, keepsConnection: kept != nil))
+        }
+        let answer = loop.flatSubmit {
+            let reused = kept?.reusable.map(ask) ?? loop.makeSucceededFuture(.lost)
+            return reused.flatMap { answer in
+                guard answer.isLost else { return loop.makeSucceededFuture(answer) }
+                return dialer.dial(on: loop, attempts).flatMap { connection in
+                    kept?.keep(connection, to: destination)
+                    return ask(connection)
+                }
+            }
         }
         return await withTaskCancellationHandler {
             do {
@@ -131,14 +143,17 @@ extension HTTPExchange {
             }
         } onCancel: {
             attempts.cancel()
+            kept?.close()
         }
     }
 
-    private func request(begun: NIODeadline) -> ClientRequest {
+    private func request(begun: NIODeadline, keepsConnection: Bool) -> ClientRequest {
+        var head = head
+        if !keepsConnection { head.headers.replaceOrAdd(name: "Connection", value: "close") }
         var request = ClientRequest(
             head: head, body: ByteBuffer(bytes: body), idleTimeout: limits.idleTimeout,
             deadline: limits.totalTimeout.map { begun + .milliseconds($0.milliseconds) } ?? .distantFuture,
-            maximumBody: limits.maximumBody, maximumOverhead: limits.maximumOverhead, keepsConnection: false)
+            maximumBody: limits.maximumBody, maximumOverhead: limits.maximumOverhead, keepsConnection: keepsConnection)
         request.minimumRate = limits.minimumRate
         request.readsBody = readsBody
         return request
@@ -159,4 +174,12 @@ package struct HTTPAnswer: Sendable {
 
     /// A failure without a response.
     init(_ error: any Error) { self.init(nil, .failure(error)) }
+
+    fileprivate static let lost = HTTPAnswer(HTTPExchangeError.connectionClosed)
+
+    /// Whether the connection ended before the response began.
+    fileprivate var isLost: Bool {
+        guard head == nil, case .failure(let error) = body else { return false }
+        return [.connectionClosed, .connectionReset, .connectionFailed, .uncleanShutdown].contains(error)
+    }
 }

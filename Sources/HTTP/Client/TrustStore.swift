@@ -36,11 +36,7 @@ package struct TrustStore: Sendable {
     private static let systemDirectory = ["/etc/ssl/certs"].first { SmallFile.version(atPath: $0) != nil }
     private static let systemRoots = Mutex<SystemRoots?>(nil)
 
-    /// Reads the certificates. Blocks on disk I/O.
-    ///
-    /// - Parameter caFile: a PEM file with CA certificates to trust in addition to the system's.
-    /// - Throws: an error of NIOSSL if a file can't be read.
-    package init(caFile: String?) throws {
+    private init(caFile: String?) throws {
         self.caFile = caFile
         // Taken before reading, so that a change during the read is noticed.
         versions = Versions(caFile)
@@ -54,7 +50,7 @@ package struct TrustStore: Sendable {
     }
 
     /// Whether the files are unchanged since they were read. Blocks on disk I/O.
-    package var isCurrent: Bool { Versions(caFile) == versions }
+    private var isCurrent: Bool { Versions(caFile) == versions }
 
     /// The system's certificates from its file; `nil` if the TLS library must look them up itself.
     private static func roots(_ version: SmallFile.Version?) -> [NIOSSLCertificate]? {
@@ -70,19 +66,18 @@ package struct TrustStore: Sendable {
     }
 }
 
-/// Keeps a caller's trust store until one of its files changes.
-package final class TrustStoreCache: Sendable {
-    private let caFile: String?
-    private let kept = Mutex<TrustStore?>(nil)
+extension TrustStore {
+    /// The last ones, by their additional file. The settings name these files, so there are few.
+    private static let kept = Mutex<[String?: TrustStore]>([:])
 
-    /// - Parameter caFile: see ``TrustStore/init(caFile:)``.
-    package init(caFile: String?) { self.caFile = caFile }
-
-    /// The trust store for the files' current contents. Blocks on disk I/O.
-    package func current() throws -> TrustStore {
-        if let store = kept.withLock({ $0 }), store.isCurrent { return store }
+    /// The trust store for the files' current contents, which all callers share. Blocks on disk I/O.
+    ///
+    /// - Parameter caFile: a PEM file with CA certificates to trust in addition to the system's.
+    /// - Throws: an error of NIOSSL if a file can't be read.
+    package static func current(caFile: String?) throws -> TrustStore {
+        if let store = kept.withLock({ $0[caFile] }), store.isCurrent { return store }
         let store = try TrustStore(caFile: caFile)
-        kept.withLock { $0 = store }
+        kept.withLock { $0[caFile] = store }
         return store
     }
 }

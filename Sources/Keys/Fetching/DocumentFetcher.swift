@@ -5,7 +5,7 @@ private import Synchronization
 
 /// Fetches small documents over HTTP: discovery documents and JWK Sets.
 ///
-/// Each request has its own connection, which is closed when it ends. ``ProviderDialer`` decides where it leads.
+/// ``ProviderDialer`` decides where a connection leads. Documents that are fetched in a row from one server share it.
 package struct DocumentFetcher: Sendable {
     private var dialer: ProviderDialer
     private let unixSeconds: @Sendable () -> Int64
@@ -47,10 +47,12 @@ package struct DocumentFetcher: Sendable {
 
     /// Fetches the document at a URL, following at most ``NetworkRules/maximumRedirects``.
     ///
-    /// - Parameter known: the last document from this URL. In mode `revalidate`, the server may confirm it.
+    /// - Parameters:
+    ///   - known: the last document from this URL. In mode `revalidate`, the server may confirm it.
+    ///   - kept: keeps the connection for the next document; `nil`: it is closed.
     /// - Throws: ``FetchFailure``.
     package func fetch(
-        _ address: String, _ mode: FetchMode = .reload, known: Document? = nil
+        _ address: String, _ mode: FetchMode = .reload, known: Document? = nil, keeping kept: KeptConnection? = nil
     ) async throws(FetchFailure) -> Document {
         let rules = self.rules
         let first = try FetchURL(address, allowingHTTP: rules.allowHTTP)
@@ -59,7 +61,7 @@ package struct DocumentFetcher: Sendable {
         return try await loop.withTimeout(rules.totalTimeout, orThrow: timeout) { () async throws(FetchFailure) in
             var target = first
             for redirects in 0...rules.maximumRedirects {
-                switch try await self.fetchOnce(target, redirects, mode, known) {
+                switch try await self.fetchOnce(target, redirects, mode, known, kept) {
                 case .document(let document): return document
                 case .redirect(let location):
                     target = try target.redirected(to: location, allowingHTTP: rules.allowHTTP)
@@ -78,10 +80,10 @@ package struct DocumentFetcher: Sendable {
 
     /// Fetches from one URL, and reports the exchange.
     private func fetchOnce(
-        _ target: FetchURL, _ redirects: Int, _ mode: FetchMode, _ known: Document?
+        _ target: FetchURL, _ redirects: Int, _ mode: FetchMode, _ known: Document?, _ kept: KeptConnection?
     ) async throws(FetchFailure) -> Answer {
         var status: UInt?
-        guard let onExchange else { return try await fetchOnce(target, mode, known, &status) }
+        guard let onExchange else { return try await fetchOnce(target, mode, known, kept, &status) }
         let (startedAt, begun) = (SystemClocks.unixNanoseconds(), loop.now)
         func report(_ failure: FetchFailure?) {
             onExchange(
@@ -90,7 +92,7 @@ package struct DocumentFetcher: Sendable {
                     nanoseconds: UInt64(max((loop.now - begun).nanoseconds, 0)), status: status, failure: failure))
         }
         do throws(FetchFailure) {
-            let answer = try await fetchOnce(target, mode, known, &status)
+            let answer = try await fetchOnce(target, mode, known, kept, &status)
             report(nil)
             return answer
         } catch {
@@ -101,12 +103,18 @@ package struct DocumentFetcher: Sendable {
 
     /// - Parameter status: set as soon as there is a response.
     private func fetchOnce(
-        _ target: FetchURL, _ mode: FetchMode, _ known: Document?, _ status: inout UInt?
+        _ target: FetchURL, _ mode: FetchMode, _ known: Document?, _ kept: KeptConnection?, _ status: inout UInt?
     ) async throws(FetchFailure) -> Answer {
         var lastFailure = FetchFailure.noAddress
-        for destination in try await dialer.destinations(of: target) {
+        let destinations =
+            if let known = kept?.destination(of: target.origin) {
+                [known]
+            } else {
+                try await dialer.destinations(of: target)
+            }
+        for destination in destinations {
             do throws(FetchFailure) {
-                return try await exchange(target, mode, known, destination, &status)
+                return try await exchange(target, mode, known, destination, kept, &status)
             } catch {
                 // Another address of the host may work.
                 guard error.phase == .connect else { throw await dialer.diagnosis(of: error, target, destination) }
@@ -120,7 +128,7 @@ package struct DocumentFetcher: Sendable {
 
     private func exchange(
         _ target: FetchURL, _ mode: FetchMode, _ known: Document?, _ destination: HTTPExchange.Destination,
-        _ status: inout UInt?
+        _ kept: KeptConnection?, _ status: inout UInt?
     ) async throws(FetchFailure) -> Answer {
         let conditions = known?.address == target.text ? known?.caching.conditions : nil
         var exchange = HTTPExchange(
@@ -130,10 +138,11 @@ package struct DocumentFetcher: Sendable {
         let answeredAt = Mutex<Int64?>(nil)
         exchange.readsBody = { [unixSeconds] head in
             answeredAt.withLock { $0 = unixSeconds() }
-            return head.status == .ok && Self.isReadable(head.headers)
+            // A confirmation has no body, so reading it costs nothing, and the connection stays open.
+            return head.status == .notModified || (head.status == .ok && Self.isReadable(head.headers))
         }
         let askedAt = unixSeconds()
-        let answer = await exchange.perform(on: loop)
+        let answer = await exchange.perform(on: loop, keeping: kept)
         guard let head = answer.head else { throw FetchFailure(describing: answer, isSecure: target.isSecure) }
         status = head.status.code
         let caching = CachingFields(head.headers)

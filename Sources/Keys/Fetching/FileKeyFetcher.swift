@@ -8,11 +8,10 @@ package final class FileKeyFetcher: KeyFetching {
     private let path: String
     private let loop: any EventLoop
     private let timeout: Interval
-    /// A thread of its own, so that a hanging disk blocks nothing else.
-    private let blocking = BlockingCalls()
     private let unixSeconds: @Sendable () -> Int64
     private let last = Mutex<Reading?>(nil)
     private static let maximumSize = 512 * 1024
+    private static let readings = BlockingCalls<ObjectIdentifier, Result<Reading, FetchFailure>>(threads: 2)
 
     private struct Reading {
         let version: SmallFile.Version
@@ -34,7 +33,7 @@ package final class FileKeyFetcher: KeyFetching {
     package func fetch(_ mode: FetchMode, keyIDs: [String]) async throws(FetchFailure) -> FetchedKeys {
         let failure = FetchFailure(.file, "the file was not read within \(timeout.secondsRoundedUp) s")
         let reading = try await loop.withTimeout(timeout, orThrow: failure) { () async throws(FetchFailure) in
-            let outcome = try? await self.blocking.run {
+            let outcome = try? await Self.readings.run(for: ObjectIdentifier(self)) {
                 Result { () throws(FetchFailure) in try self.read(mode) }
             }
             return try (outcome ?? .failure(failure)).get()

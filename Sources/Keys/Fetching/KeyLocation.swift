@@ -56,6 +56,14 @@ extension KeyLocation.Network {
         if case .discovery(_, _, readsAlgorithms: true) = self { metadata.algorithms } else { .all }
     }
 
+    /// Whether one document has everything.
+    var hasOneDocument: Bool {
+        switch self {
+        case .jwkSet, .certificates: true
+        case .discovery, .publicKeys: false
+        }
+    }
+
     /// One of the documents that are fetched.
     enum Step { case discovery, keys }
 

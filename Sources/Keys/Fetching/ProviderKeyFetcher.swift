@@ -1,4 +1,5 @@
 private import Bytes
+private import HTTP
 private import JOSE
 private import Synchronization
 
@@ -26,8 +27,10 @@ package final class ProviderKeyFetcher: KeyFetching {
     }
 
     package func fetch(_ mode: FetchMode, keyIDs: [String]) async throws(FetchFailure) -> FetchedKeys {
+        let kept = location.hasOneDocument ? nil : KeptConnection()
+        defer { kept?.close() }
         let found = try await location.resolve(keyIDs: keyIDs) { (address, step) async throws(FetchFailure) in
-            try await documents.fetch(address, mode, known: lastDocument(at: address, step))
+            try await documents.fetch(address, mode, known: lastDocument(at: address, step), keeping: kept)
         } read: { (document, issuer) throws(FetchFailure) in
             let metadata = try ProviderMetadata(
                 document.body, issuer: issuer, allowingHTTP: documents.rules.allowHTTP)

@@ -101,6 +101,9 @@ package struct FetchURL: Sendable, Hashable {
         return target
     }
 
+    /// Scheme, host and port.
+    var origin: String { (isSecure ? "https://" : "http://") + authority }
+
     /// Host and port for the field `Host`.
     package var authority: String {
         let host = self.host.contains(":") ? "[\(self.host)]" : self.host

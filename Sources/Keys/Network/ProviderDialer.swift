@@ -6,18 +6,19 @@ private import OpenSSL
 /// Opens connections to one provider's hosts, by its network rules.
 ///
 /// It resolves and vets a host's addresses, and connects only to a vetted address, so that a second DNS response can't
-/// lead elsewhere. SNI and the certificate check still use the name. Nothing is kept between calls except the trusted
-/// certificates (``TrustStore``).
+/// lead elsewhere. SNI and the certificate check still use the name. All dialers share what is expensive: the threads
+/// that resolve names, and the trusted certificates (``TrustStore``).
 package struct ProviderDialer: Sendable {
     let rules: NetworkRules
     private let proxy: ProxyEnvironment?
     let loop: any EventLoop
-    private let blocking: BlockingCalls
-    private let resolver: NameResolver
-    private let trustStores: TrustStoreCache
     private let unixSeconds: @Sendable () -> Int64
     /// Records the events of fetches; `nil` unless someone inspects them.
     var trace: FetchTrace?
+
+    /// Read the files of CA certificates, away from the threads that wait for name servers.
+    private static let trustStores = BlockingCalls<String?, TrustStore>(threads: 2)
+    private static let authorities = BlockingCalls<String, [NIOSSLCertificate]>(threads: 1)
 
     package init(
         rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop, unixSeconds: @escaping @Sendable () -> Int64
@@ -25,9 +26,6 @@ package struct ProviderDialer: Sendable {
         self.rules = rules
         self.proxy = proxy
         self.loop = loop
-        blocking = BlockingCalls()
-        resolver = NameResolver(on: blocking)
-        trustStores = TrustStoreCache(caFile: rules.caFile)
         self.unixSeconds = unixSeconds
     }
 
@@ -70,7 +68,7 @@ package struct ProviderDialer: Sendable {
         let timeout = FetchFailure(
             .dns, "the host name was not resolved within \(rules.nameTimeout.secondsRoundedUp) s")
         let all = try await loop.withTimeout(rules.nameTimeout, orThrow: timeout) { () async throws(FetchFailure) in
-            try await self.resolver.addresses(of: target.host)
+            try await NameResolver.shared.addresses(of: target.host)
         }
         let allowed = all.filter(rules.allows)
         trace?.record(.resolved(host: target.host, allowed: allowed, refused: all.filter { !rules.allows($0) }))
@@ -100,7 +98,9 @@ package struct ProviderDialer: Sendable {
         guard target.isSecure else { return nil }
         let store: TrustStore
         do {
-            store = try await blocking.run { [trustStores] in try trustStores.current() }
+            store = try await Self.trustStores.run(for: rules.caFile) { [rules] in
+                try TrustStore.current(caFile: rules.caFile)
+            }
         } catch {
             throw FetchFailure(
                 .tls,
@@ -127,10 +127,12 @@ package struct ProviderDialer: Sendable {
         guard let fault = failure.certificateFault, case .address(let address, _) = destination else { return failure }
         let diagnosis = CertificateDiagnosis(
             host: target.host, address: address, port: target.port, timeout: rules.connectTimeout, loop: loop)
-        let authorities = try? await blocking.run { [rules] in
-            try rules.caFile.map(NIOSSLCertificate.fromPEMFile) ?? []
+        var authorities: [NIOSSLCertificate] = []
+        if let file = rules.caFile {
+            authorities =
+                (try? await Self.authorities.run(for: file) { try NIOSSLCertificate.fromPEMFile(file) }) ?? []
         }
-        return await diagnosis.reason(for: fault, trusting: authorities ?? [], unixSeconds: unixSeconds())
+        return await diagnosis.reason(for: fault, trusting: authorities, unixSeconds: unixSeconds())
             .map { FetchFailure(.tls, $0) } ?? failure
     }
 }

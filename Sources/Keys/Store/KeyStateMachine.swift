@@ -58,6 +58,11 @@ extension KeyStore {
 
         package typealias WaiterID = Int
 
+        /// Why a fetch is needed now.
+        package var fetchKind: FetchQueue.Kind {
+            if consecutiveFailures > 0 { .retry } else if snapshot == nil { .first } else { .refresh }
+        }
+
         /// The keys that a fetch asks for, if they are fetched one by one.
         package var soughtKeyIDs: [String] { sought.requests }
 

@@ -12,6 +12,7 @@ package final class KeyStore: Sendable {
     private let fallback: (any KeyFetching)?
     private let archive: KeyArchive?
     private let threads: NIOThreadPool
+    private let slots: FetchSlots
     private let state: NIOLoopBoundBox<State>
     private let onEvent: @Sendable (KeyEvent) -> Void
 
@@ -23,6 +24,8 @@ package final class KeyStore: Sendable {
         var waiters: [StateMachine.WaiterID: EventLoopPromise<StateMachine.Outcome>] = [:]
         var nextWaiterID = 0
         var timer: Scheduled<Void>?
+        /// Of the fetch that waits for its turn or is in progress.
+        var ticket: FetchQueue.Ticket?
         var fetch: Task<Void, Never>?
         var isRetired = false
         var isStopped = false
@@ -38,11 +41,13 @@ package final class KeyStore: Sendable {
     ///   - fallback: has the keys to use while `fetcher` has not delivered any.
     ///   - archive: keeps the last good keys across restarts; `nil` for none.
     ///   - threads: for the archive's blocking calls.
+    ///   - slots: for fetches, shared with other stores of the loop; `nil`: fetches begin at once.
     ///   - loop: owns the store's state; it must not serve requests.
     ///   - onEvent: called on that loop.
     package init(
         rules: KeyRules, fetcher: any KeyFetching, fallback: (any KeyFetching)? = nil, archive: KeyArchive?,
-        threads: NIOThreadPool, on loop: any EventLoop, onEvent: @escaping @Sendable (KeyEvent) -> Void
+        threads: NIOThreadPool, slots: FetchSlots? = nil, on loop: any EventLoop,
+        onEvent: @escaping @Sendable (KeyEvent) -> Void
     ) {
         var rules = rules
         rules.hasFallback = fallback != nil
@@ -51,6 +56,7 @@ package final class KeyStore: Sendable {
         self.fallback = fallback
         self.archive = archive
         self.threads = threads
+        self.slots = slots ?? FetchSlots(limit: 1, on: loop)
         self.onEvent = onEvent
         state = NIOLoopBoundBox.makeBoxSendingValue(
             State(machine: StateMachine(rules: rules, random: SystemRandomNumberGenerator())), eventLoop: loop)
@@ -170,16 +176,28 @@ package final class KeyStore: Sendable {
 
     private func startFetch(_ mode: FetchMode) {
         let keyIDs = state.value.machine.soughtKeyIDs
-        state.value.fetch = Task {
-            do throws(FetchFailure) {
-                let fetched = try await fetcher.fetch(mode, keyIDs: keyIDs)
-                loop.execute { self.run { $0.fetchSucceeded(fetched, now: $1) } }
-            } catch {
-                loop.execute {
-                    self.state.value.lastFailureAtUnixSeconds = SystemClocks.unixSeconds()
-                    self.run { $0.fetchFailed(error, now: $1) }
+        state.value.ticket = slots.enter(state.value.machine.fetchKind) { ticket in
+            self.state.value.fetch = Task {
+                let result: Result<FetchedKeys, FetchFailure>
+                do throws(FetchFailure) {
+                    result = .success(try await self.fetcher.fetch(mode, keyIDs: keyIDs))
+                } catch {
+                    result = .failure(error)
+                }
+                self.loop.execute { [result] in
+                    self.slots.leave(ticket)
+                    self.fetchEnded(result)
                 }
             }
+        }
+    }
+
+    private func fetchEnded(_ result: Result<FetchedKeys, FetchFailure>) {
+        switch result {
+        case .success(let fetched): run { $0.fetchSucceeded(fetched, now: $1) }
+        case .failure(let failure):
+            state.value.lastFailureAtUnixSeconds = SystemClocks.unixSeconds()
+            run { $0.fetchFailed(failure, now: $1) }
         }
     }
 
@@ -235,6 +253,7 @@ package final class KeyStore: Sendable {
         state.value.timer?.cancel()
         state.value.fetch?.cancel()
         state.value.fetch = nil
+        if let ticket = state.value.ticket { slots.leave(ticket) }
         state.value.subscribers = []
         for promise in state.value.waiters.values { promise.succeed(.unavailable(retryAfter: .seconds(1))) }
         state.value.waiters = [:]

@@ -51,6 +51,7 @@ package struct Settings: Sendable {
 
     package struct Keys: Sendable, Equatable {
         package var staleIfErrorSeconds: Int64 = 24 * 3600
+        package var maximumFetches = 64
     }
 
     /// API keys for the admin listener. If empty, none is required.
@@ -106,7 +107,13 @@ extension Settings {
                     Setting(
                         "stale_for", .seconds(0...(30 * 86400)),
                         "How long expired keys stay in use while a provider can't be reached (stale-if-error)."),
-                    at: \.keys.staleIfErrorSeconds)
+                    at: \.keys.staleIfErrorSeconds),
+                Member(
+                    Setting(
+                        "max_fetches", .integer(1...1000),
+                        "Maximum number of providers whose keys are fetched at the same time; the others wait. Retries after a failure get at most half of it."
+                    ),
+                    at: \.keys.maximumFetches),
             ], "The providers' key sets."),
         Member(section: "log", Log.members, "The log on standard error, one JSON object per line."),
         TracingReader.member,

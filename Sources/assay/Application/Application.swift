@@ -161,7 +161,7 @@ struct Application: Sendable {
         if !files.isEmpty { configuration.readSignInFiles = { try files.read() } }
         configuration.readClientFiles = { [clientFiles = factory.clientFiles] in try clientFiles.readAgain() }
         let budget = DescriptorBudget(
-            limit: descriptors, providers: settings.providers.count,
+            limit: descriptors, fetches: min(settings.providers.count, settings.keys.maximumFetches),
             storeLoops: store.url == .memory ? 0 : Processors.count,
             calls: settings.providers.filter { !$0.clients.isEmpty }.map(\.maximumCalls).reduce(0, +))
         if budget.fit(&configuration.service.limits, admin: configuration.admin.limits) {

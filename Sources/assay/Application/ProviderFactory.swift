@@ -20,7 +20,8 @@ struct ProviderFactory: Sendable {
     /// Of clients whose settings name no files, by provider and client ID.
     private let credentials: [String: [String: ClientCredential]]
     /// Keys live on their own loop, so that a slow handshake never delays a loop that serves requests.
-    private let keysLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+    private let keysLoop: any EventLoop
+    private let fetchSlots: FetchSlots
     /// The same for calls to providers' endpoints. Created when the first provider has clients.
     private static let callsLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
     let clientFiles = ClientFiles()
@@ -46,6 +47,8 @@ struct ProviderFactory: Sendable {
         self.calls = calls
         self.tracer = tracer
         self.disk = disk
+        keysLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+        fetchSlots = FetchSlots(limit: Settings().keys.maximumFetches, on: keysLoop)
         self.credentials = credentials
     }
 
@@ -58,6 +61,7 @@ struct ProviderFactory: Sendable {
         _ settings: Settings, after running: [ConfiguredProvider] = []
     ) throws(ConfigurationError) -> [ConfiguredProvider] {
         let staleIfError = Interval.seconds(settings.keys.staleIfErrorSeconds)
+        keysLoop.execute { [fetchSlots] in fetchSlots.change(limit: settings.keys.maximumFetches) }
         var configured: [ConfiguredProvider] = []
         for provider in settings.providers {
             let origin = KeyStoreIdentity(provider)
@@ -149,6 +153,7 @@ struct ProviderFactory: Sendable {
         let fetcher: any KeyFetching
         var fallback: FileKeyFetcher?
         var archive: KeyArchive?
+        var slots: FetchSlots?
         switch provider.keys {
         case .file(let path):
             fetcher = file(path)
@@ -162,6 +167,7 @@ struct ProviderFactory: Sendable {
             rules.findsKeysByID = location.findsKeysByID
             fetcher = spans.map { TracedKeyFetcher(provided, $0) } ?? provided
             fallback = fallbackFile.map(file)
+            slots = fetchSlots
             archive = cacheDirectory.map {
                 KeyArchive(
                     directory: $0, provider: id, issuer: provider.policy.issuer,
@@ -170,7 +176,8 @@ struct ProviderFactory: Sendable {
         }
         rules.staleIfError = staleIfError
         return KeyStore(
-            rules: rules, fetcher: fetcher, fallback: fallback, archive: archive, threads: disk, on: keysLoop
+            rules: rules, fetcher: fetcher, fallback: fallback, archive: archive, threads: disk, slots: slots,
+            on: keysLoop
         ) { [telemetry] in telemetry.record($0, provider: id) }
     }
 

@@ -6,7 +6,7 @@ import Testing
     private func connections(
         _ configured: Int, of descriptors: Int, providers: Int = 2, storeLoops: Int = 0, calls: Int = 0
     ) -> Int {
-        let budget = DescriptorBudget(limit: descriptors, providers: providers, storeLoops: storeLoops, calls: calls)
+        let budget = DescriptorBudget(limit: descriptors, fetches: providers, storeLoops: storeLoops, calls: calls)
         var service = ListenerLimits()
         service.maximumConnections = configured
         var admin = ListenerLimits()

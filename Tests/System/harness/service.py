@@ -112,6 +112,9 @@ class Process:
     def descriptors(self) -> int:
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
+    def threads(self) -> int:
+        return len(os.listdir(f"/proc/{self.process.pid}/task"))
+
     def resident(self) -> int:
         """The resident memory of the process in bytes."""
         pages = int(pathlib.Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])

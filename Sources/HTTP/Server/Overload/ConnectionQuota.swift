@@ -90,12 +90,13 @@ package struct DescriptorBudget {
 
     /// - Parameters:
     ///   - limit: the limit of the process.
+    ///   - fetches: how many key fetches may be in flight.
     ///   - storeLoops: event loops with connections to a replay store.
     ///   - calls: how many calls to providers may be in flight.
-    package init(limit: Int, providers: Int, storeLoops: Int, calls: Int = 0) {
+    package init(limit: Int, fetches: Int, storeLoops: Int, calls: Int = 0) {
         self.limit = limit
         // Enough for a cluster of a few nodes, each with an open connection and a previous one that is still closing.
-        reserve = 64 + 8 * providers + 8 * storeLoops + min(calls, Self.maximumCalls)
+        reserve = 64 + 8 * fetches + 8 * storeLoops + min(calls, Self.maximumCalls)
     }
 
     /// Lowers the service listener's connections to what the reserve and the admin listener leave.

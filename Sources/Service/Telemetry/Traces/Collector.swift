@@ -10,7 +10,7 @@ private import NIOHTTP1
 package struct Collector: Sendable {
     private let url: FetchURL
     private let head: HTTPRequestHead
-    private let trustStores: TrustStoreCache
+    private let caFile: String?
     private let loop: any EventLoop
 
     /// Per batch. Also limits how much of a response is read.
@@ -34,7 +34,7 @@ package struct Collector: Sendable {
         ]
         for (name, value) in headers.fields { fields.replaceOrAdd(name: name, value: value) }
         head = HTTPRequestHead(version: .http1_1, method: .POST, uri: url.requestTarget, headers: fields)
-        trustStores = TrustStoreCache(caFile: caFile)
+        self.caFile = caFile
         self.loop = loop
     }
 
@@ -66,7 +66,7 @@ package struct Collector: Sendable {
     private func tls() async throws -> HTTPExchange.TLS? {
         guard url.isSecure else { return nil }
         // Reading the certificates blocks.
-        let store = try await loop.submit { [trustStores] in try trustStores.current() }.get()
+        let store = try await loop.submit { [caFile] in try TrustStore.current(caFile: caFile) }.get()
         return HTTPExchange.TLS(context: store.context, host: url.host)
     }
 

@@ -1,0 +1,58 @@
+private import NIOCore
+private import Synchronization
+
+/// Keeps a connection for the next exchange with the same server. Its owner closes it after the last one.
+package final class KeptConnection: Sendable {
+    private let state = Mutex(State())
+
+    private struct State {
+        var server = ""
+        var destination: HTTPExchange.Destination?
+        var connection: ClientConnection?
+        var isClosed = false
+    }
+
+    package init() {}
+
+    /// Where the connection to a server leads; `nil` if there is none yet. One to another server is closed.
+    ///
+    /// - Parameter server: identifies it, for example by its scheme, host and port.
+    package func destination(of server: String) -> HTTPExchange.Destination? {
+        let (destination, other) = state.withLock { state in
+            if state.server == server { return (state.destination, nil as ClientConnection?) }
+            defer { (state.server, state.destination, state.connection) = (server, nil, nil) }
+            return (nil, state.connection)
+        }
+        other?.closeSoon()
+        return destination
+    }
+
+    /// The connection, if another exchange can use it. Called on its event loop.
+    var reusable: ClientConnection? {
+        state.withLock { $0.connection }.flatMap { $0.isReusable ? $0 : nil }
+    }
+
+    /// Keeps a new connection.
+    func keep(_ connection: ClientConnection, to destination: HTTPExchange.Destination) {
+        let isClosed = state.withLock { state in
+            (state.destination, state.connection) = (destination, connection)
+            return state.isClosed
+        }
+        if isClosed { connection.closeSoon() }
+    }
+
+    /// Closes the connection, and those that are opened later. An exchange in progress ends as if the server had closed
+    /// it.
+    package func close() {
+        let connection = state.withLock { state in
+            state.isClosed = true
+            return state.connection
+        }
+        connection?.closeSoon()
+    }
+}
+
+extension ClientConnection {
+    /// Closes the connection. May be called anywhere.
+    fileprivate func closeSoon() { closed.eventLoop.execute { self.close() } }
+}
