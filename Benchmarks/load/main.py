@@ -19,6 +19,7 @@ import cores
 import exchanges
 import forward_auth
 import growth
+import issuers
 import latency
 import memory
 import overload
@@ -48,6 +49,7 @@ PARTS = {
     "memory": ("Memory", memory.measure),
     "start": ("Start", startup.measure),
     "growth": ("How cost grows", growth.measure),
+    "issuers": ("Many providers", issuers.measure),
 }
 
 

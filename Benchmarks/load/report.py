@@ -101,6 +101,10 @@ TARGETS = [
     Target("idle", "memory, idle", "≤", 25, "MB", 1),
     Target("growth", "memory, growth after warm-up, distinct tokens", "≤", 0.1, "MB per million requests"),
     Target("start", "from exec to the first 200, keys from disk", "≤", 50, "ms", 1),
+    Target("issuers start", "3,000 entries with one issuer each, until ready", "≤", 5, "s", 1),
+    Target("issuers memory", "their memory", "≤", 120, "MB", 0),
+    Target("issuers threads", "their threads, without two a core", "≤", 24, "threads", 0),
+    Target("issuers reload", "a reload that adds one to them", "≤", 2, "s", 1),
     Target("haproxy", "on a par with HAProxy jwt_verify, the worse of both algorithms", "≤", 1.05, "× HAProxy"),
     *(
         Target(name, f"ahead of {label}, the worse of both algorithms", "<", 1, f"× {label}")

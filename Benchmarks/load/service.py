@@ -38,10 +38,10 @@ class Assay(Process):
     """A service that is ready: it listens and has the keys of all providers."""
 
     def __init__(self, binary: pathlib.Path, directory: pathlib.Path, content: dict, cores: list[int] | None = None):
-        file = directory / f"assay-{free_port()}.yaml"
-        file.write_text(json.dumps(content))  # JSON is YAML
+        self.file = directory / f"assay-{free_port()}.yaml"
+        self.file.write_text(json.dumps(content))  # JSON is YAML
         super().__init__(
-            [binary, "serve", "--config", file], cores=cores, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            [binary, "serve", "--config", self.file], cores=cores, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         )
         ports: dict[str, int] = {}
         try:
