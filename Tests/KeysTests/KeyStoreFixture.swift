@@ -37,6 +37,12 @@ struct KeyStoreFixture: Sendable {
     let fallback = PatientFetcher()
     let events = Events()
     var loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
+    /// Not those of the whole process: tests that generate RSA keys there would delay the disk beyond a store's patience.
+    static let threads: NIOThreadPool = {
+        let threads = NIOThreadPool(numberOfThreads: 2)
+        threads.start()
+        return threads
+    }()
 
     final class Events: Sendable {
         private let seen = Mutex<[KeyEvent]>([])
@@ -50,7 +56,7 @@ struct KeyStoreFixture: Sendable {
     ) -> KeyStore {
         KeyStore(
             rules: rules, fetcher: fetcher, fallback: fallingBack ? fallback : nil, archive: archive,
-            threads: .singleton, slots: slots, on: loop
+            threads: Self.threads, slots: slots, on: loop
         ) { [events] in
             events.record($0)
         }

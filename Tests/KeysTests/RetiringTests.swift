@@ -48,7 +48,8 @@ import TestSupport
     @Test func `stopping cancels the fetch under way`() async throws {
         let fetcher = CancellableFetcher()
         let store = KeyStore(
-            rules: KeyRules(), fetcher: fetcher, archive: nil, threads: .singleton, on: fixture.loop, onEvent: { _ in })
+            rules: KeyRules(), fetcher: fetcher, archive: nil, threads: KeyStoreFixture.threads, on: fixture.loop,
+            onEvent: { _ in })
         try await store.start().get()
         try await eventually { fetcher.hasBegun.load(ordering: .relaxed) }
         store.stop()
