@@ -81,23 +81,29 @@ package enum Problem: Error, Equatable, Sendable {
 
     /// What every occurrence of a code has in common.
     private struct Row {
-        let code: String
+        /// `nil` for a rejection, which has its own: looked up with each row, they cost a refusal 1,000 instructions.
+        let words: (code: String, title: String)?
         let status: Int
-        let title: String
         /// After how many seconds to try again; `nil`: that can't help.
         var retryAfter: Int64?
         var isSpent = false
 
         init(_ code: String, _ status: Int, _ title: String, retryAfter: Int64? = nil, isSpent: Bool = false) {
-            self.code = code
+            words = (code, title)
             self.status = status
-            self.title = title
             self.retryAfter = retryAfter
             self.isSpent = isSpent
+        }
+
+        init(ofRejectionWithStatus status: Int) {
+            words = nil
+            self.status = status
         }
     }
 
     /// Every fact about a code is here, once.
+    // Inlined, so that whoever needs one fact pays for one.
+    @inline(__always)
     private var row: Row {
         switch self {
         case .requestInvalid: Row("request_invalid", 400, "Invalid request")
@@ -126,9 +132,8 @@ package enum Problem: Error, Equatable, Sendable {
         case .signInDenied: Row("sign_in_denied", 422, "Sign-in denied")
         case .storeUnavailable(let isSpent):
             Row("store_unavailable", 503, "Store unavailable", retryAfter: 1, isSpent: isSpent)
-        case .rejected(let rejection, _):
-            Row(rejection.code.rawValue, rejection.code == .internal ? 500 : 422, rejection.title)
-        case .audienceNotExpected: Problem.rejected(.audienceNotExpected).row
+        case .rejected(.cryptographyUnavailable, _): Row(ofRejectionWithStatus: 500)
+        case .rejected, .audienceNotExpected: Row(ofRejectionWithStatus: 422)
         case .grantInvalid: Row("grant_invalid", 422, "Grant invalid")
         case .clientRejected: Row("client_rejected", 502, "Client rejected")
         case .signInRefused, .providerRefused: Row("provider_refused", 422, "Refused by the provider")
@@ -142,13 +147,18 @@ package enum Problem: Error, Equatable, Sendable {
     }
 
     /// Stable: clients may depend on it.
-    package var code: String { row.code }
+    package var code: String { row.words?.code ?? rejection.code.rawValue }
 
     /// The HTTP status code (RFC 9457, 3.1.2).
     package var status: Int { row.status }
 
     /// A few words, the same for every occurrence.
-    package var title: String { row.title }
+    package var title: String { row.words?.title ?? rejection.title }
+
+    /// Of the problems without words in their rows.
+    private var rejection: Rejection {
+        if case .rejected(let rejection, _) = self { rejection } else { .audienceNotExpected }
+    }
 
     /// After how many seconds to try again; `nil`: that can't help.
     package var retryAfterSeconds: Int64? { row.retryAfter }
