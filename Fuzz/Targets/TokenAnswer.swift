@@ -39,7 +39,7 @@ private func checkGrant(_ answer: EndpointAnswer, _ status: UInt, _ input: [UInt
         }
     } catch {
         switch error {
-        case .grantInvalid(let name), .clientRejected(let name), .refused(let name):
+        case .grantInvalid(let name, _), .clientRejected(let name), .refused(let name):
             let found = members?["error"]?.string ?? ""
             require(name.rawValue == found || name == .other, "\(shown(input)) has the error \(name)")
         case .answerInvalid: break
