@@ -16,7 +16,11 @@ package enum SettingsReference {
     /// The presets, with the settings that each stands for, in Markdown.
     package static func presets() -> String {
         let rows = ProviderPreset.all.map { preset in
-            let needs = preset.parameters.map { "`\($0.name)`\($0.isOptional ? " (optional)" : ""): \($0.meaning)" }
+            let needs = preset.parameters.map { parameter in
+                // Otherwise a placeholder such as <host> would be an HTML tag.
+                let meaning = parameter.meaning.replacing("<", with: "&lt;")
+                return "`\(parameter.name)`\(parameter.isOptional ? " (optional)" : ""): \(meaning)"
+            }
             let settings = preset.settings().filter { $0.origin == .preset(preset.name) }.map { setting in
                 "`\(setting.path.dropFirst(2).joined(separator: ".")): \(setting.value?.text ?? "")`"
             }
