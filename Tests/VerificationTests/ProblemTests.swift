@@ -101,6 +101,12 @@ import TestSupport
         .callsFull,
         .storeUnavailable(isSpent: false),
         .storeUnavailable(isSpent: true),
+        .stateMismatch,
+        .redirectURIMismatch,
+        .responseIssuerMismatch(.missing),
+        .responseIssuerMismatch(.notTheProviders),
+        .responseIssuerMismatch(.notTheTokens),
+        .signInDenied(context: nil),
     ]
 
     /// The codes of `openapi.yaml`, with their statuses.
@@ -112,8 +118,9 @@ import TestSupport
         return Dictionary(rows, uniquingKeysWith: { first, _ in first })
     }
 
-    @Test func `each problem has a code of openapi yaml, and its status`() throws {
+    @Test func `the codes are those of openapi yaml, all of them and no others, with their statuses`() throws {
         let contract = try Self.contract()
+        #expect(Set(Self.all.map(\.code)) == Set(contract.keys))
         for problem in Self.all { #expect(contract[problem.code] == problem.status, "\(problem)") }
         for code in Rejection.Code.allCases { #expect(contract[code.rawValue] != nil, "\(code)") }
     }
@@ -162,6 +169,7 @@ import TestSupport
             #expect(problem.detail.contains(claim.string))
         case .grantInvalid(let name), .clientRejected(let name), .providerRefused(let name):
             expected["provider_error"] = .string(name.rawValue)
+        case .signInDenied(context: nil): expected["context"] = .null
         default: break
         }
         #expect(members == expected)

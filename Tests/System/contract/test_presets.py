@@ -6,7 +6,7 @@ import pytest
 
 from harness import commands
 from harness.certificates import certificate
-from harness.service import Service, google_like, provider, run
+from harness.service import REPOSITORY, Service, google_like, provider, run
 from harness.tokens import ec_key, jws, rsa_key
 
 TENANT = "11111111-2222-3333-4444-55555555aaaa"
@@ -64,6 +64,13 @@ def test_a_shown_preset_is_a_valid_configuration_that_does_not_use_it(name, tmp_
     result = run(*commands.config_check(file))
     assert result.returncode == 0, result
     assert result.stdout.decode().splitlines()[-1].endswith(f"providers: {name}")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_tables_of_the_docs_have_each_preset(name):
+    first, second = (REPOSITORY / "docs/providers.md").read_text().split("## Identity")
+    assert f"\n| `{name}` |" in first
+    assert re.search(rf"^\| [^|]*`{re.escape(name)}`[^|]* \|", second, re.M)
 
 
 def test_parameters_appear_in_the_shown_preset():
