@@ -9,6 +9,7 @@ import re
 import sys
 import typing
 
+import generated
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -63,8 +64,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--check"]:
-        if PAGE.read_text(encoding="utf-8") != page():
-            sys.exit("docs/endpoints.md is out of date: run scripts/docs --write")
-    else:
-        PAGE.write_text(page(), encoding="utf-8")
+    generated.main(PAGE, page())
