@@ -125,14 +125,16 @@ extension HTTPExchange {
         @Sendable func ask(_ connection: ClientConnection) -> EventLoopFuture<HTTPAnswer> {
             connection.exchange(request(begun: begun, keepsConnection: kept != nil))
         }
+        @Sendable func askOnNewConnection() -> EventLoopFuture<HTTPAnswer> {
+            dialer.dial(on: loop, attempts).flatMap { connection in
+                kept?.keep(connection, to: destination)
+                return ask(connection)
+            }
+        }
         let answer = loop.flatSubmit {
-            let reused = kept?.reusable.map(ask) ?? loop.makeSucceededFuture(.lost)
-            return reused.flatMap { answer in
-                guard answer.isLost else { return loop.makeSucceededFuture(answer) }
-                return dialer.dial(on: loop, attempts).flatMap { connection in
-                    kept?.keep(connection, to: destination)
-                    return ask(connection)
-                }
+            guard let reused = kept?.reusable else { return askOnNewConnection() }
+            return ask(reused).flatMap { answer in
+                answer.isLost ? askOnNewConnection() : loop.makeSucceededFuture(answer)
             }
         }
         return await withTaskCancellationHandler {
@@ -174,8 +176,6 @@ package struct HTTPAnswer: Sendable {
 
     /// A failure without a response.
     init(_ error: any Error) { self.init(nil, .failure(error)) }
-
-    fileprivate static let lost = HTTPAnswer(HTTPExchangeError.connectionClosed)
 
     /// Whether the connection ended before the response began.
     fileprivate var isLost: Bool {

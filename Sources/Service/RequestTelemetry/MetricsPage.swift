@@ -37,7 +37,8 @@ struct MetricsPage {
         page.metric(
             "assay_build_info", .gauge, "The version of this service; always 1.", labels: ["version"],
             [Sample([version], 1)])
-        for counter in LoopMetrics.counters where counter.feature.map(isOn) ?? true {
+        let features = ProviderFeatures(providers)
+        for counter in LoopMetrics.counters where counter.feature.map({ isOn($0, features) }) ?? true {
             counter.write(loops, ProviderNames(ids: providerIDs), &page)
         }
         writeRequests(to: &page)
@@ -57,9 +58,8 @@ struct MetricsPage {
         return page.bytes
     }
 
-    private func isOn(_ feature: Feature) -> Bool {
-        let features = ProviderFeatures(providers)
-        return switch feature {
+    private func isOn(_ feature: Feature, _ features: ProviderFeatures) -> Bool {
+        switch feature {
         case .signIns: !stores.isEmpty
         case .clients: features.hasClients
         case .notifications: features.acceptsNotifications
