@@ -46,8 +46,8 @@ package enum FileExposure: Sendable, Equatable {
         return unsafe stat(path, &status) == 0 ? status : nil
     }
 
-    /// The directories in which the file and every link on the way to it are looked up, and the file itself. Whoever can
-    /// write to one of them can make the way lead elsewhere (path_resolution(7)).
+    /// Every directory in which a name on the way to the file is looked up (path_resolution(7)), and the file itself.
+    /// Whoever can write to one of these directories can make the path lead elsewhere.
     ///
     /// - Returns: `nil` if the path leads to no file, or through more links than Linux follows.
     private static func lookups(of path: String) -> (directories: [String], target: String)? {

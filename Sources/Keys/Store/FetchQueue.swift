@@ -1,10 +1,10 @@
 package import NIOCore
 
-/// Decides which fetches may begin, so that a limited number is under way whatever the number of providers.
+/// Decides which fetches may begin, so that only a limited number run at once, however many providers there are.
 ///
 /// Pure: the owner begins what ``admit()`` returns.
 package struct FetchQueue {
-    /// Why a fetch is needed. What comes first here goes first.
+    /// Why a fetch is needed, the most urgent first.
     package enum Kind: Int, CaseIterable, Sendable {
         /// Keys are in use, and newer ones are needed.
         case refresh

@@ -165,7 +165,7 @@ extension ProviderCalls {
         let connection: CallReport.ConnectionUse
         var status: UInt?
         var reason: String?
-        /// What was sent, and must not be shown; `nil` if nothing was.
+        /// The secrets in the request, which nothing may show; `nil` if nothing was sent.
         var secrets: SentSecrets?
     }
 
@@ -210,8 +210,8 @@ extension ProviderCalls {
         }
     }
 
-    /// The provider's `error_description`. Strangers can cause `invalid_grant`, which nobody has to mend, so the search
-    /// for secrets is spared there.
+    /// The provider's `error_description`, without the secrets that were sent; `nil` for an invalid grant. Strangers
+    /// can cause that with any code, no operator can mend it, and removing the secrets takes time.
     private static func description(in sent: Sent, of failure: CallFailure) -> String? {
         if case .grantInvalid = failure { return nil }
         guard let secrets = sent.secrets, let answer = try? sent.answer.get() else { return nil }

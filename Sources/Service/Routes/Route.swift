@@ -10,7 +10,7 @@ enum Route: Int, CaseIterable {
     /// The route that a responder has found.
     init(_ routing: HeadRouting) { self = Route(rawValue: routing.route) ?? .unknown }
 
-    /// What is known of a route.
+    /// The facts about a route.
     private struct Row {
         let pattern: StaticString
         /// The only method that the route supports; `nil`: any.

@@ -1,5 +1,5 @@
 extension Settings {
-    /// What is logged.
+    /// Which events and requests are logged.
     package struct Log: Sendable, Equatable {
         package var level = "info"
         package var requests = Requests.all

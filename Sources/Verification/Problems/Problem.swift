@@ -79,7 +79,7 @@ package enum Problem: Error, Equatable, Sendable {
         case notTheTokens
     }
 
-    /// What every occurrence of a code has in common.
+    /// The facts about a code, the same for every occurrence.
     private struct Row {
         /// `nil` for a rejection, which has its own: looked up with each row, they cost a refusal 1,000 instructions.
         let words: (code: String, title: String)?
