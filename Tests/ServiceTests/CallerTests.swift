@@ -12,14 +12,14 @@ import Verification
     private let keys = CallerKeys(digests: [digest("first"), digest("sécond")])
 
     private func admits(_ fields: String...) -> Bool {
-        keys.admits(HTTPFields(fields.map { ("Authorization", $0) }))
+        keys.refusal(of: HTTPFields(fields.map { ("Authorization", $0) }), to: [.verify]) == nil
     }
 
     @Test func `without keys everyone is let in`() {
         let open = CallerKeys(digests: [])
         #expect(!open.isRequired)
-        #expect(open.admits([:]))
-        #expect(open.admits(["Authorization": "Basic x"]))
+        #expect(open.refusal(of: [:], to: APIKey.Permission.all) == nil)
+        #expect(open.refusal(of: ["Authorization": "Basic x"], to: [.verify]) == nil)
         #expect(keys.isRequired)
     }
 
@@ -40,11 +40,31 @@ import Verification
     }
 
     @Test func `no field and two fields are none`() {
-        #expect(!keys.admits([:]))
+        #expect(keys.refusal(of: [:], to: [.verify]) == .callerUnauthenticated)
         #expect(!admits("Bearer first", "Bearer first"))
         #expect(!admits("Bearer wrong", "Bearer first"))
-        #expect(keys.admits(["AUTHORIZATION": "Bearer first"]))
-        #expect(!keys.admits(["X-Authorization": "Bearer first"]))
+        #expect(keys.refusal(of: ["AUTHORIZATION": "Bearer first"], to: [.verify]) == nil)
+        #expect(keys.refusal(of: ["X-Authorization": "Bearer first"], to: [.verify]) == .callerUnauthenticated)
+    }
+
+    @Test(arguments: APIKey.Permission.allCases)
+    func `a key is for what it allows, and its caller is named all the same`(permission: APIKey.Permission) {
+        let keys = CallerKeys([
+            APIKey(name: "narrow", digest: Self.digest("first"), permissions: [permission]),
+            APIKey(name: "wide", digest: Self.digest("second")),
+        ])
+        for asked in [[permission], APIKey.Permission.all.subtracting([permission]), APIKey.Permission.all] {
+            var name: String?
+            let isAllowed = asked == [permission]
+            do throws(Problem) {
+                try keys.admit(["Authorization": "Bearer first"], to: asked, &name)
+                #expect(isAllowed)
+            } catch {
+                #expect(!isAllowed && error == .callerForbidden)
+            }
+            #expect(name == "narrow")
+            #expect(keys.refusal(of: ["Authorization": "Bearer second"], to: asked) == nil)
+        }
     }
 }
 

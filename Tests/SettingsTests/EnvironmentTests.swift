@@ -3,6 +3,7 @@ import IDToken
 import Keys
 @testable import Settings
 import Testing
+import Verification
 
 @Suite struct EnvironmentTests {
     private static let two = """

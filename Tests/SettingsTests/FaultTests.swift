@@ -2,6 +2,7 @@ import HTTP
 import IDToken
 import Settings
 import Testing
+import Verification
 
 @Suite struct FaultTests {
     // MARK: Lines

@@ -1,6 +1,7 @@
 import HTTP
 @testable import Settings
 import Testing
+import Verification
 
 @Suite struct ListenerTests {
     private static let digest = String(repeating: "0f", count: 32)
@@ -59,11 +60,22 @@ import Testing
         #expect(settings.operatorKeys.map(\.name) == ["ops"])
     }
 
+    @Test func `a key is for everything, or for what it allows`() throws {
+        let keys = "[ \(Self.digest), { name: gateway, sha256: \(Self.other), allow: [forward_auth, explain] } ]"
+        let settings = try settings("api_keys: \(keys)\n" + provider)
+        #expect(settings.apiKeys.map(\.permissions) == [APIKey.Permission.all, [.forwardAuth, .explain]])
+    }
+
     @Test(arguments: [
         ("{ name: a }", "needs both name and sha256"), ("{ sha256: DIGEST }", "needs both name and sha256"),
         ("{ name: 'a b', sha256: DIGEST }", "name must be"), ("{ name: a, sha256: 12 }", "sha256 must be"),
         ("{ name: a, sha256: DIGEST, x: 1 }", "x"), ("[ DIGEST ]", "each of api_keys must be"),
         ("{ name: key-1, sha256: DIGEST }", "duplicate name key-1"),
+        ("{ name: a, sha256: DIGEST, allow: [] }", "allow must name at least one path"),
+        ("{ name: a, sha256: DIGEST, allow: [verifying] }", "each of allow must be"),
+        ("{ name: a, sha256: DIGEST, allow: [verify, verify] }", "allow"),
+        ("{ name: a, sha256: DIGEST, allow: verify }", "allow must be"),
+        ("{ name: a, sha256: DIGEST, allow: [verify] }", "but another allow"),
     ])
     func `a key that is half there, or has another's name, is refused`(key: String, message: String) throws {
         let other = "{ name: other, sha256: \(Self.other) }"

@@ -4,6 +4,7 @@ import JOSE
 import Keys
 import Settings
 import Testing
+import Verification
 
 @Suite struct ReadingTests {
     /// The contract's example, extended by every other setting.

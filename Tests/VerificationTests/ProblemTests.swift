@@ -11,7 +11,7 @@ import TestSupport
     static let all: [Problem] = [
         .requestInvalid("This should be that."),
         .audienceNotConfigured,
-        .callerUnauthenticated,
+        .callerUnauthenticated, .callerForbidden,
         .notFound,
         .featureOff(.signIns),
         .featureOff(.clients),

@@ -55,7 +55,7 @@ final class AdminResponder: HTTPResponder {
             guard !route.belongsToConsole || service.settings.servesConsole else { throw Problem.consoleOff }
             guard route != .unknown else { throw Problem.notFoundByAdmin(paths: Route.pathsOfAdmin) }
             try route.check(request.head.method)
-            record.keyName = try admit(request.head, to: route)
+            try admit(request.head, to: route, &record.keyName)
             if route == .explain { return try explain(ExplainRequest(request.jsonObject()), record) }
         } catch {
             return .now(service.end(record, error))
@@ -89,19 +89,20 @@ final class AdminResponder: HTTPResponder {
     /// Authenticates the caller. Probes and scrapes need no API key, since they return no secrets. The console's own
     /// files need none either, since a browser can't send a key with a navigation.
     ///
-    /// - Returns: the name of the caller's API key, if one is required.
-    private func admit(_ head: RequestHead, to route: Route) throws(Problem) -> String? {
+    /// - Parameter keyName: becomes the name of the caller's API key, if one is required.
+    private func admit(_ head: RequestHead, to route: Route, _ keyName: inout String?) throws(Problem) {
         switch route {
-        case .live, .ready, .metrics: return nil
+        case .live, .ready, .metrics: return
         default: break
         }
-        let keyName = route.belongsToConsole ? nil : try service.settings.operatorKeys.admit(head.fields)
+        if !route.belongsToConsole {
+            try service.settings.operatorKeys.admit(head.fields, to: route.permissions, &keyName)
+        }
         if head.method == .post, head.fields.isCrossSite {
             throw .requestInvalid(
                 "Pages of other sites may not send this request (Origin, Sec-Fetch-Site); send it from the console or from a tool."
             )
         }
-        return keyName
     }
 
     /// Relative, like all URLs of the page: a proxy may serve it under a path prefix.

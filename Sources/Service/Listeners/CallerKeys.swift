@@ -1,71 +1,74 @@
 internal import HTTP
 private import OpenSSL
-internal import Verification
+package import Verification
 
 /// The API keys that callers may use, stored as digests only.
 package struct CallerKeys: Sendable {
-    private let keys: [Key]
-
-    /// A key's digest, and its name in the log and in metrics.
-    package struct Key: Sendable, Equatable {
-        package let name: String
-        /// SHA-256, 32 octets.
-        package let digest: [UInt8]
-
-        package init(name: String, digest: [UInt8]) {
-            self.name = name
-            self.digest = digest
-        }
-    }
+    private let keys: [APIKey]
 
     /// - Parameter keys: if empty, every caller is admitted.
-    package init(_ keys: [Key]) { self.keys = keys }
+    package init(_ keys: [APIKey]) { self.keys = keys }
 
     /// Keys without names; they are called `key-1`, and so on.
     package init(digests: [[UInt8]]) {
-        self.init(digests.enumerated().map { Key(name: "key-\($0.offset + 1)", digest: $0.element) })
+        self.init(digests.enumerated().map { APIKey(name: "key-\($0.offset + 1)", digest: $0.element) })
     }
 
     package var isRequired: Bool { !keys.isEmpty }
 
-    func admits(_ fields: HTTPFields) -> Bool { !isRequired || name(presentedBy: fields) != nil }
+    /// Why a caller may not ask for this; `nil` if it may.
+    func refusal(of fields: HTTPFields, to permissions: Set<APIKey.Permission>) -> Problem? {
+        var name: String?
+        do throws(Problem) {
+            try admit(fields, to: permissions, &name)
+            return nil
+        } catch {
+            return error
+        }
+    }
 
     /// Authenticates a caller.
     ///
-    /// - Returns: the name of its key; `nil` if no key is required.
-    /// - Throws: ``Problem/callerUnauthenticated``.
-    func admit(_ fields: HTTPFields) throws(Problem) -> String? {
-        guard isRequired else { return nil }
-        guard let name = name(presentedBy: fields) else { throw .callerUnauthenticated }
-        return name
+    /// - Parameters:
+    ///   - permissions: what its key must allow.
+    ///   - name: becomes the name of its key, also if the key is for other paths.
+    /// - Throws: ``Problem/callerUnauthenticated``, ``Problem/callerForbidden``.
+    func admit(
+        _ fields: HTTPFields, to permissions: Set<APIKey.Permission>, _ name: inout String?
+    ) throws(Problem) {
+        guard isRequired else { return }
+        guard let key = key(presentedBy: fields) else { throw .callerUnauthenticated }
+        name = key.name
+        guard key.permissions.isSuperset(of: permissions) else { throw .callerForbidden }
     }
 
     /// Authenticates a gateway by `X-Assay-Key`, because `Authorization` carries the user's token.
     ///
-    /// - Returns: the name of its key; `nil` if no key is required.
-    /// - Throws: ``Denial/gatewayUnauthenticated``, also if the field occurs twice.
-    func admitGateway(_ fields: HTTPFields) throws(Denial) -> String? {
-        guard isRequired else { return nil }
-        guard let key = fields.only("X-Assay-Key"), let name = name(of: key.bytes) else {
+    /// - Parameter name: becomes the name of its key, also if the key is for other paths.
+    /// - Throws: ``Denial/gatewayUnauthenticated``, also if the field occurs twice; ``Denial/gatewayForbidden``.
+    func admitGateway(_ fields: HTTPFields, _ name: inout String?) throws(Denial) {
+        guard isRequired else { return }
+        guard let sent = fields.only("X-Assay-Key"), let key = key(equalTo: sent.bytes) else {
             throw .gatewayUnauthenticated
         }
-        return name
+        name = key.name
+        guard key.permissions.contains(.forwardAuth) else { throw .gatewayForbidden }
     }
 
-    /// The name of the key in `Authorization: Bearer <key>`.
-    private func name(presentedBy fields: HTTPFields) -> String? {
+    /// The key in `Authorization: Bearer <key>`.
+    private func key(presentedBy fields: HTTPFields) -> APIKey? {
         guard let credentials = fields.only("Authorization")?.bytes, credentials.count > 7,
             String(decoding: credentials.prefix(7), as: UTF8.self).lowercased() == "bearer "
         else { return nil }
-        return name(of: credentials.dropFirst(7))
+        return key(equalTo: credentials.dropFirst(7))
     }
 
-    /// The name of a key. Compares every digest in constant time, so that the time taken reveals nothing.
-    private func name(of presentedKey: ArraySlice<UInt8>) -> String? {
+    /// Compares every digest in constant time, so that the time taken reveals nothing.
+    private func key(equalTo presentedKey: ArraySlice<UInt8>) -> APIKey? {
         do throws(OpenSSLError) {
             let digest = try DigestContext().digest(presentedKey.span, with: .sha256)
-            var presented: String?
-            for key in keys where constantTimeEquals(key.digest.span, digest.span) { presented = presented ?? key.name }
+            var presented: APIKey?
+            for key in keys where constantTimeEquals(key.digest.span, digest.span) { presented = presented ?? key }
             return presented
         } catch {
             return nil

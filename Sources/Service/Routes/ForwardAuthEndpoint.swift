@@ -21,7 +21,7 @@ extension ServiceResponder {
         }
         do throws(Denial) {
             if rule.policy.requiresKey {
-                record.keyName = try service.settings.callerKeys.admitGateway(request.head.fields)
+                try service.settings.callerKeys.admitGateway(request.head.fields, &record.keyName)
             }
             let token = try rule.policy.token(in: request.head.fields)
             let answered = record

@@ -17,6 +17,8 @@ enum Route: Int, CaseIterable {
         let method: RequestMethod?
         let listeners: [ListenerName]
         var feature: Feature?
+        /// What the caller's key must allow. The admin listener's paths require all, unless they say otherwise.
+        var permissions = APIKey.Permission.all
         var usesSomethingUp = false
         var isProbe = false
         var consoleFile: Console.File?
@@ -25,34 +27,44 @@ enum Route: Int, CaseIterable {
     /// Every fact about a route is here, once.
     private var row: Row {
         switch self {
-        case .verify: Row(pattern: "/v1/verify", method: .post, listeners: [.service])
-        case .batch: Row(pattern: "/v1/verify/batch", method: .post, listeners: [.service])
-        case .signIns: Row(pattern: "/v1/sign-ins", method: .post, listeners: [.service], feature: .signIns)
+        case .verify: Row(pattern: "/v1/verify", method: .post, listeners: [.service], permissions: [.verify])
+        case .batch:
+            Row(pattern: "/v1/verify/batch", method: .post, listeners: [.service], permissions: [.verify])
+        case .signIns:
+            Row(
+                pattern: "/v1/sign-ins", method: .post, listeners: [.service], feature: .signIns,
+                permissions: [.signIns])
         case .finishSignIn:
             Row(
                 pattern: "/v1/sign-ins/finish", method: .post, listeners: [.service], feature: .signIns,
-                usesSomethingUp: true)
+                permissions: [.signIns], usesSomethingUp: true)
         case .refreshGrant:
             Row(
                 pattern: "/v1/grants/refresh", method: .post, listeners: [.service], feature: .clients,
-                usesSomethingUp: true)
+                permissions: [.grants], usesSomethingUp: true)
         case .revokeGrant:
             Row(
                 pattern: "/v1/grants/revoke", method: .post, listeners: [.service], feature: .clients,
-                usesSomethingUp: true)
+                permissions: [.grants], usesSomethingUp: true)
         case .notifications:
-            Row(pattern: "/v1/notifications/verify", method: .post, listeners: [.service], feature: .notifications)
+            Row(
+                pattern: "/v1/notifications/verify", method: .post, listeners: [.service], feature: .notifications,
+                permissions: [.notifications])
         case .accessTokens:
-            Row(pattern: "/v1/access-tokens/verify", method: .post, listeners: [.service], feature: .accessTokens)
+            Row(
+                pattern: "/v1/access-tokens/verify", method: .post, listeners: [.service], feature: .accessTokens,
+                permissions: [.accessTokens])
         case .forwardAuth:
-            Row(pattern: "/v1/forward-auth/{policy}", method: nil, listeners: [.service], feature: .forwardAuth)
+            Row(
+                pattern: "/v1/forward-auth/{policy}", method: nil, listeners: [.service], feature: .forwardAuth,
+                permissions: [.forwardAuth])
         case .openAPI: Row(pattern: "/openapi.yaml", method: .get, listeners: [.service])
         case .live: Row(pattern: "/livez", method: .get, listeners: [.service, .admin], isProbe: true)
         case .ready: Row(pattern: "/readyz", method: .get, listeners: [.service, .admin], isProbe: true)
         case .metrics: Row(pattern: "/metrics", method: .get, listeners: [.admin], isProbe: true)
         case .providers: Row(pattern: "/v1/providers", method: .get, listeners: [.admin])
         case .refresh: Row(pattern: "/v1/providers/{id}/refresh", method: .post, listeners: [.admin])
-        case .explain: Row(pattern: "/v1/explain", method: .post, listeners: [.admin])
+        case .explain: Row(pattern: "/v1/explain", method: .post, listeners: [.admin], permissions: [.explain])
         case .events: Row(pattern: "/v1/events", method: .get, listeners: [.admin])
         case .verdicts: Row(pattern: "/v1/verdicts", method: .get, listeners: [.admin])
         case .root: Row(pattern: "/", method: .get, listeners: [.admin])
@@ -79,6 +91,9 @@ enum Route: Int, CaseIterable {
 
     /// Whether a problem must have `spent`: whether the request used up a sign-in, code or token.
     var usesSomethingUp: Bool { Self.rows[rawValue].usesSomethingUp }
+
+    /// What the caller's key must allow.
+    var permissions: Set<APIKey.Permission> { Self.rows[rawValue].permissions }
 
     /// The console's file at this path, if any.
     var consoleFile: Console.File? { Self.rows[rawValue].consoleFile }

@@ -17,7 +17,7 @@ final class ServiceResponder: HTTPResponder {
         if let feature = route.feature, !service.isOn(feature) { route = .unknown }
         var routing = HeadRouting(bodyLimit: service.settings.maximumBody, route: route.rawValue)
         // Unauthenticated callers must not be able to fill our memory.
-        if route == .batch, service.settings.callerKeys.admits(head.fields) {
+        if route == .batch, service.settings.callerKeys.refusal(of: head.fields, to: route.permissions) == nil {
             routing.bodyLimit = service.settings.maximumBatchBody
         }
         routing.isAnsweredOnHead = route == .forwardAuth
@@ -26,10 +26,10 @@ final class ServiceResponder: HTTPResponder {
 
     func respond(to request: FailedRequest) -> HTTPResponse {
         let route = request.routing.map(Route.init)
-        if request.fault == .bodyTooLarge, route == .batch, let fields = request.head?.fields,
-            !service.settings.callerKeys.admits(fields)
+        if request.fault == .bodyTooLarge, let route, route == .batch, let fields = request.head?.fields,
+            let refusal = service.settings.callerKeys.refusal(of: fields, to: route.permissions)
         {
-            return service.end(service.begin(route, request, on: .service), Problem.callerUnauthenticated)
+            return service.end(service.begin(route, request, on: .service), refusal)
         }
         return service.response(to: request, route, on: .service)
     }
@@ -70,7 +70,7 @@ final class ServiceResponder: HTTPResponder {
         of request: HTTPRequest, _ record: inout RequestRecord
     ) throws(Problem) -> JSONObject {
         try checkCapacity(for: request, record)
-        record.keyName = try service.settings.callerKeys.admit(request.head.fields)
+        try service.settings.callerKeys.admit(request.head.fields, to: record.route.permissions, &record.keyName)
         return try request.jsonObject()
     }
 

@@ -1,6 +1,7 @@
 private import Bytes
 package import HTTP
 private import Keys
+internal import Verification
 
 extension Settings {
     /// One of the two listeners.
@@ -82,17 +83,9 @@ extension SocketPermissions {
     }
 }
 
-extension Settings {
-    /// An API key, stored as a digest only.
-    package struct APIKey: Sendable, Equatable {
-        /// Its name in the log and in metrics.
-        package var name: String
-        /// SHA-256, 32 octets.
-        package var digest: [UInt8]
-
-        /// Whether an attacker would find the key by trying a few words.
-        var isGuessable: Bool { GuessableKeys.digests.contains(digest) }
-    }
+extension APIKey {
+    /// Whether an attacker would find the key by trying a few words.
+    var isGuessable: Bool { GuessableKeys.digests.contains(digest) }
 }
 
 extension Settings.Listener {
@@ -270,13 +263,19 @@ enum APIKeysReader {
             isGood: { $0.isName(upTo: 64) }),
         isRequired: true, "The key's name in the log and in metrics.")
     private static let sha256 = Setting("sha256", digest, isRequired: true, "The key's SHA-256 digest.")
+    private static let allow = Setting(
+        "allow", listOf: ValueType<APIKey.Permission>.word, refusesEmpty: "must name at least one path",
+        defaultDescription: "all",
+        "What the key is for: `verify` (batches too), `sign_ins` (begin and finish), `grants`, `notifications`, `access_tokens`, `forward_auth`, `explain`. The admin listener's other paths need a key that allows all of these."
+    )
 
     /// - Parameter defaultDescription: the default in words, if there is one.
-    static func setting(defaultDescription: String? = nil, _ help: String) -> Setting<[Settings.APIKey]> {
-        let pair = ValueForm.section([name.description, sha256.description])
+    static func setting(defaultDescription: String? = nil, _ help: String) -> Setting<[APIKey]> {
+        let pair = ValueForm.section([name.description, sha256.description, allow.description])
         return Setting(
             SettingDescription(
-                name: "api_keys", expected: "a list; each element: \(digest.expected), or `{ name: …, sha256: … }`",
+                name: "api_keys",
+                expected: "a list; each element: \(digest.expected), or `{ name: …, sha256: …, allow: [ … ] }`",
                 form: .list(of: .either(digest.form, pair)), help: help, defaultDescription: defaultDescription),
             read: read,
             shown: { $0.isEmpty ? nil : .list($0.map { digest.text($0.digest) }) })
@@ -284,9 +283,9 @@ enum APIKeysReader {
 
     /// - Returns: the keys; `nil` if there is no list. A key without a name is called `key-` and its position in the
     ///   list.
-    @Sendable private static func read(_ section: Section) -> [Settings.APIKey]? {
+    @Sendable private static func read(_ section: Section) -> [APIKey]? {
         let unnamed = ValueType(expected: digest.expected, form: digest.form, isSecret: true) { text in
-            digest.parse(text).map { Settings.APIKey(name: "", digest: $0) }
+            digest.parse(text).map { APIKey(name: "", digest: $0) }
         } text: {
             digest.text($0.digest)
         }
@@ -295,13 +294,14 @@ enum APIKeysReader {
             let digest = sha256.read(element)
             if name == nil { element.refuseMissing("name", "an API key needs both name and sha256") }
             if digest == nil { element.refuseMissing("sha256", "an API key needs both name and sha256") }
+            let permissions = allow.read(element).map(Set.init) ?? APIKey.Permission.all
             element.finish()
             guard let name, let digest else { return nil }
-            return Settings.APIKey(name: name, digest: digest)
+            return APIKey(name: name, digest: digest, permissions: permissions)
         }
         guard let keys else { return nil }
-        var named: [Settings.APIKey] = []
-        for (index, key) in keys.enumerated() {
+        var named: [APIKey] = []
+        for (index, var key) in keys.enumerated() {
             let name = key.name.isEmpty ? "key-\(index + 1)" : key.name
             if named.contains(where: { $0.name == name }) {
                 section.refuse("api_keys", "duplicate name \(name) in api_keys; rename one")
@@ -312,7 +312,13 @@ enum APIKeysReader {
                     "\(name) in api_keys is the digest of an empty key; was the variable with the key unset? Create a key with assay api-key"
                 )
             }
-            named.append(Settings.APIKey(name: name, digest: key.digest))
+            if named.contains(where: { $0.digest == key.digest && $0.permissions != key.permissions }) {
+                section.refuse(
+                    "api_keys",
+                    "\(name) in api_keys has the digest of a key before it, but another allow; join their lists")
+            }
+            key.name = name
+            named.append(key)
         }
         return named
     }

@@ -2,6 +2,8 @@
 package enum Denial: Error, Equatable, Sendable {
     /// The gateway's own key is missing, wrong, or sent more than once.
     case gatewayUnauthenticated
+    /// The gateway's own key is for other paths.
+    case gatewayForbidden
     /// The request contains none of the policy's sources.
     case tokenMissing
     /// The source is empty, or contains several tokens or bytes that no token can contain.
@@ -21,6 +23,7 @@ package enum Denial: Error, Equatable, Sendable {
     package var code: String {
         switch self {
         case .gatewayUnauthenticated: "caller_unauthenticated"
+        case .gatewayForbidden: "caller_forbidden"
         case .tokenMissing: "token_missing"
         case .tokenUnreadable: "request_invalid"
         case .tokenRejected(let code): code
@@ -36,7 +39,9 @@ package enum Denial: Error, Equatable, Sendable {
     package var status: Int {
         switch self {
         case .tokenMissing, .tokenUnreadable, .tokenRejected: 401
-        case .gatewayUnauthenticated, .scopeMissing, .requirementNotMet, .groupsOverage, .valuesTooLong: 403
+        case .gatewayUnauthenticated, .gatewayForbidden, .scopeMissing, .requirementNotMet, .groupsOverage,
+            .valuesTooLong:
+            403
         }
     }
 
@@ -50,7 +55,7 @@ package enum Denial: Error, Equatable, Sendable {
         case .tokenRejected: #"Bearer error="invalid_token""#
         case .scopeMissing(let needed):
             #"Bearer error="insufficient_scope", scope="\#(needed.joined(separator: " "))""#
-        case .gatewayUnauthenticated, .requirementNotMet, .groupsOverage, .valuesTooLong: nil
+        case .gatewayUnauthenticated, .gatewayForbidden, .requirementNotMet, .groupsOverage, .valuesTooLong: nil
         }
     }
 }

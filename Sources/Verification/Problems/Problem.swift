@@ -22,6 +22,8 @@ package enum Problem: Error, Equatable, Sendable {
     case headersTooLarge
     case contentTypeUnsupported
     case callerUnauthenticated
+    /// The caller's key is for other paths.
+    case callerForbidden
     /// - Parameter nearest: the configured ID that the request probably meant.
     case providerUnknown(nearest: String? = nil)
     /// Like `providerUnknown`: the provider or issuer is known, but its entry verifies the other kind of token.
@@ -114,6 +116,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .headersTooLarge: Row("headers_too_large", 431, "Header fields too large")
         case .contentTypeUnsupported: Row("content_type_unsupported", 415, "Unsupported content type")
         case .callerUnauthenticated: Row("caller_unauthenticated", 401, "Caller not authenticated")
+        case .callerForbidden: Row("caller_forbidden", 403, "Caller not allowed")
         case .providerUnknown, .providerOfAccessTokens, .providerOfIDTokens:
             Row("provider_unknown", 404, "Unknown provider")
         case .audienceNotConfigured: Row("audience_not_configured", 400, "Audience not configured")
@@ -191,6 +194,8 @@ package enum Problem: Error, Equatable, Sendable {
             "The Content-Type is not application/json, or the body is compressed; send uncompressed JSON."
         case .callerUnauthenticated:
             "The API key is missing or wrong; send a valid key as Authorization: Bearer <key>."
+        case .callerForbidden:
+            "The API key is not for this path; send another key, or extend this key's allow in the settings (the admin listener's paths other than /v1/explain need a key that allows all)."
         case .providerUnknown(nil):
             "No configured provider has this id or this issuer; correct the request, or add the provider to the settings."
         case .providerUnknown(let nearest?):

@@ -51,10 +51,6 @@ extension ServiceSettings {
     }
 }
 
-extension CallerKeys {
-    fileprivate init(_ keys: [Settings.APIKey]) { self.init(keys.map { Key(name: $0.name, digest: $0.digest) }) }
-}
-
 extension LoggedRequests {
     fileprivate init(_ settings: Settings.Log) {
         let kind: Kind =

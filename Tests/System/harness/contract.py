@@ -11,6 +11,7 @@ STATUS = {
     "request_invalid": 400,
     "audience_not_configured": 400,
     "caller_unauthenticated": 401,
+    "caller_forbidden": 403,
     "not_found": 404,
     "provider_unknown": 404,
     "method_not_allowed": 405,

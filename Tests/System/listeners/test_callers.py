@@ -1,4 +1,4 @@
-"""`caller_unauthenticated`: API keys, configured by their digests."""
+"""`caller_unauthenticated` and `caller_forbidden`: API keys, configured by their digests."""
 
 import json
 
@@ -145,3 +145,69 @@ def test_a_refused_key_is_not_logged(guarded, issuer):
 def test_without_configured_keys_any_authorization_is_ignored(service, oidc):
     assert service.verify(oidc.token(), {"Authorization": "Bearer whatever"}).status == 200
     assert service.verify(oidc.token(), {"Authorization": "nonsense"}).status == 200
+
+
+# What each permission opens. Bodies are empty objects: an admitted caller gets past the key, to the next problem.
+ASKED_FOR = {
+    "verify": ["/v1/verify", "/v1/verify/batch"],
+    "sign_ins": ["/v1/sign-ins", "/v1/sign-ins/finish"],
+    "grants": ["/v1/grants/refresh", "/v1/grants/revoke"],
+    "notifications": ["/v1/notifications/verify"],
+    "access_tokens": ["/v1/access-tokens/verify"],
+    "forward_auth": ["/v1/forward-auth/api"],
+    "explain": ["/v1/explain"],
+}
+
+
+@pytest.fixture(scope="module")
+def narrow(issuer, shared_server):
+    """Each permission has a key of its own, named as it is; `all` and `plain` have every permission."""
+    api = shared_server.issuer("narrow-api", ec_key("narrow-api"))
+    keys = [{"name": word, "sha256": sha256_hex(word), "allow": [word]} for word in ASKED_FOR]
+    keys += [{"name": "all", "sha256": sha256_hex("all"), "allow": list(ASKED_FOR)}, sha256_hex("plain")]
+    with Service(
+        provider(issuer, clients=[{"id": "client", "auth": "none"}], notifications=["logout"]),
+        provider(api, "api", tokens="access"),
+        api_keys=keys, sign_ins={}, forward_auth={"policies": [{"id": "api", "providers": ["api"]}]},
+    ) as service:  # fmt: skip
+        yield service.wait_until_ready()
+
+
+@pytest.mark.parametrize("word", [*ASKED_FOR, "all", "plain"])
+def test_a_key_opens_the_paths_that_it_allows_and_no_other(narrow, word):
+    for permission, paths in ASKED_FOR.items():
+        for path in paths:
+            listener = narrow.admin if permission == "explain" else narrow.api
+            field = {"X-Assay-Key": word} if permission == "forward_auth" else {"Authorization": f"Bearer {word}"}
+            response = listener.post(path, {}, field)
+            if permission != "forward_auth":
+                # A gateway's answers have no body; the log has their codes.
+                assert (response.code == "caller_forbidden") == (word not in (permission, "all", "plain")), (path, response)
+            if word in (permission, "all", "plain"):
+                assert response.status in (400, 401), (path, response)
+            else:
+                assert response.status == 403, (path, response)
+
+
+@pytest.mark.parametrize(("method", "path", "body"), [each for each in OPERATOR_ENDPOINTS if each[1] != "/v1/explain"])
+def test_other_paths_of_the_admin_listener_need_a_key_with_all(narrow, method, path, body):
+    for word in ASKED_FOR:
+        assert_code(narrow.admin.request(method, path, body, {"Authorization": f"Bearer {word}"}), "caller_forbidden")
+    for word in ("all", "plain"):
+        assert narrow.admin.request(method, path, body, {"Authorization": f"Bearer {word}"}).status == 200
+
+
+def test_a_batch_with_a_key_for_something_else_is_refused_before_its_body_is_read(narrow):
+    head = request_bytes("POST", "/v1/verify/batch", None, {"Content-Type": "application/json", "Authorization": "Bearer grants"})
+    with narrow.api.connect() as connection:
+        connection.send(head.replace(b"\r\n\r\n", b"\r\nContent-Length: 4000000\r\n\r\n"))
+        assert_code(connection.response("POST", "/v1/verify/batch"), "caller_forbidden")
+
+
+def test_the_log_names_a_key_that_was_sent_to_another_path(narrow):
+    narrow.verify("x", {"Authorization": "Bearer grants", "X-Request-Id": "forbidden"})
+    entry = narrow.wait_for_entry(message="request", request_id="forbidden")
+    assert (entry["status"], entry["code"], entry["api_key"]) == (403, "caller_forbidden", "grants")
+    narrow.api.post("/v1/forward-auth/api", {}, {"X-Assay-Key": "grants", "X-Request-Id": "gateway"})
+    entry = narrow.wait_for_entry(message="request", request_id="gateway")
+    assert (entry["status"], entry["code"], entry["api_key"]) == (403, "caller_forbidden", "grants")

@@ -100,7 +100,7 @@ def test_rejections_are_listed_in_the_order_of_the_checks():
 
 
 def test_verify_documents_every_status():
-    assert set(document().operation("verify").responses) == {200, 400, 401, 404, 408, 413, 415, 422, 431, 500, 503}
+    assert set(document().operation("verify").responses) == {200, 400, 401, 403, 404, 408, 413, 415, 422, 431, 500, 503}
 
 
 def test_operations_that_can_be_off_document_the_404_for_that():
@@ -110,8 +110,8 @@ def test_operations_that_can_be_off_document_the_404_for_that():
 
 def test_an_item_has_the_codes_of_a_single_verify_except_for_transport_errors():
     whole = {
-        "caller_unauthenticated", "request_timeout", "request_too_large", "content_type_unsupported",
-        "headers_too_large", "overloaded", "shutting_down",
+        "caller_unauthenticated", "caller_forbidden", "request_timeout", "request_too_large",
+        "content_type_unsupported", "headers_too_large", "overloaded", "shutting_down",
     }  # fmt: skip
     single = {code for _, code in document().operation("verify").answers if code} - whole
     assert set(document()["/components/schemas/BatchError/x-codes"]) == single

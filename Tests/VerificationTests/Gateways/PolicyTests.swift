@@ -151,6 +151,7 @@ import Verification
     @Test func `a denial says to the client what RFC 6750 says`() {
         let all: [(Denial, Int, String?, String)] = [
             (.gatewayUnauthenticated, 403, nil, "caller_unauthenticated"),
+            (.gatewayForbidden, 403, nil, "caller_forbidden"),
             (.tokenMissing, 401, "Bearer", "token_missing"),
             (.tokenUnreadable, 401, #"Bearer error="invalid_request""#, "request_invalid"),
             (.tokenRejected(code: "token_expired"), 401, #"Bearer error="invalid_token""#, "token_expired"),
