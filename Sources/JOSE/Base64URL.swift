@@ -29,7 +29,7 @@ package enum Base64URL {
     /// Decodes base64 or base64url, or a mix of both, with or without padding (RFC 4648, sections 4 and 5), because
     /// some providers encode their keys that way. Never use it for a token, where each text must decode to
     /// different bytes.
-    static func decodeLeniently(_ text: String) -> [UInt8]? {
+    package static func decodeLeniently(_ text: String) -> [UInt8]? {
         if let octets = decode(text.utf8.span) { return octets }
         guard hasBase64Characters(text) else { return nil }
         let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count

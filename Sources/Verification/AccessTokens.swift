@@ -25,7 +25,7 @@ package struct AccessTokenRequest: Sendable {
             audience: try object.string(MemberNames.audience, characters: MemberBounds.audience),
             expectedSubject: try ExpectedSubject(of: object),
             authenticatedAfter: try VerifyRequest.authenticatedAfter(object),
-            scopes: try object.scopes(Names.scopes) ?? [])
+            scopes: try object.scopes(Names.scopes) ?? [], evidence: try BindingEvidence(of: object))
         includesClaims = try object.boolean(MemberNames.includeClaims) ?? false
     }
 
@@ -42,10 +42,11 @@ package struct AccessTokenRequest: Sendable {
     private enum Names {
         static let token: JSONName = "token"
         static let scopes: JSONName = "scopes"
-        static let all = [
-            token, MemberNames.provider, MemberNames.audience, MemberNames.subject, MemberNames.issuer,
-            MemberNames.authenticatedAfter, scopes, MemberNames.includeClaims,
-        ]
+        static let all =
+            [
+                token, MemberNames.provider, MemberNames.audience, MemberNames.subject, MemberNames.issuer,
+                MemberNames.authenticatedAfter, scopes, MemberNames.includeClaims,
+            ] + BindingEvidence.names
     }
 }
 
@@ -132,6 +133,8 @@ package struct AccessTokenAnswer: TokenAnswer {
                     json.null()
                 }
                 json.array("entitlements", token.authorization.entitlements)
+                json.name("binding")
+                if let binding = token.binding { binding.write(to: &json) } else { json.null() }
             }
             json.name("keys")
             keys.write(to: &json)

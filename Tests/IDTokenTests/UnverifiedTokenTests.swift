@@ -115,6 +115,7 @@ import TestSupport
             (.cHashMismatch, "c_hash_mismatch"), (.sessionRevoked, "session_revoked"),
             (.subjectMismatch, "subject_mismatch"),
             (.scopeMissing, "scope_missing"), (.bindingRequired, "binding_required"),
+            (.bindingMissing, "binding_missing"), (.bindingMismatch, "binding_mismatch"),
             (.groupsOverage, "groups_overage"), (.cryptographyUnavailable, "internal"),
         ]
         for (rejection, code) in codes { #expect(rejection.code.rawValue == code) }

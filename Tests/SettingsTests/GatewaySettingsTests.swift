@@ -62,6 +62,17 @@ import Testing
         #expect(
             try message("preset: google\naudiences: [a]\nunchecked_bindings: true")
                 == "unchecked_bindings needs tokens: access, because ID Tokens are never bound to a key; remove it")
+        #expect(try read(provider: access).accessTokens?.requiredBinding == nil)
+        for binding in RequiredBinding.allCases {
+            let entry = access + "binding: \(binding.rawValue)\n"
+            #expect(try read(provider: entry).accessTokens?.requiredBinding == binding)
+            #expect(
+                try message(entry + "unchecked_bindings: true").hasPrefix("unchecked_bindings accepts tokens whose"))
+            #expect(try read(provider: entry + "unchecked_bindings: false").accessTokens?.requiredBinding == binding)
+        }
+        #expect(
+            try message("preset: google\naudiences: [a]\nbinding: any")
+                == "binding needs tokens: access, because ID Tokens are never bound to a key; remove it")
     }
 
     @Test func `the audience of every app in Expo Go is warned about`() throws {

@@ -71,6 +71,8 @@ import TestSupport
         .rejected(.subjectMismatch),
         .rejected(.scopeMissing, of: .accessToken),
         .rejected(.bindingRequired, of: .accessToken),
+        .rejected(.bindingMissing, of: .accessToken),
+        .rejected(.bindingMismatch, of: .accessToken),
         .rejected(.groupsOverage, of: .accessToken),
         .nonceReplayed,
         .clientNotConfigured,

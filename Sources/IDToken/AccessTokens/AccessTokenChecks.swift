@@ -60,16 +60,16 @@ extension JWSVerifier {
             identity throws(Rejection) in
             try checkExpectedSubject(identity, parameters.expectedSubject)
         }
-        try observer.check(.binding, checkBinding(claims, dialect))
+        let binding = try observer.check(.binding, checkBinding(claims, dialect, parameters.evidence))
         let authorization = try observer.check(
             .scopes, checkScopes(claims, client: client ?? nil, dialect, contain: parameters.scopes))
 
         // `FirstFailure` has already thrown if a check failed. Other observers never produce a verified token.
         guard Observer.self == FirstFailure.self, let jws, let identity, let authorization, let audiences,
-            let expiresAt, let notBefore
+            let expiresAt, let notBefore, let binding
         else { return AccessTokenCheckResults(token: nil, jws: jws) }
         let verified = VerifiedAccessToken(
-            identity: identity, authorization: authorization, audiences: audiences,
+            identity: identity, authorization: authorization, binding: binding, audiences: audiences,
             authorizedParty: claims.text(.authorizedParty), issuedAt: issuedAt, expiresAt: expiresAt,
             notBefore: notBefore, authTime: try claims.time(.authTime), claims: claims, jws: jws)
         return AccessTokenCheckResults(token: verified, jws: jws)
@@ -209,18 +209,6 @@ func checkScopes(
     let authorization = try Authorization(claims, client: client, dialect.authorization)
     guard needed.allSatisfy(authorization.scopes.containsExactly) else { throw .scopeMissing }
     return authorization
-}
-
-/// Checks that the token is not bound to its client's key, unless the settings accept such tokens.
-///
-/// Its issuer made the token useless to anyone without the key. Without a proof of possession, a thief could use it.
-///
-/// - Throws: ``Rejection/bindingRequired``; ``Rejection/claimInvalid(_:)`` unless `cnf` is an object.
-/// - Source: RFC 7800, section 3.1; RFC 8705, section 3; RFC 9449, section 7.1.
-func checkBinding(_ claims: Claims, _ dialect: AccessTokenDialect) throws(Rejection) {
-    guard let confirmation = claims.object[ClaimName.confirmation.json] else { return }
-    guard confirmation.object != nil else { throw .claimInvalid(.confirmation) }
-    guard dialect.acceptsUncheckedBindings else { throw .bindingRequired }
 }
 
 /// The header of an AWS load balancer's assertion. It has members that other providers put into claims.

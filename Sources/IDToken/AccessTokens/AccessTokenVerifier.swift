@@ -67,15 +67,17 @@ package struct AccessTokenParameters: Sendable {
     package var authenticatedAfter: UnixTime?
     /// The scopes, all of which the token must grant.
     package var scopes: [String]
+    package var evidence: BindingEvidence
 
     package init(
         audience: String? = nil, expectedSubject: ExpectedSubject? = nil, authenticatedAfter: UnixTime? = nil,
-        scopes: [String] = []
+        scopes: [String] = [], evidence: BindingEvidence = BindingEvidence()
     ) {
         self.audience = audience
         self.expectedSubject = expectedSubject
         self.authenticatedAfter = authenticatedAfter
         self.scopes = scopes
+        self.evidence = evidence
     }
 }
 
@@ -84,6 +86,8 @@ package struct VerifiedAccessToken: Sendable {
     /// The user or machine that the token belongs to. A machine's token may have its client ID as subject.
     package let identity: Identity
     package let authorization: Authorization
+    /// `nil` if the token is not bound to a key.
+    package let binding: TokenBinding?
     /// `aud`; empty for providers whose tokens are checked by their client instead.
     package let audiences: [String]
     /// `azp`.
@@ -104,12 +108,14 @@ package struct VerifiedAccessToken: Sendable {
     package let claimsText: ArraySlice<UInt8>
 
     init(
-        identity: Identity, authorization: Authorization, audiences: [String], authorizedParty: String?,
-        issuedAt: UnixTime?, expiresAt: UnixTime, notBefore: UnixTime?, authTime: UnixTime?, claims: Claims,
+        identity: Identity, authorization: Authorization, binding: TokenBinding?, audiences: [String],
+        authorizedParty: String?, issuedAt: UnixTime?, expiresAt: UnixTime, notBefore: UnixTime?, authTime: UnixTime?,
+        claims: Claims,
         jws: VerifiedJWS
     ) {
         self.identity = identity
         self.authorization = authorization
+        self.binding = binding
         self.audiences = audiences
         self.authorizedParty = authorizedParty
         self.issuedAt = issuedAt

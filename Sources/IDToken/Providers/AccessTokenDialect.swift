@@ -28,6 +28,8 @@ public struct AccessTokenDialect: Sendable, Equatable {
 
     /// Whether a token that is bound to its client's key is accepted although nothing proves that the sender has the key.
     public var acceptsUncheckedBindings = false
+    /// The key that every token must be bound to; `nil`: tokens may be bound to none.
+    public var requiredBinding: RequiredBinding?
 
     init(clientClaims: [ClaimName] = [.clientID], adjust: (inout AccessTokenDialect) -> Void = { _ in }) {
         self.clientClaims = clientClaims

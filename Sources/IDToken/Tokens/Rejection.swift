@@ -34,6 +34,10 @@ public enum Rejection: Error, Equatable, Sendable {
     case scopeMissing
     /// An access token is bound to its client's key, and nothing proves that the sender has that key.
     case bindingRequired
+    /// An access token is not bound to a key that the settings, or the evidence that came with it, demand.
+    case bindingMissing
+    /// An access token is bound to another key than the one that was proven.
+    case bindingMismatch
     /// A rule depends on the user's groups, and the provider left them out of the token because there are too many.
     case groupsOverage
     /// OpenSSL failed for a reason that no token can cause. The token may be valid.
@@ -77,6 +81,8 @@ public enum Rejection: Error, Equatable, Sendable {
         case subjectMismatch = "subject_mismatch"
         case scopeMissing = "scope_missing"
         case bindingRequired = "binding_required"
+        case bindingMissing = "binding_missing"
+        case bindingMismatch = "binding_mismatch"
         case groupsOverage = "groups_overage"
         case `internal` = "internal"
     }
@@ -109,6 +115,8 @@ public enum Rejection: Error, Equatable, Sendable {
         case .subjectMismatch: .subjectMismatch
         case .scopeMissing: .scopeMissing
         case .bindingRequired: .bindingRequired
+        case .bindingMissing: .bindingMissing
+        case .bindingMismatch: .bindingMismatch
         case .groupsOverage: .groupsOverage
         case .cryptographyUnavailable: .internal
         }

@@ -65,18 +65,34 @@ extension ProviderReading {
 
     static let uncheckedBindings = Setting(
         "unchecked_bindings", .boolean, defaultDescription: "`false`",
-        "Accepts access tokens that are [bound to a key](access-tokens.md#tokens-bound-to-a-key) (`cnf`), although nothing proves that the sender has the key. Only with `tokens: access`."
+        "Accepts access tokens that are [bound to a key](access-tokens.md#tokens-bound-to-a-key) (`cnf`), although nothing proves that the sender has the key; a proof that comes is checked. Only with `tokens: access`."
     )
 
-    @Sendable static func readUncheckedBindings(_ section: Section, _ provider: inout ProviderReading) {
-        guard let areAccepted = uncheckedBindings.read(section) else { return }
+    static let binding = Setting(
+        "binding", ValueType<RequiredBinding>.word, defaultDescription: "none",
+        "The [key that every access token must be bound to](access-tokens.md#tokens-bound-to-a-key): that of DPoP proofs, that of the client's certificate, or either. Other tokens are `binding_missing`. Only with `tokens: access`."
+    )
+
+    @Sendable static func readBindings(_ section: Section, _ provider: inout ProviderReading) {
+        let areAccepted = uncheckedBindings.read(section)
+        let required = binding.read(section)
         guard provider.accessTokens != nil else {
             guard !section.isFaulty(tokens.name) else { return }
-            return section.refuse(
-                uncheckedBindings.name,
-                "unchecked_bindings needs tokens: access, because ID Tokens are never bound to a key; remove it")
+            for setting in [areAccepted.map { _ in uncheckedBindings.name }, required.map { _ in binding.name }] {
+                guard let setting else { continue }
+                section.refuse(
+                    setting, "\(setting) needs tokens: access, because ID Tokens are never bound to a key; remove it")
+            }
+            return
         }
-        provider.accessTokens?.acceptsUncheckedBindings = areAccepted
+        if areAccepted == true, required != nil {
+            section.refuse(
+                uncheckedBindings.name,
+                "unchecked_bindings accepts tokens whose binding is not proven, but binding demands the proof; remove one"
+            )
+        }
+        provider.accessTokens?.acceptsUncheckedBindings = areAccepted ?? false
+        provider.accessTokens?.requiredBinding = required
     }
 
     static let authorization = SettingDescription(

@@ -107,7 +107,7 @@ struct ProviderReading {
         Member([notificationKinds.description, notificationAge.description], read: readNotifications),
         Member([authorization], read: readAuthorization),
         Member([serviceTokens.description], read: readServiceTokens),
-        Member([uncheckedBindings.description], read: readUncheckedBindings),
+        Member([uncheckedBindings.description, binding.description], read: readBindings),
         Member(
             section: "network", network,
             "Restrictions on connections to this provider, for key fetches and for calls to its endpoints."),

@@ -137,21 +137,45 @@ extension CheckDescriptions {
     private func binding(_ rejection: Rejection?, _ dialect: AccessTokenDialect) -> Check {
         var methods: [String] = []
         claims.object[ClaimName.confirmation.json]?.object?.forEachMember { name, _ in methods.append(name) }
-        guard rejection != nil || claims.contains(.confirmation) else {
+        let isBound = claims.contains(.confirmation)
+        guard rejection != nil || isBound else {
             return .passed(.binding, "The token is not bound to a key: it has no cnf.")
         }
+        let found = !isBound ? "no cnf" : methods.isEmpty ? "cnf" : "cnf with \(Redaction.list(methods))"
         return made(
             .binding, rejection,
-            passed:
-                "The token is bound to a key, and the settings accept it without proof of the key (unchecked_bindings: true).",
-            failed: Diagnosis(
+            passed: dialect.acceptsUncheckedBindings
+                ? "The token is bound to a key, and the settings accept it even without proof of the key (unchecked_bindings: true)."
+                : "The token is bound to a key, and its sender has proven the key.",
+            failed: bindingDiagnosis(rejection, dialect),
+            expected: dialect.requiredBinding.map { "binding: \($0.rawValue)" }, found: found)
+    }
+
+    private func bindingDiagnosis(_ rejection: Rejection?, _ dialect: AccessTokenDialect) -> Diagnosis {
+        switch rejection {
+        case .bindingMissing:
+            Diagnosis(
+                "The token's cnf does not name the key that is needed.",
+                fix: """
+                    Have the client request a token that is bound to its key, or change binding of the provider \
+                    \(policy.id).
+                    """)
+        case .bindingMismatch:
+            Diagnosis(
+                "The token is bound to another key: the thumbprint in its cnf is not that of the client's certificate.",
+                fix: """
+                    Check that certificate is that of the client's own connection. If it is, the token was stolen: \
+                    refuse it.
+                    """)
+        default:
+            Diagnosis(
                 "The token is bound to its client's key (cnf), and nothing proves that the sender has the key.",
                 fix: """
-                    Have the provider issue bearer tokens for this API. If it binds all its tokens, set \
-                    unchecked_bindings: true for the provider \(policy.id) to accept them; a stolen one then passes too.
-                    """),
-            expected: dialect.acceptsUncheckedBindings ? nil : "no cnf",
-            found: methods.isEmpty ? "cnf" : "cnf with \(Redaction.list(methods))")
+                    Send what cnf names (x5t#S256: certificate), or have the provider issue bearer tokens for this API. \
+                    If it binds all its tokens, set unchecked_bindings: true for the provider \(policy.id) to accept \
+                    them; a stolen one then passes too.
+                    """)
+        }
     }
 
     private func scopes(_ rejection: Rejection?, needed: [String]) -> Check {

@@ -29,6 +29,8 @@ extension Rejection {
         case .subjectMismatch: "Subject mismatch"
         case .scopeMissing: "Scope missing"
         case .bindingRequired: "Key binding not proven"
+        case .bindingMissing: "Key binding missing"
+        case .bindingMismatch: "Key binding mismatch"
         case .groupsOverage: "Too many groups"
         case .cryptographyUnavailable: "Internal error"
         }
@@ -109,7 +111,11 @@ extension Rejection {
         case .scopeMissing:
             "The access token does not grant every scope in scopes; have the app request an access token with them."
         case .bindingRequired:
-            "The token is bound to its client's key (cnf), and nothing proves that the sender has the key; have the provider issue bearer tokens for this API, or accept the risk with unchecked_bindings: true."
+            "The token is bound to its client's key (cnf), and nothing proves that the sender has the key; send what cnf names (x5t#S256: certificate), have the provider issue bearer tokens for this API, or accept the risk with unchecked_bindings: true."
+        case .bindingMissing:
+            "The token's cnf does not name the key that is needed (the provider's setting binding); have the client request a token that is bound to its key, or change binding."
+        case .bindingMismatch:
+            "The token is bound to another key: the thumbprint in its cnf is not that of the client's certificate; refuse the request, and if all are refused, check that certificate is that of the client's own connection."
         case .groupsOverage:
             "The user has too many groups for the provider to list in the token, so a rule for groups can't be checked; have the provider send fewer groups, such as only those assigned to the application, or use roles."
         case .cryptographyUnavailable:
@@ -165,7 +171,8 @@ extension Rejection {
         case .algorithmNotAllowed, .keyNotFound, .keyUnsuitable, .signatureInvalid, .issuerMismatch, .tokenNotYetValid,
             .authTimeTooOld,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
-            .cHashMismatch, .scopeMissing, .bindingRequired, .groupsOverage, .cryptographyUnavailable:
+            .cHashMismatch, .scopeMissing, .bindingRequired, .bindingMissing, .bindingMismatch, .groupsOverage,
+            .cryptographyUnavailable:
             idTokenDetail
         }
     }
@@ -205,7 +212,8 @@ extension Rejection {
         case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature), .algorithmNotAllowed,
             .keyNotFound, .keyUnsuitable, .signatureInvalid, .authorizedPartyMismatch, .authTimeTooOld, .sessionRevoked,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
-            .cHashMismatch, .subjectMismatch, .scopeMissing, .bindingRequired, .groupsOverage,
+            .cHashMismatch, .subjectMismatch, .scopeMissing, .bindingRequired, .bindingMissing, .bindingMismatch,
+            .groupsOverage,
             .cryptographyUnavailable:
             idTokenDetail
         }

@@ -1,7 +1,13 @@
 """Access tokens over HTTP: an issuer with both kinds of token, every code of a refusal, rotated and unavailable keys."""
 
+import base64
+import hashlib
+import ssl
+import urllib.parse
+
 import pytest
 
+from harness.certificates import certificate
 from harness.client import contract
 from harness.reload import change
 from harness.service import Service, provider
@@ -81,6 +87,7 @@ def test_the_answer_has_identity_and_authorization(service, issuer):
     assert answer["authorization"] == {
         "client_id": "app", "scopes": ["openid", "orders:read"], "roles": ["clerk"], "groups": ["staff"],
         "entitlements": ["print"],
+        "binding": None,
     }  # fmt: skip
     assert answer["token"]["audience"] == [API]
     assert (answer["token"]["authorized_party"], answer["token"]["nonce_match"]) == ("x", None)
@@ -115,7 +122,7 @@ def test_a_token_without_a_declared_type_is_recognized_by_its_claims(service, ke
     claims = {"aud": [API, "account"], "azp": "shop", "typ": "Bearer", "nonce": "old", "scope": "orders"}
     token = keycloak.token(**claims, realm_access={"roles": ["clerk"]}, resource_access={"shop": {"roles": ["a", "b"]}})
     authorization = accepted(service, token)["authorization"]
-    assert authorization == {"client_id": "shop", "scopes": ["orders"], "roles": ["clerk"], "groups": ["a", "b"], "entitlements": []}
+    assert authorization == {"client_id": "shop", "scopes": ["orders"], "roles": ["clerk"], "groups": ["a", "b"], "entitlements": [], "binding": None}
 
 
 def test_a_token_without_an_audience_is_matched_by_its_client(service, cognito):
@@ -188,13 +195,38 @@ def test_a_token_that_is_bound_to_a_key_is_refused_unless_the_settings_accept_it
         refused(verify(service, access_token(issuer, cnf="x")), "claim_invalid", "cnf")
         assert 'assay_access_tokens_total{provider="api",code="binding_required"} 2' in service.admin.get("/metrics").text
         change(service, access(issuer, unchecked_bindings=True))
-        accepted(service, bound)
+        assert accepted(service, bound)["authorization"]["binding"] == {"method": "unchecked", "thumbprint": None}
         refused(verify(service, access_token(issuer, cnf="x")), "claim_invalid", "cnf")
         service.stop()
     # The first is logged, and the setting that accepts such tokens.
     lines = service.entries(message="access token bound to a key refused")
     assert [(line["level"], line["provider"], line["setting"]) for line in lines] == [("warning", "api", "unchecked_bindings")]
     assert any("unchecked_bindings" in line["setting"] for line in service.entries(message="configuration warning"))
+
+
+def test_a_certificate_proves_the_key_of_a_token_that_is_bound_to_it(server):
+    issuer, demanding = server.issuer("certificates", rsa_key("bound")), server.issuer("demanding", rsa_key("demanding"))
+    own, other = certificate(ec_key("own")), certificate(ec_key("other"))
+    der = ssl.PEM_cert_to_DER_cert(own)
+    thumbprint = b64url(hashlib.sha256(der).digest())
+    with Service(access(issuer), access(demanding, "demanding", binding="certificate")) as service:
+        service.wait_until_ready()
+        bound = access_token(issuer, cnf={"x5t#S256": thumbprint})
+        for form in (own, urllib.parse.quote(own, safe=""), base64.b64encode(der).decode(), thumbprint):
+            answer = accepted(service, bound, certificate=form)
+            assert answer["authorization"]["binding"] == {"method": "certificate", "thumbprint": thumbprint}
+        for missing in ({}, {"certificate": None}, {"certificate": ""}):
+            refused(verify(service, bound, **missing), "binding_required")
+        refused(verify(service, bound, certificate=other), "binding_mismatch")
+        refused(verify(service, bound, certificate=other, scopes=["orders:write"]), "binding_mismatch")
+        refused(verify(service, bound, certificate=own, scopes=["orders:write"]), "scope_missing")
+        for wrong in ("x", own + other, 5, thumbprint[:-1]):
+            assert "certificate" in refused(verify(service, bound, certificate=wrong), "request_invalid")["detail"]
+        assert accepted(service, access_token(issuer), certificate=own)["authorization"]["binding"] is None
+        explained = service.admin.post("/v1/explain", {"token": bound, "certificate": other}).json
+        assert [check["code"] for check in explained["checks"] if check["name"] == "binding"] == ["binding_mismatch"]
+        refused(verify(service, access_token(demanding), certificate=own), "binding_missing")
+        accepted(service, access_token(demanding, cnf={"x5t#S256": thumbprint}), certificate=own)
 
 
 @pytest.mark.parametrize("overage", [{"_claim_names": {"groups": "src1"}, "_claim_sources": {"src1": {"endpoint": "x"}}}, {"hasgroups": True}])

@@ -41,7 +41,7 @@ def test_an_assertion_identifies_the_user_and_the_client(service, shared):
     identity = answer["identity"]
     assert (identity["provider"], identity["issuer"], identity["subject"]) == ("alb", ISSUER, "user-1")
     assert (identity["email"], identity["email_verified"]) == ("jane@example.com", True)
-    assert answer["authorization"] == {"client_id": "my-client", "scopes": [], "roles": [], "groups": [], "entitlements": []}
+    assert answer["authorization"] == {"client_id": "my-client", "scopes": [], "roles": [], "groups": [], "entitlements": [], "binding": None}
     assert (answer["token"]["audience"], answer["token"]["issued_at"]) == ([], None)
     assert answer["token"]["key_id"] == shared.key.kid
     assert answer["keys"]["source"] == "network"

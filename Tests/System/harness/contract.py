@@ -46,6 +46,8 @@ STATUS = {
     "subject_mismatch": 422,
     "scope_missing": 422,
     "binding_required": 422,
+    "binding_missing": 422,
+    "binding_mismatch": 422,
     "groups_overage": 422,
     "client_not_configured": 400,
     "sign_in_not_supported": 400,

@@ -1,0 +1,104 @@
+private import Bytes
+private import JOSE
+
+/// What came with an access token to prove that its sender has the key that the token is bound to.
+package struct BindingEvidence: Sendable {
+    /// Of the TLS connection between the client and whoever ends it; `nil`: the client showed none.
+    package var certificate: CertificateThumbprint?
+
+    package init(certificate: CertificateThumbprint? = nil) { self.certificate = certificate }
+}
+
+/// The key that every access token of a provider must be bound to.
+public enum RequiredBinding: String, Sendable, CaseIterable {
+    /// A key of which a DPoP proof is sent with each request.
+    case dpop
+    /// That of the client's certificate.
+    case certificate
+    /// Either.
+    case any
+}
+
+/// How the key that an access token is bound to was proven.
+package struct TokenBinding: Sendable, Equatable {
+    package let method: Method
+    /// Of the key or certificate; `nil` if nothing was proven.
+    package let thumbprint: String?
+
+    package enum Method: String, Sendable {
+        case certificate
+        /// The token is bound to a key, and the settings accept it without proof.
+        case unchecked
+    }
+}
+
+/// Checks that the sender of a bound token has its key, and that the token is bound if it must be.
+///
+/// Its issuer made the token useless to anyone without the key. Without a proof of possession, a thief could use it. So
+/// evidence may be absent only if the settings say so; evidence that came is always checked.
+///
+/// - Returns: how the key was proven; `nil` for a token that is bound to none.
+/// - Throws: ``Rejection/claimInvalid(_:)`` unless `cnf` is an object, and its members are strings;
+///   ``Rejection/bindingRequired``, ``Rejection/bindingMissing``, ``Rejection/bindingMismatch``.
+/// - Source: RFC 7800, section 3.1; RFC 8705, section 3; RFC 9449, section 7.1.
+func checkBinding(
+    _ claims: Claims, _ dialect: AccessTokenDialect, _ evidence: BindingEvidence
+) throws(Rejection) -> TokenBinding? {
+    let confirmation = try Confirmation(claims)
+    if confirmation?.keyThumbprint == nil, dialect.requiredBinding == .dpop { throw .bindingMissing }
+    if confirmation?.keyThumbprint != nil, !dialect.acceptsUncheckedBindings { throw .bindingRequired }
+    let certificate = try checkCertificate(confirmation?.certificateThumbprint, dialect, evidence.certificate)
+    guard confirmation != nil else {
+        guard dialect.requiredBinding == nil else { throw .bindingMissing }
+        return nil
+    }
+    if let certificate { return TokenBinding(method: .certificate, thumbprint: certificate) }
+    guard dialect.acceptsUncheckedBindings else { throw .bindingRequired }
+    return TokenBinding(method: .unchecked, thumbprint: nil)
+}
+
+/// - Parameters:
+///   - expected: the token's `x5t#S256`; `nil` if it has none.
+///   - shown: `nil` if no certificate came.
+/// - Returns: the thumbprint of the certificate that the token is bound to, if it came.
+private func checkCertificate(
+    _ expected: String?, _ dialect: AccessTokenDialect, _ shown: CertificateThumbprint?
+) throws(Rejection) -> String? {
+    guard let expected else {
+        if dialect.requiredBinding == .certificate { throw .bindingMissing }
+        return nil
+    }
+    guard let shown else {
+        if dialect.acceptsUncheckedBindings { return nil }
+        throw .bindingRequired
+    }
+    guard shown.text.isExactly(expected) else { throw .bindingMismatch }
+    return expected
+}
+
+/// The claim `cnf`.
+private struct Confirmation {
+    /// `jkt`: the thumbprint of the key that signs DPoP proofs.
+    let keyThumbprint: String?
+    /// `x5t#S256`.
+    let certificateThumbprint: String?
+
+    /// `nil` if the token is not bound to a key.
+    ///
+    /// - Throws: ``Rejection/claimInvalid(_:)``.
+    init?(_ claims: Claims) throws(Rejection) {
+        guard let value = claims.object[ClaimName.confirmation.json] else { return nil }
+        guard let members = value.object else { throw .claimInvalid(.confirmation) }
+        do throws(JSONTypeMismatch) {
+            keyThumbprint = try members.string(Names.keyThumbprint)
+            certificateThumbprint = try members.string(Names.certificateThumbprint)
+        } catch {
+            throw .claimInvalid(.confirmation)
+        }
+    }
+
+    private enum Names {
+        static let keyThumbprint: JSONName = "jkt"
+        static let certificateThumbprint: JSONName = "x5t#S256"
+    }
+}

@@ -1,0 +1,125 @@
+import IDToken
+import JOSE
+import OpenSSL
+import SignInFixtures
+import Testing
+import TestSupport
+
+/// Access tokens that are bound to a key of their client.
+@Suite struct TokenBindingTests {
+    private let plain = SentAccessToken.rfc9068
+    private let pem = TestKey.p256.certificate()
+    private let otherPEM = TestKey.rsa.certificate()
+    private static let key = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"
+
+    private func thumbprint(_ pem: String) -> String {
+        base64URL(Certificate(pem: Array(pem.utf8).span)?.thumbprint ?? [])
+    }
+
+    private func bound(_ members: String) -> SentAccessToken { plain.with("cnf", "{\(members)}") }
+
+    private func boundToCertificate() -> SentAccessToken { bound(#""x5t#S256":"\#(thumbprint(pem))""#) }
+
+    private func showing(_ pem: String, _ sent: SentAccessToken) throws -> SentAccessToken {
+        let certificate = try #require(CertificateThumbprint(pem))
+        return sent.expecting { $0.evidence = BindingEvidence(certificate: certificate) }
+    }
+
+    // MARK: Certificates
+
+    @Test func `the certificate that a token is bound to proves its sender`() throws {
+        let sent = boundToCertificate()
+        let verified = try showing(pem, sent).verify()
+        #expect(verified.binding?.method == .certificate)
+        #expect(verified.binding?.thumbprint == thumbprint(pem))
+        #expect(try showing(otherPEM, sent).rejection == .bindingMismatch)
+        #expect(sent.rejection == .bindingRequired)
+        #expect(try plain.verify().binding == nil)
+        // A gateway that asks every client for a certificate has one for unbound tokens too.
+        #expect(try showing(pem, plain).verify().binding == nil)
+    }
+
+    @Test func `a thumbprint is compared byte for byte`() throws {
+        let right = thumbprint(pem)
+        for wrong in [right.lowercased(), right + "=", String(right.dropLast()), ""] {
+            #expect(try showing(pem, bound(#""x5t#S256":"\#(wrong)""#)).rejection == .bindingMismatch)
+        }
+    }
+
+    @Test func `a member of cnf that is no string is invalid`() throws {
+        for json in ["5", "null", "[]", "{}"] {
+            for name in ["jkt", "x5t#S256"] {
+                let sent = bound(#""\#(name)":\#(json)"#)
+                #expect(sent.rejection == .invalid("cnf"))
+                #expect(sent.change { $0.dialect.acceptsUncheckedBindings = true }.rejection == .invalid("cnf"))
+            }
+        }
+        #expect(bound(#""jwk":5"#).rejection == .bindingRequired)
+    }
+
+    @Test func `every key that a token is bound to must be proven`() throws {
+        let both = bound(#""jkt":"\#(Self.key)","x5t#S256":"\#(thumbprint(pem))""#)
+        #expect(try showing(pem, both).rejection == .bindingRequired)
+        #expect(try showing(pem, bound(#""jkt":"\#(Self.key)""#)).rejection == .bindingRequired)
+        #expect(try showing(pem, bound("")).rejection == .bindingRequired)
+    }
+
+    // MARK: Settings
+
+    @Test func `unchecked bindings lift the absence of evidence only`() throws {
+        func lax(_ sent: SentAccessToken) -> SentAccessToken {
+            sent.change { $0.dialect.acceptsUncheckedBindings = true }
+        }
+        let sent = boundToCertificate()
+        for sent in [sent, bound(""), bound(#""jkt":"\#(Self.key)""#)] {
+            let binding = try lax(sent).verify().binding
+            #expect(binding?.method == .unchecked)
+            #expect(binding?.thumbprint == nil)
+        }
+        #expect(try lax(plain).verify().binding == nil)
+        #expect(try showing(otherPEM, lax(sent)).rejection == .bindingMismatch)
+        #expect(try showing(pem, lax(sent)).verify().binding?.method == .certificate)
+    }
+
+    @Test func `a token without the binding that the settings demand is refused`() throws {
+        func demanding(_ binding: RequiredBinding, _ sent: SentAccessToken) -> SentAccessToken {
+            sent.change { $0.dialect.requiredBinding = binding }
+        }
+        for binding in RequiredBinding.allCases { #expect(demanding(binding, plain).rejection == .bindingMissing) }
+        let sent = try showing(pem, boundToCertificate())
+        #expect(demanding(.certificate, sent).rejection == nil)
+        #expect(demanding(.any, sent).rejection == nil)
+        #expect(demanding(.dpop, sent).rejection == .bindingMissing)
+        #expect(demanding(.certificate, bound(#""jkt":"\#(Self.key)""#)).rejection == .bindingRequired)
+        #expect(demanding(.any, bound("")).rejection == .bindingRequired)
+    }
+
+    // MARK: The forms of a certificate
+
+    @Test func `a certificate is read in each of its forms`() throws {
+        let der = pem.split(separator: "\n").dropFirst().dropLast().joined()
+        let encoded = pem.map { "\n+/= ".contains($0) ? percent($0) : String($0) }.joined()
+        let encodedWhole = pem.map(percent).joined()
+        let expected = try #require(CertificateThumbprint(thumbprint(pem)))
+        for form in [pem, "\(pem)\n", encoded, encodedWhole, der] { #expect(CertificateThumbprint(form) == expected) }
+        #expect(CertificateThumbprint(otherPEM) != expected)
+    }
+
+    @Test func `anything else is no certificate`() {
+        let right = thumbprint(pem)
+        let key = TestKey.p256.publicKeyPEM()
+        for text in [
+            "", "x", pem + otherPEM, key, key + pem, pem.replacing("CERTIFICATE", with: "X509 CRL"), "%", "%2",
+            String(right.dropLast()), right + "=", right.dropLast() + "+", right.dropLast() + "9",
+            pem.replacing("-----END CERTIFICATE-----\n", with: ""),
+            "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----",
+        ] { #expect(CertificateThumbprint(text) == nil, "\(text)") }
+    }
+
+    private func percent(_ character: Character) -> String {
+        character.utf8.map { octet in
+            let digits = String(octet, radix: 16, uppercase: true)
+            return "%" + (digits.count == 1 ? "0" + digits : digits)
+        }.joined()
+    }
+}
