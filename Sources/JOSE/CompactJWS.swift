@@ -17,6 +17,8 @@ public final class CompactJWS: Sendable {
 
     /// The bytes that were signed: the first two parts and the dot between them.
     var signingInput: ArraySlice<UInt8> { text[..<payloadEnd] }
+    /// The whole serialization.
+    package var octets: ArraySlice<UInt8> { text }
     /// The first part, as written.
     package var headerText: ArraySlice<UInt8> { text[..<headerEnd] }
 

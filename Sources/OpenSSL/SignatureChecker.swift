@@ -58,6 +58,21 @@ package final class SignatureChecker {
         return isValid
     }
 
+    /// Like ``isValid(_:of:by:_:)``, for a key that came with the message: neither its context nor the signature is kept.
+    package func isValid(
+        _ signature: Span<UInt8>, of message: Span<UInt8>, byUnfamiliar key: PublicKey, _ scheme: SignatureScheme
+    ) throws(OpenSSLError) -> Bool {
+        guard scheme.fits(key.kind), signature.count == key.kind.signatureLength else { return false }
+        guard let algorithm = scheme.digest else {
+            return try VerifyContext.isValidEdwards(signature, of: message, by: key)
+        }
+        let context = try VerifyContext(key, scheme)
+        return try withDigest(of: message, algorithm) { hash in
+            guard case .ecdsa = scheme else { return context.isValid(signature, ofDigest: hash) }
+            return context.isValid(derSignature(fromFixedLength: signature).span, ofDigest: hash)
+        }
+    }
+
     /// Calls `body` with the digest of `bytes`, which is on the stack: an array would be an allocation.
     ///
     /// - Throws: ``OpenSSLError`` when out of memory.

@@ -12,9 +12,11 @@ package struct AccessTokenRequest: Sendable {
 
     /// Unknown members are rejected, and so is `null` for a member that enables a check, as in ``VerifyRequest``.
     ///
-    /// - Parameter others: names of members that belong to something else.
+    /// - Parameters:
+    ///   - others: names of members that belong to something else.
+    ///   - proofs: the rules of DPoP proofs; `nil` if they are not checked.
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    package init(_ object: JSONObject, beside others: [JSONName] = []) throws(Problem) {
+    package init(_ object: JSONObject, beside others: [JSONName] = [], _ proofs: ProofRules?) throws(Problem) {
         try object.requireOnly(Names.all + others, in: "request")
         guard let token = try? object.utf8(Names.token) else {
             throw .requestInvalid("The request needs a member token, a string.")
@@ -25,7 +27,7 @@ package struct AccessTokenRequest: Sendable {
             audience: try object.string(MemberNames.audience, characters: MemberBounds.audience),
             expectedSubject: try ExpectedSubject(of: object),
             authenticatedAfter: try VerifyRequest.authenticatedAfter(object),
-            scopes: try object.scopes(Names.scopes) ?? [], evidence: try BindingEvidence(of: object))
+            scopes: try object.scopes(Names.scopes) ?? [], evidence: try BindingEvidence(of: object, proofs))
         includesClaims = try object.boolean(MemberNames.includeClaims) ?? false
     }
 

@@ -1,6 +1,6 @@
 private import Bytes
 package import HTTP
-internal import IDToken
+package import IDToken
 package import JOSE
 internal import Keys
 package import NIOCore
@@ -27,15 +27,16 @@ package enum ExplainRequest {
     /// The member `as` names the kind of the other members. Without it, the member that holds the token does. Unknown
     /// members are rejected.
     ///
+    /// - Parameter proofs: the rules of DPoP proofs; `nil` if they are not checked.
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    package init(_ object: JSONObject) throws(Problem) {
+    package init(_ object: JSONObject, _ proofs: ProofRules?) throws(Problem) {
         guard object[Names.policy] == nil else {
             self = try Self.gateway(object)
             return
         }
         switch try Self.kind(of: object) ?? (object[Names.token] == nil ? .idToken : .accessToken) {
         case .idToken: self = .idToken(try VerifyRequest(object, beside: [Names.as]))
-        case .accessToken: self = .accessToken(try AccessTokenRequest(object, beside: [Names.as]))
+        case .accessToken: self = .accessToken(try AccessTokenRequest(object, beside: [Names.as], proofs))
         case .notification: self = .notification(try NotificationRequest(object, beside: [Names.as]))
         }
     }

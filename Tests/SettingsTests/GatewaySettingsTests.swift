@@ -63,7 +63,8 @@ import Testing
             try message("preset: google\naudiences: [a]\nunchecked_bindings: true")
                 == "unchecked_bindings needs tokens: access, because ID Tokens are never bound to a key; remove it")
         #expect(try read(provider: access).accessTokens?.requiredBinding == nil)
-        for binding in RequiredBinding.allCases {
+        #expect(try message(access + "binding: dpop").contains("has binding: dpop, but proofs are not checked"))
+        for binding in [RequiredBinding.certificate, .any] {
             let entry = access + "binding: \(binding.rawValue)\n"
             #expect(try read(provider: entry).accessTokens?.requiredBinding == binding)
             #expect(

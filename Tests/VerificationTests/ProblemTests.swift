@@ -73,6 +73,7 @@ import TestSupport
         .rejected(.bindingRequired, of: .accessToken),
         .rejected(.bindingMissing, of: .accessToken),
         .rejected(.bindingMismatch, of: .accessToken),
+        .rejected(.proofInvalid(.form), of: .accessToken),
         .rejected(.groupsOverage, of: .accessToken),
         .nonceReplayed,
         .clientNotConfigured,

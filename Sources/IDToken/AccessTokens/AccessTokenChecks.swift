@@ -60,7 +60,7 @@ extension JWSVerifier {
             identity throws(Rejection) in
             try checkExpectedSubject(identity, parameters.expectedSubject)
         }
-        let binding = try observer.check(.binding, checkBinding(claims, dialect, parameters.evidence))
+        let binding = try observer.check(.binding, checkBinding(token, policy, dialect, parameters.evidence, now: now))
         let authorization = try observer.check(
             .scopes, checkScopes(claims, client: client ?? nil, dialect, contain: parameters.scopes))
 

@@ -3,10 +3,15 @@ private import JOSE
 
 /// What came with an access token to prove that its sender has the key that the token is bound to.
 package struct BindingEvidence: Sendable {
+    /// `nil`: the request has no DPoP proof.
+    package var proof: PresentedProof?
     /// Of the TLS connection between the client and whoever ends it; `nil`: the client showed none.
     package var certificate: CertificateThumbprint?
 
-    package init(certificate: CertificateThumbprint? = nil) { self.certificate = certificate }
+    package init(proof: PresentedProof? = nil, certificate: CertificateThumbprint? = nil) {
+        self.proof = proof
+        self.certificate = certificate
+    }
 }
 
 /// The key that every access token of a provider must be bound to.
@@ -22,39 +27,73 @@ public enum RequiredBinding: String, Sendable, CaseIterable {
 /// How the key that an access token is bound to was proven.
 package struct TokenBinding: Sendable, Equatable {
     package let method: Method
-    /// Of the key or certificate; `nil` if nothing was proven.
+    /// Of the proof's key, or else of the certificate; `nil` if nothing was proven.
     package let thumbprint: String?
+    /// `nil` if none came.
+    package let proof: DPoPProof?
 
     package enum Method: String, Sendable {
-        case certificate
+        case dpop, certificate, both
         /// The token is bound to a key, and the settings accept it without proof.
         case unchecked
     }
 }
 
-/// Checks that the sender of a bound token has its key, and that the token is bound if it must be.
-///
-/// Its issuer made the token useless to anyone without the key. Without a proof of possession, a thief could use it. So
-/// evidence may be absent only if the settings say so; evidence that came is always checked.
-///
-/// - Returns: how the key was proven; `nil` for a token that is bound to none.
-/// - Throws: ``Rejection/claimInvalid(_:)`` unless `cnf` is an object, and its members are strings;
-///   ``Rejection/bindingRequired``, ``Rejection/bindingMissing``, ``Rejection/bindingMismatch``.
-/// - Source: RFC 7800, section 3.1; RFC 8705, section 3; RFC 9449, section 7.1.
-func checkBinding(
-    _ claims: Claims, _ dialect: AccessTokenDialect, _ evidence: BindingEvidence
-) throws(Rejection) -> TokenBinding? {
-    let confirmation = try Confirmation(claims)
-    if confirmation?.keyThumbprint == nil, dialect.requiredBinding == .dpop { throw .bindingMissing }
-    if confirmation?.keyThumbprint != nil, !dialect.acceptsUncheckedBindings { throw .bindingRequired }
-    let certificate = try checkCertificate(confirmation?.certificateThumbprint, dialect, evidence.certificate)
-    guard confirmation != nil else {
-        guard dialect.requiredBinding == nil else { throw .bindingMissing }
-        return nil
+extension JWSVerifier {
+    /// Checks that the sender of a bound token has its key, and that the token is bound if it must be.
+    ///
+    /// Its issuer made the token useless to anyone without the key. Without a proof of possession, a thief could use
+    /// it. So evidence may be absent only if the settings say so; evidence that came is always checked.
+    ///
+    /// - Returns: how the key was proven; `nil` for a token that is bound to none.
+    /// - Throws: ``Rejection/claimInvalid(_:)`` unless `cnf` is an object, and its members are strings;
+    ///   ``Rejection/bindingRequired``, ``Rejection/bindingMissing``, ``Rejection/bindingMismatch``,
+    ///   ``Rejection/proofInvalid(_:)``, ``Rejection/cryptographyUnavailable``.
+    /// - Source: RFC 7800, section 3.1; RFC 8705, section 3; RFC 9449, section 7.1.
+    func checkBinding(
+        _ token: UnverifiedToken, _ policy: ProviderPolicy, _ dialect: AccessTokenDialect, _ evidence: BindingEvidence,
+        now: UnixTime
+    ) throws(Rejection) -> TokenBinding? {
+        let confirmation = try Confirmation(token.claims)
+        let proof = try checkProof(
+            evidence.proof, of: token, boundTo: confirmation?.keyThumbprint, policy, dialect, now: now)
+        let certificate = try checkCertificate(confirmation?.certificateThumbprint, dialect, evidence.certificate)
+        guard confirmation != nil else {
+            guard dialect.requiredBinding == nil else { throw .bindingMissing }
+            return nil
+        }
+        let method: TokenBinding.Method
+        switch (proof, certificate) {
+        case (.some, .some): method = .both
+        case (.some, nil): method = .dpop
+        case (nil, .some): method = .certificate
+        case (nil, nil):
+            guard dialect.acceptsUncheckedBindings else { throw .bindingRequired }
+            method = .unchecked
+        }
+        return TokenBinding(method: method, thumbprint: proof?.keyThumbprint ?? certificate, proof: proof)
     }
-    if let certificate { return TokenBinding(method: .certificate, thumbprint: certificate) }
-    guard dialect.acceptsUncheckedBindings else { throw .bindingRequired }
-    return TokenBinding(method: .unchecked, thumbprint: nil)
+
+    /// - Parameters:
+    ///   - shown: `nil` if no proof came.
+    ///   - expected: the token's `jkt`; `nil` if it has none.
+    /// - Returns: the proof, if one came.
+    private func checkProof(
+        _ shown: PresentedProof?, of token: UnverifiedToken, boundTo expected: String?, _ policy: ProviderPolicy,
+        _ dialect: AccessTokenDialect, now: UnixTime
+    ) throws(Rejection) -> DPoPProof? {
+        guard let expected else {
+            if shown != nil || dialect.requiredBinding == .dpop { throw .bindingMissing }
+            return nil
+        }
+        guard let shown else {
+            if dialect.acceptsUncheckedBindings { return nil }
+            throw .bindingRequired
+        }
+        guard shown.hasScheme else { throw .bindingRequired }
+        return try checkProof(
+            shown, of: token, boundTo: expected, clockSkewSeconds: policy.clockSkewSeconds, now: now)
+    }
 }
 
 /// - Parameters:

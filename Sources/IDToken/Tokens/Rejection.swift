@@ -38,6 +38,8 @@ public enum Rejection: Error, Equatable, Sendable {
     case bindingMissing
     /// An access token is bound to another key than the one that was proven.
     case bindingMismatch
+    /// The DPoP proof that came with an access token proves nothing.
+    case proofInvalid(ProofFault)
     /// A rule depends on the user's groups, and the provider left them out of the token because there are too many.
     case groupsOverage
     /// OpenSSL failed for a reason that no token can cause. The token may be valid.
@@ -83,6 +85,7 @@ public enum Rejection: Error, Equatable, Sendable {
         case bindingRequired = "binding_required"
         case bindingMissing = "binding_missing"
         case bindingMismatch = "binding_mismatch"
+        case proofInvalid = "dpop_proof_invalid"
         case groupsOverage = "groups_overage"
         case `internal` = "internal"
     }
@@ -117,6 +120,7 @@ public enum Rejection: Error, Equatable, Sendable {
         case .bindingRequired: .bindingRequired
         case .bindingMissing: .bindingMissing
         case .bindingMismatch: .bindingMismatch
+        case .proofInvalid: .proofInvalid
         case .groupsOverage: .groupsOverage
         case .cryptographyUnavailable: .internal
         }

@@ -56,7 +56,9 @@ final class AdminResponder: HTTPResponder {
             guard route != .unknown else { throw Problem.notFoundByAdmin(paths: Route.pathsOfAdmin) }
             try route.check(request.head.method)
             try admit(request.head, to: route, &record.keyName)
-            if route == .explain { return try explain(ExplainRequest(request.jsonObject()), record) }
+            if route == .explain {
+                return try explain(ExplainRequest(request.jsonObject(), service.settings.proofs), record)
+            }
         } catch {
             return .now(service.end(record, error))
         }

@@ -1,4 +1,5 @@
 package import HTTP
+package import IDToken
 package import NIOCore
 package import Replay
 package import Verification
@@ -32,6 +33,8 @@ package struct ServiceSettings: Sendable {
     /// How many valid signatures each event loop caches; 0 disables the cache.
     package var signatureCacheCapacity = 0
     package var forwardAuth = ForwardAuthSettings()
+    /// The rules of DPoP proofs; `nil`: none is accepted.
+    package var proofs: ProofRules?
     /// The contract, served at `/openapi.yaml`.
     package var openAPI: ByteBuffer
 

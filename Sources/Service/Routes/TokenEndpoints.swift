@@ -44,7 +44,7 @@ extension ServiceResponder {
 extension ServiceResponder {
     func verifyAccessToken(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let verifier = service.verifier
-        let request = try AccessTokenRequest(body)
+        let request = try AccessTokenRequest(body, service.settings.proofs)
         return reply(by: verifier, record) {
             verifier.verify(request, at: $0)
         } counting: { verdict in

@@ -17,6 +17,8 @@ package struct Settings: Sendable {
     /// `nil`: sign-ins are disabled.
     package var signIns: SignIns?
     package var forwardAuth = ForwardAuthSettings()
+    /// `nil`: DPoP proofs are not accepted.
+    package var dpop: DPoP?
     /// Where key sets are archived for the next start; `nil`: they are not.
     package var cacheDirectory: String?
     /// How many verified tokens to cache; 0 disables the cache.
@@ -148,6 +150,8 @@ extension Settings {
                 "How far a provider's clock may differ from this machine's; the default for every provider."),
             at: \.clockSkewSeconds),
         ProviderReader.member,
+        DPoPReader.member,
+        DPoPReader.check,
         ForwardAuthReader.member,
     ]
 }

@@ -162,16 +162,23 @@ extension CheckDescriptions {
                     """)
         case .bindingMismatch:
             Diagnosis(
-                "The token is bound to another key: the thumbprint in its cnf is not that of the client's certificate.",
+                "The token is bound to another key: the thumbprint in its cnf is not that of the client's certificate, or of the DPoP proof's key.",
                 fix: """
                     Check that certificate is that of the client's own connection. If it is, the token was stolen: \
                     refuse it.
+                    """)
+        case .proofInvalid(let fault):
+            Diagnosis(
+                "The DPoP proof is refused: \(fault.text).",
+                fix: """
+                    Have the client make a new proof for this request, and check that dpop has the request as the client \
+                    sent it.
                     """)
         default:
             Diagnosis(
                 "The token is bound to its client's key (cnf), and nothing proves that the sender has the key.",
                 fix: """
-                    Send what cnf names (x5t#S256: certificate), or have the provider issue bearer tokens for this API. \
+                    Send what cnf names (x5t#S256: certificate; jkt: dpop, with the scheme DPoP), or have the provider issue bearer tokens for this API. \
                     If it binds all its tokens, set unchecked_bindings: true for the provider \(policy.id) to accept \
                     them; a stolen one then passes too.
                     """)

@@ -31,6 +31,7 @@ extension Rejection {
         case .bindingRequired: "Key binding not proven"
         case .bindingMissing: "Key binding missing"
         case .bindingMismatch: "Key binding mismatch"
+        case .proofInvalid: "DPoP proof invalid"
         case .groupsOverage: "Too many groups"
         case .cryptographyUnavailable: "Internal error"
         }
@@ -111,11 +112,13 @@ extension Rejection {
         case .scopeMissing:
             "The access token does not grant every scope in scopes; have the app request an access token with them."
         case .bindingRequired:
-            "The token is bound to its client's key (cnf), and nothing proves that the sender has the key; send what cnf names (x5t#S256: certificate), have the provider issue bearer tokens for this API, or accept the risk with unchecked_bindings: true."
+            "The token is bound to its client's key (cnf), and nothing proves that the sender has the key; send what cnf names (x5t#S256: certificate; jkt: dpop, with the scheme DPoP), have the provider issue bearer tokens for this API, or accept the risk with unchecked_bindings: true."
         case .bindingMissing:
-            "The token's cnf does not name the key that is needed (the provider's setting binding); have the client request a token that is bound to its key, or change binding."
+            "The token's cnf does not name the key that is needed: jkt for a DPoP proof, or what the provider's setting binding demands; have the client request a token that is bound to its key, or send no proof and change binding."
         case .bindingMismatch:
-            "The token is bound to another key: the thumbprint in its cnf is not that of the client's certificate; refuse the request, and if all are refused, check that certificate is that of the client's own connection."
+            "The token is bound to another key: the thumbprint in its cnf is not that of the client's certificate, or of the DPoP proof's key; refuse the request, and if all are refused, check that certificate is that of the client's own connection."
+        case .proofInvalid(let fault):
+            "The DPoP proof is refused: \(fault.text); have the client make a new one for this request, and check that dpop has the request as the client sent it."
         case .groupsOverage:
             "The user has too many groups for the provider to list in the token, so a rule for groups can't be checked; have the provider send fewer groups, such as only those assigned to the application, or use roles."
         case .cryptographyUnavailable:
@@ -171,7 +174,8 @@ extension Rejection {
         case .algorithmNotAllowed, .keyNotFound, .keyUnsuitable, .signatureInvalid, .issuerMismatch, .tokenNotYetValid,
             .authTimeTooOld,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
-            .cHashMismatch, .scopeMissing, .bindingRequired, .bindingMissing, .bindingMismatch, .groupsOverage,
+            .cHashMismatch, .scopeMissing, .bindingRequired, .bindingMissing, .bindingMismatch, .proofInvalid,
+            .groupsOverage,
             .cryptographyUnavailable:
             idTokenDetail
         }
@@ -213,6 +217,7 @@ extension Rejection {
             .keyNotFound, .keyUnsuitable, .signatureInvalid, .authorizedPartyMismatch, .authTimeTooOld, .sessionRevoked,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
             .cHashMismatch, .subjectMismatch, .scopeMissing, .bindingRequired, .bindingMissing, .bindingMismatch,
+            .proofInvalid,
             .groupsOverage,
             .cryptographyUnavailable:
             idTokenDetail

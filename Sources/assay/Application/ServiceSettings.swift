@@ -46,6 +46,7 @@ extension ServiceSettings {
         refusesPublicHosts = settings.refusesPublicHosts
         loggedRequests = LoggedRequests(settings.log)
         forwardAuth = settings.forwardAuth
+        proofs = settings.dpop?.rules
         // Each event loop has its own share, so that the cache needs no lock.
         signatureCacheCapacity = (settings.verifiedTokenCacheEntries + Processors.count - 1) / Processors.count
     }

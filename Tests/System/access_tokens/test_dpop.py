@@ -1,0 +1,150 @@
+"""Access tokens that are bound to the key of DPoP proofs. The proofs are made by a client library (requests-oauth2client)."""
+
+import base64
+import hashlib
+
+import pytest
+from jwskate import Jwk, SignedJwt
+from requests_oauth2client import DPoPKey
+
+from access_tokens.test_access_tokens import access, access_token, accepted, refused, verify
+from harness.certificates import certificate
+from harness.service import Service
+from harness.tokens import b64url, ec_key, now, rsa_key
+
+URL = "https://api.example/orders"
+
+
+def hash_of(token: str) -> str:
+    return b64url(hashlib.sha256(token.encode()).digest())
+
+
+class Client:
+    """A client with a key, and access tokens that are bound to it."""
+
+    def __init__(self, issuer, alg="ES256", clock=now):
+        self.issuer = issuer
+        self.key = DPoPKey.generate(alg=alg, iat_generator=clock)
+
+    def token(self, **cnf) -> str:
+        return access_token(self.issuer, cnf={"jkt": self.key.dpop_jkt} | cnf)
+
+    def request(self, token, method="GET", url=URL, *, ath=None, **changes) -> dict:
+        """What an API sends as `dpop`."""
+        proof = self.key.proof(htm=method, htu=url, ath=ath or hash_of(token))
+        return {"proof": str(proof), "method": method, "url": url, "scheme": "DPoP"} | changes
+
+
+@pytest.fixture(scope="module")
+def issuer(shared_server):
+    return shared_server.issuer("proofs", rsa_key("proofs"))
+
+
+@pytest.fixture(scope="module")
+def demanding(shared_server):
+    return shared_server.issuer("demanding-proofs", rsa_key("demanding-proofs"))
+
+
+@pytest.fixture(scope="module")
+def service(issuer, demanding):
+    with Service(access(issuer), access(demanding, "demanding", binding="dpop"), dpop={}) as service:
+        service.wait_until_ready()
+        yield service
+
+
+@pytest.mark.parametrize("alg", ["ES256", "ES384", "ES512", "RS256", "PS256", "EdDSA"])
+def test_a_library_s_proof_proves_the_key_of_the_token(service, issuer, alg):
+    client = Client(issuer, alg)
+    token = client.token()
+    answer = accepted(service, token, dpop=client.request(token, "POST", URL + "?page=2"))
+    assert answer["authorization"]["binding"] == {"method": "dpop", "thumbprint": client.key.dpop_jkt}
+
+
+def test_a_bound_token_needs_its_proof_and_scheme(service, issuer):
+    client = Client(issuer)
+    token = client.token()
+    for none in ({}, {"dpop": None}, {"dpop": ""}):
+        refused(verify(service, token, **none), "binding_required")
+    refused(verify(service, token, dpop=client.request(token, scheme="Bearer")), "binding_required")
+    accepted(service, token, dpop=client.request(token, scheme="dpop"))
+    plain = access_token(issuer)
+    refused(verify(service, plain, dpop=client.request(plain)), "binding_missing")
+    other = Client(issuer)
+    refused(verify(service, token, dpop=other.request(token)), "binding_mismatch")
+
+
+def test_a_proof_is_for_one_request_and_token(service, issuer):
+    client = Client(issuer)
+    token = client.token()
+    for wrong in (
+        client.request(token, method="POST") | {"method": "GET"},
+        client.request(token, url="https://api.example/others") | {"url": URL},
+        client.request(token, ath=hash_of(client.token(x="y"))),
+        client.request(token, proof=""),
+        client.request(token, proof="a.b.c"),
+        client.request(token, proof=client.request(token)["proof"] + "," + client.request(token)["proof"]),
+    ):
+        refused(verify(service, token, dpop=wrong), "dpop_proof_invalid")
+    slow = Client(issuer, clock=lambda: now() - 130)
+    token = slow.token()
+    assert "max_age" in refused(verify(service, token, dpop=slow.request(token)), "dpop_proof_invalid")["detail"]
+
+
+def test_the_library_s_private_key_in_a_header_is_refused(service, issuer):
+    client = Client(issuer)
+    token = client.token()
+    claims = {"jti": "1", "htm": "GET", "htu": URL, "iat": now(), "ath": hash_of(token)}
+    for jwk in (client.key.private_key, Jwk.generate(alg="HS256")):
+        proof = SignedJwt.sign(claims, client.key.private_key, alg="ES256", typ="dpop+jwt", extra_headers={"jwk": jwk.to_dict()})
+        problem = refused(verify(service, token, dpop=client.request(token, proof=str(proof))), "dpop_proof_invalid")
+        assert "jwk" in problem["detail"]
+
+
+def test_the_proof_comes_before_certificate_and_scopes(service, issuer):
+    client, pem = Client(issuer), certificate(ec_key("tls"))
+    thumbprint = hashlib.sha256(base64.b64decode("".join(pem.splitlines()[1:-1]))).digest()
+    token = client.token(**{"x5t#S256": b64url(thumbprint)})
+    wrong = certificate(ec_key("other"))
+    bad = client.request(token, method="POST") | {"method": "GET"}
+    refused(verify(service, token, dpop=bad, certificate=wrong, scopes=["x"]), "dpop_proof_invalid")
+    refused(verify(service, token, dpop=client.request(token), certificate=wrong, scopes=["x"]), "binding_mismatch")
+    refused(verify(service, token, dpop=client.request(token), certificate=pem, scopes=["x"]), "scope_missing")
+    answer = accepted(service, token, dpop=client.request(token), certificate=pem)
+    assert answer["authorization"]["binding"] == {"method": "both", "thumbprint": client.key.dpop_jkt}
+    refused(verify(service, token, dpop=client.request(token)), "binding_required")
+    refused(verify(service, token, certificate=pem), "binding_required")
+
+
+def test_settings_and_requests_of_other_forms(service, issuer, demanding):
+    client = Client(issuer)
+    token = client.token()
+    good = client.request(token)
+    for wrong in (
+        [], "x", 5, {}, good | {"nonce": "x"}, good | {"method": None}, good | {"method": ""}, good | {"proof": None},
+        good | {"url": "/orders"}, good | {"url": "http://api.example/orders"}, good | {"scheme": 5},
+    ):  # fmt: skip
+        assert "dpop" in refused(verify(service, token, dpop=wrong), "request_invalid")["detail"]
+    refused(verify(service, access_token(demanding)), "binding_missing")
+    bound = Client(demanding)
+    token = bound.token()
+    accepted(service, token, dpop=bound.request(token))
+
+
+def test_an_explanation_checks_the_proof(service, issuer):
+    client = Client(issuer)
+    token = client.token()
+    for request, code in ((client.request(token), None), (client.request(token) | {"method": "PUT"}, "dpop_proof_invalid")):
+        explained = service.admin.post("/v1/explain", {"token": token, "dpop": request}).json
+        assert explained["valid"] is (code is None)
+        assert [check["code"] for check in explained["checks"] if check["name"] == "binding"] == [code]
+
+
+def test_without_the_setting_proofs_are_no_member(server):
+    issuer = server.issuer("no-proofs", rsa_key("no-proofs"))
+    with Service(access(issuer)) as service:
+        service.wait_until_ready()
+        client = Client(issuer)
+        token = client.token()
+        problem = refused(verify(service, token, dpop=client.request(token)), "request_invalid")
+        assert "dpop: {}" in problem["detail"]
+        refused(verify(service, token, dpop=None), "binding_required")
