@@ -91,7 +91,9 @@ let package = Package(
         ),
         .target(
             name: "SignIns",
-            dependencies: ["Bytes", "IDToken", "JOSE", "OAuth", "OpenSSL", "Replay", "Verification"],
+            dependencies: [
+                "Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Replay", "Verification",
+            ] + nio,
             swiftSettings: settings
         ),
         .target(

@@ -139,7 +139,7 @@ private final class Endpoints {
         switch responder.respond(to: HTTPRequest(head: head, body: body, routing: routing)) {
         case .now(let response): return response
         case .later(_, let begin):
-            let future = begin()
+            let future = loop.future(of: begin)
             loop.run()
             return try future.wait()
         }

@@ -3,7 +3,7 @@ package import HTTP
 package import IDToken
 package import JOSE
 internal import Keys
-package import NIOCore
+private import NIOCore
 package import TokenDiagnostics
 
 /// The body of `POST /v1/explain`: the request that the answer explains.
@@ -71,76 +71,89 @@ extension RequestVerifier {
     /// - Parameters:
     ///   - forwardAuth: decides for gateways, with this verifier; `nil` if there are no policies.
     ///   - deadline: how long to wait for keys.
-    ///   - loop: this verifier's event loop.
-    /// - Returns: a function that creates the explanation.
+    /// - Returns: a function that creates the explanation. It fetches keys in the same cases as the request would.
     /// - Throws: ``Problem/requestInvalid(_:)`` if there is no such policy.
     package func explanation(
-        of request: ExplainRequest, _ forwardAuth: ForwardAuth?, until deadline: MonotonicTime, on loop: any EventLoop
-    ) throws(Problem) -> () -> EventLoopFuture<Explained> {
+        of request: ExplainRequest, _ forwardAuth: ForwardAuth?, until deadline: MonotonicTime
+    ) throws(Problem) -> () async -> Explained {
         switch request {
-        case .idToken(let request): return { self.explain(request, until: deadline, on: loop) }
-        case .accessToken(let request): return { self.explain(request, until: deadline, on: loop) }
-        case .notification(let request): return { self.explain(request, until: deadline, on: loop) }
+        case .idToken(let request):
+            return {
+                await self.explained(until: deadline) {
+                    self.verify(request, at: $0)
+                } by: { status, verdict throws(Problem) in
+                    try self.explain(request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
+                }
+            }
+        case .accessToken(let request):
+            return {
+                await self.explained(until: deadline) {
+                    self.verify(request, at: $0)
+                } by: { status, verdict throws(Problem) in
+                    try self.explain(request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
+                }
+            }
+        case .notification(let request):
+            return {
+                await self.explained(until: deadline) {
+                    self.verify(request, at: $0)
+                } by: { status, verdict throws(Problem) in
+                    try self.explain(request, status, verdict, now: SystemClocks.unixSeconds())
+                }
+            }
         case .gateway(let token, let policy):
             guard let forwardAuth, let rule = forwardAuth.rule(named: policy) else {
                 throw .requestInvalid(
                     "The request's policy is not the id of a policy of forward_auth, byte for byte; correct it, or add the policy."
                 )
             }
-            return { forwardAuth.explain(token, by: rule, until: deadline, on: loop) }
-        }
-    }
-
-    /// Explains the verdict of ``verify(_:at:)``, and fetches keys in the same cases.
-    ///
-    /// - Parameters:
-    ///   - deadline: how long to wait for keys.
-    ///   - loop: this verifier's event loop.
-    private func explain(
-        _ request: VerifyRequest, until deadline: MonotonicTime, on loop: any EventLoop
-    ) -> EventLoopFuture<Explained> {
-        judged(until: deadline, on: loop) { self.verify(request, at: $0) }.assumeIsolated().map { status, verdict in
-            Explained(verdict.provider) { () throws(Problem) in
-                try self.explain(request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
+            return {
+                await self.explained(until: deadline) {
+                    forwardAuth.verify(token, by: rule, at: $0)
+                } by: { status, verdict throws(Problem) in
+                    forwardAuth.explain(token, rule, status, verdict, now: SystemClocks.unixSeconds())
+                }
             }
-        }.nonisolated()
+        }
     }
 
     /// An explanation, or an error in the request rather than the token; and the number of the token's provider.
     package struct Explained {
         package let answer: Result<ExplainAnswer, Problem>
         package let provider: Int?
-
-        init(_ provider: Int?, _ explain: () throws(Problem) -> ExplainAnswer) {
-            self.provider = provider
-            do throws(Problem) { answer = .success(try explain()) } catch { answer = .failure(error) }
-        }
     }
 
-    /// Waits for a fetch that could help. Returns the state of the provider's keys afterwards, `nil` if there is no
-    /// provider, and the verdict on the token.
-    func judged<Answer: Sendable>(
-        until deadline: MonotonicTime, on loop: any EventLoop,
-        verifying verify: @escaping (VerificationTime) -> Outcome<Answer>
-    ) -> EventLoopFuture<(KeyStatus?, Verdict<Answer>)> {
+    /// Verifies a token, after waiting for a fetch that could help, and explains the verdict.
+    ///
+    /// - Parameter explain: gets the state of the provider's keys after the wait, `nil` if there is no provider, and the
+    ///   verdict.
+    private func explained<Answer>(
+        until deadline: MonotonicTime, verifying verify: (VerificationTime) -> Outcome<Answer>,
+        by explain: (KeyStatus?, Verdict<Answer>) throws(Problem) -> ExplainAnswer
+    ) async -> Explained {
         let outcome = verify(.now())
         let slot = outcome.provider.flatMap { slots[$0] }
-        let decided: EventLoopFuture<Verdict<Answer>>
+        let verdict: Verdict<Answer>
         switch outcome {
-        case .decided(let verdict):
+        case .decided(let decided):
             // A rejected header needs no keys. But an explanation also covers the signature, so it waits for a fetch in
             // progress.
-            let waits =
-                slot?.delivered.snapshot == nil && verdict.problem?.code != Rejection.Code.tokenMalformed.rawValue
-            let fetched = slot.flatMap {
-                waits ? $0.provider.keys.wait(for: .anyKeys(mayFetch: false), judgedBy: 0, until: deadline) : nil
+            if let slot, slot.delivered.snapshot == nil,
+                decided.problem?.code != Rejection.Code.tokenMalformed.rawValue
+            {
+                _ = try? await slot.provider.keys.wait(
+                    for: .anyKeys(mayFetch: false), judgedBy: 0, until: deadline
+                ).get()
             }
-            decided = fetched?.hop(to: loop).map { _ in verdict } ?? loop.makeSucceededFuture(verdict)
-        case .pending(let wait):
-            decided = waitForKeys(wait, until: deadline, on: loop) { verify(.now()) }
+            verdict = decided
+        case .pending(let wait): verdict = await self.verdict(after: wait, until: deadline, verifyingAgain: verify)
         }
-        guard let keys = slot?.provider.keys else { return decided.map { (nil, $0) } }
-        return decided.flatMap { verdict in keys.status().map { ($0, verdict) } }.hop(to: loop)
+        let status = try? await slot?.provider.keys.status().get()
+        do throws(Problem) {
+            return Explained(answer: .success(try explain(status, verdict)), provider: verdict.provider)
+        } catch {
+            return Explained(answer: .failure(error), provider: verdict.provider)
+        }
     }
 
     /// - Parameters:

@@ -2,32 +2,16 @@ private import Bytes
 internal import HTTP
 internal import IDToken
 internal import Keys
-internal import NIOCore
 internal import TokenDiagnostics
 
 extension RequestVerifier {
-    /// Explains the answer of `POST /v1/access-tokens/verify`, and fetches keys in the same cases.
-    ///
-    /// - Parameters:
-    ///   - deadline: how long to wait for keys.
-    ///   - loop: this verifier's event loop.
-    func explain(
-        _ request: AccessTokenRequest, until deadline: MonotonicTime, on loop: any EventLoop
-    ) -> EventLoopFuture<Explained> {
-        judged(until: deadline, on: loop) { self.verify(request, at: $0) }.assumeIsolated().map { status, verdict in
-            Explained(verdict.provider) { () throws(Problem) in
-                try self.explain(request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
-            }
-        }.nonisolated()
-    }
-
     /// - Parameters:
     ///   - status: the state of the provider's keys; `nil` if there is no provider.
     ///   - verdict: why the token was rejected; `nil` if it was not.
     ///   - now: in Unix seconds.
     /// - Throws: ``Problem/providerUnknown``, ``Problem/audienceNotConfigured``, ``Problem/requestInvalid(_:)``: errors
     ///   in the request rather than the token.
-    private func explain(
+    func explain(
         _ request: AccessTokenRequest, _ status: KeyStatus?, verdict: Problem?, now: Int64
     ) throws(Problem) -> ExplainAnswer {
         let named = request.provider.flatMap(ofAccessTokens.named)
@@ -63,27 +47,12 @@ extension RequestVerifier {
 }
 
 extension RequestVerifier {
-    /// Explains the answer of `POST /v1/notifications/verify`, and fetches keys in the same cases.
-    ///
-    /// - Parameters:
-    ///   - deadline: how long to wait for keys.
-    ///   - loop: this verifier's event loop.
-    func explain(
-        _ request: NotificationRequest, until deadline: MonotonicTime, on loop: any EventLoop
-    ) -> EventLoopFuture<Explained> {
-        judged(until: deadline, on: loop) { self.verify(request, at: $0) }.assumeIsolated().map { status, verdict in
-            Explained(verdict.provider) { () throws(Problem) in
-                try self.explain(request, status, verdict, now: SystemClocks.unixSeconds())
-            }
-        }.nonisolated()
-    }
-
     /// - Parameters:
     ///   - status: the state of the provider's keys; `nil` if there is no provider.
     ///   - now: in Unix seconds.
     /// - Throws: ``Problem/providerUnknown`` if the request names an unknown provider,
     ///   ``Problem/notificationsNotConfigured``: errors in the request or the settings rather than the token.
-    private func explain(
+    func explain(
         _ request: NotificationRequest, _ status: KeyStatus?, _ verdict: Verdict<NotificationAnswer>, now: Int64
     ) throws(Problem) -> ExplainAnswer {
         if verdict.problem == .notificationsNotConfigured { throw .notificationsNotConfigured }

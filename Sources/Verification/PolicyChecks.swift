@@ -2,7 +2,6 @@ private import Bytes
 internal import HTTP
 internal import IDToken
 internal import Keys
-internal import NIOCore
 internal import TokenDiagnostics
 
 /// Describes what a gateway's policy requires of a token, and whether a verified token meets it.
@@ -130,27 +129,12 @@ extension Requirements.Requirement {
 }
 
 extension ForwardAuth {
-    /// Explains the decision on a token: every check of its verification, then every requirement of the policy. Fetches
-    /// keys in the same cases as the decision.
+    /// Explains the decision on a token: every check of its verification, then every requirement of the policy.
     ///
-    /// - Parameters:
-    ///   - deadline: how long to wait for keys.
-    ///   - loop: the verifier's event loop.
-    func explain(
-        _ token: ArraySlice<UInt8>, by rule: Rule, until deadline: MonotonicTime, on loop: any EventLoop
-    ) -> EventLoopFuture<RequestVerifier.Explained> {
-        verifier.judged(until: deadline, on: loop) { self.verify(token, by: rule, at: $0) }.assumeIsolated()
-            .map { status, verdict in
-                RequestVerifier.Explained(verdict.provider) { () throws(Problem) in
-                    self.explain(token, rule, status, verdict, now: SystemClocks.unixSeconds())
-                }
-            }.nonisolated()
-    }
-
     /// - Parameters:
     ///   - status: the state of the provider's keys; `nil` if there is no provider.
     ///   - now: in Unix seconds.
-    private func explain(
+    func explain(
         _ text: ArraySlice<UInt8>, _ rule: Rule, _ status: KeyStatus?, _ verdict: Verdict<GatewayToken>, now: Int64
     ) -> ExplainAnswer {
         let slot = verdict.provider.flatMap { verifier.slots[$0] }

@@ -1,9 +1,9 @@
 private import Bytes
-package import HTTP
+internal import HTTP
 package import IDToken
 internal import JOSE
 package import Keys
-package import NIOCore
+internal import NIOCore
 
 /// Verifies the requests of one event loop with one version of the settings: the token verifier, the providers, and the
 /// loop's latest copy of their keys.
@@ -179,25 +179,5 @@ extension RequestVerifier {
     /// The endpoints of the provider's discovery document; `nil` if none has been read yet.
     package func discoveredEndpoints(ofProvider number: Int) -> DiscoveredEndpoints? {
         slots[number]?.delivered.endpoints
-    }
-
-    /// Waits until the provider has keys that ID Tokens can be verified with.
-    ///
-    /// - Parameter loop: this verifier's event loop.
-    /// - Returns: ``Problem/keysUnavailable(retryAfterSeconds:)`` if there are none by the deadline.
-    package func waitForUsableKeys(
-        ofProvider number: Int, until deadline: MonotonicTime, on loop: any EventLoop
-    ) -> EventLoopFuture<Problem?> {
-        let slot = slots[number]
-        func areUsable() -> Bool { slot?.keys(usableAt: SystemClocks.monotonic()) != nil }
-        guard let slot, !areUsable() else { return loop.makeSucceededFuture(nil) }
-        let outcome = slot.provider.keys.wait(
-            for: .anyKeys(mayFetch: true), judgedBy: slot.keys?.snapshot.version ?? 0, until: deadline
-        ).hop(to: loop)
-        return outcome.assumeIsolated().map { outcome in
-            if areUsable() { return nil }
-            guard case .unavailable(let retryAfter) = outcome else { return .keysUnavailable(retryAfterSeconds: 1) }
-            return .keysUnavailable(retryAfterSeconds: max(retryAfter.secondsRoundedUp, 1))
-        }.nonisolated()
     }
 }

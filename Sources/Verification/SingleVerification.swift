@@ -60,41 +60,45 @@ package struct SingleVerification: Sendable {
     /// The answer of `POST /v1/verify`.
     package func verify(_ request: VerifyRequest) async throws -> Answer {
         let deadline = SystemClocks.monotonic() + keysTimeout
-        return try await loop.flatSubmit { [loop, verifier] () -> EventLoopFuture<Answer> in
-            let verifier = verifier.value
-            let verdict: EventLoopFuture<Verdict<VerifyAnswer>> =
+        return try await onLoop { verifier in
+            let verdict =
                 switch verifier.verify(request, at: .now()) {
-                case .decided(let verdict): loop.makeSucceededFuture(verdict)
+                case .decided(let verdict): verdict
                 case .pending(let wait):
-                    verifier.waitForKeys(wait, until: deadline, on: loop) { verifier.verify(request, at: .now()) }
+                    await verifier.verdict(after: wait, until: deadline) { verifier.verify(request, at: $0) }
                 }
-            return verdict.assumeIsolated().map { verdict in
-                switch verdict {
-                case .verified(let answer, _): Answer { answer.write(to: &$0) }
-                case .refused(let problem, _): Answer(problem)
-                }
-            }.nonisolated()
-        }.get()
+            return switch verdict {
+            case .verified(let answer, _): Answer { answer.write(to: &$0) }
+            case .refused(let problem, _): Answer(problem)
+            }
+        }
     }
 
     /// The answer of `POST /v1/explain`.
     package func explain(_ request: ExplainRequest) async throws -> Answer {
         let deadline = SystemClocks.monotonic() + keysTimeout
-        return try await loop.flatSubmit { [loop, verifier, policies] () -> EventLoopFuture<Answer> in
-            let verifier = verifier.value
-            let explained: EventLoopFuture<RequestVerifier.Explained>
-            do throws(Problem) {
-                let forwardAuth = ForwardAuth(policies, by: verifier)
-                explained = try verifier.explanation(of: request, forwardAuth, until: deadline, on: loop)()
-            } catch {
-                return loop.makeSucceededFuture(Answer(error))
+        return try await onLoop { await answer(request, by: $0, until: deadline) }
+    }
+
+    private func answer(
+        _ request: ExplainRequest, by verifier: RequestVerifier, until deadline: MonotonicTime
+    ) async -> Answer {
+        do throws(Problem) {
+            let forwardAuth = ForwardAuth(policies, by: verifier)
+            let explain = try verifier.explanation(of: request, forwardAuth, until: deadline)
+            switch await explain().answer {
+            case .success(let answer): return Answer { answer.write(to: &$0) }
+            case .failure(let problem): throw problem
             }
-            return explained.assumeIsolated().map { explained in
-                switch explained.answer {
-                case .success(let answer): Answer { answer.write(to: &$0) }
-                case .failure(let problem): Answer(problem)
-                }
-            }.nonisolated()
+        } catch {
+            return Answer(error)
+        }
+    }
+
+    private func onLoop(_ operation: @escaping @Sendable (RequestVerifier) async -> Answer) async throws -> Answer {
+        try await loop.flatSubmit { [loop, verifier] in
+            let verifier = verifier.value
+            return loop.future { await operation(verifier) }
         }.get()
     }
 

@@ -22,6 +22,9 @@ package enum Verdict<Answer> {
         }
     }
 
+    /// The same verdict, unless another check has found a problem.
+    package func unless(_ problem: Problem?) -> Verdict { problem.map { .refused($0, provider: provider) } ?? self }
+
     /// The problem's code, or `ok`.
     package var code: String { problem?.code ?? "ok" }
 }

@@ -1,7 +1,7 @@
 package import HTTP
 internal import IDToken
 internal import Keys
-package import NIOCore
+internal import NIOCore
 
 /// Handles tokens for which the current keys can't give a final verdict.
 extension RequestVerifier {
@@ -16,6 +16,13 @@ extension RequestVerifier {
             case .decided(let verdict): verdict.provider
             case .pending(let wait): wait.provider
             }
+        }
+
+        /// Asks for the keys before anyone waits for them, so that several tokens' fetches run at the same time.
+        package mutating func start(until deadline: MonotonicTime) {
+            guard case .pending(var wait) = self else { return }
+            wait.started = wait.fetch(until: deadline)
+            self = .pending(wait)
         }
     }
 
@@ -32,6 +39,8 @@ extension RequestVerifier {
         let provider: Int
         /// The verdict with the current keys.
         let currentProblem: Problem
+        /// `nil` if nobody has asked for the keys yet.
+        fileprivate var started: EventLoopFuture<KeyStore.StateMachine.Outcome>?
     }
 
     /// Verifies a token of any kind with the current keys, and waits for newer keys only if they could change the
@@ -95,34 +104,43 @@ extension RequestVerifier {
 
     /// Waits for the provider's shared fetch, which runs on another loop, then verifies again.
     ///
-    /// - Parameters:
-    ///   - loop: this verifier's event loop.
-    ///   - verifyAgain: the verification whose outcome is pending.
-    package func waitForKeys<Answer: Sendable>(
-        _ wait: KeyWait, until deadline: MonotonicTime, on loop: any EventLoop,
-        verifyingAgain verifyAgain: @escaping () -> Outcome<Answer>
-    ) -> EventLoopFuture<Verdict<Answer>> {
-        func refused(_ problem: Problem) -> EventLoopFuture<Verdict<Answer>> {
-            loop.makeCompletedFuture(.success(.refused(problem, provider: wait.provider)))
-        }
-        let outcome = wait.keys.wait(for: wait.need, judgedBy: wait.version, until: deadline).hop(to: loop)
-        return outcome.assumeIsolated().flatMap { outcome in
-            switch outcome {
-            case .unchanged: return refused(wait.currentProblem)
+    /// - Parameter verify: the verification whose outcome is pending.
+    package func verdict<Answer>(
+        after wait: KeyWait, until deadline: MonotonicTime,
+        verifyingAgain verify: (VerificationTime) -> Outcome<Answer>
+    ) async -> Verdict<Answer> {
+        var wait = wait
+        // This terminates: each round uses newer keys, and the deadline applies to all rounds.
+        while true {
+            let fetch = await wait.outcome(until: deadline)
+            switch fetch {
+            case .unchanged: return .refused(wait.currentProblem, provider: wait.provider)
             case .unavailable(let retryAfter):
                 // A rejection would be final, but the token may be valid: its key could not be fetched.
-                let unavailable = Problem.keysUnavailable(retryAfterSeconds: max(retryAfter.secondsRoundedUp, 1))
-                return refused(wait.isMissingKey ? unavailable : wait.currentProblem)
+                let problem = wait.isMissingKey ? Problem.keysUnavailable(retryAfter) : wait.currentProblem
+                return .refused(problem, provider: wait.provider)
             case .refreshed, .retry: break
             }
-            switch verifyAgain() {
-            case .decided(let verdict): return loop.makeCompletedFuture(.success(verdict))
+            switch verify(.now()) {
+            case .decided(let verdict): return verdict
             case .pending(let next):
-                guard outcome == .retry else { return refused(next.currentProblem) }
-                // This terminates: each round uses newer keys, and the deadline applies to all rounds.
-                return self.waitForKeys(next, until: deadline, on: loop, verifyingAgain: verifyAgain)
+                guard fetch == .retry else { return .refused(next.currentProblem, provider: next.provider) }
+                wait = next
             }
-        }.nonisolated()
+        }
+    }
+
+    /// Waits until the provider has keys that ID Tokens can be verified with.
+    ///
+    /// - Throws: ``Problem/keysUnavailable(retryAfterSeconds:)`` if there are none by the deadline.
+    package func requireUsableKeys(ofProvider number: Int, until deadline: MonotonicTime) async throws(Problem) {
+        guard let slot = slots[number] else { return }
+        func areUsable() -> Bool { slot.keys(usableAt: SystemClocks.monotonic()) != nil }
+        if areUsable() { return }
+        let fetch = await KeyWait(without: slot, number, mayFetch: true).outcome(until: deadline)
+        if areUsable() { return }
+        if case .unavailable(let retryAfter) = fetch { throw .keysUnavailable(retryAfter) }
+        throw .keysUnavailable(retryAfterSeconds: 1)
     }
 }
 
@@ -132,5 +150,20 @@ extension RequestVerifier.KeyWait {
         self.init(
             keys: slot.provider.keys, need: .anyKeys(mayFetch: mayFetch), version: slot.keys?.snapshot.version ?? 0,
             isMissingKey: true, provider: index, currentProblem: .keysUnavailable(retryAfterSeconds: 1))
+    }
+
+    fileprivate func fetch(until deadline: MonotonicTime) -> EventLoopFuture<KeyStore.StateMachine.Outcome> {
+        keys.wait(for: need, judgedBy: version, until: deadline)
+    }
+
+    fileprivate func outcome(until deadline: MonotonicTime) async -> KeyStore.StateMachine.Outcome {
+        let fetch = started ?? fetch(until: deadline)
+        return (try? await fetch.get()) ?? .unavailable(retryAfter: .seconds(1))
+    }
+}
+
+extension Problem {
+    fileprivate static func keysUnavailable(_ retryAfter: Interval) -> Problem {
+        .keysUnavailable(retryAfterSeconds: max(retryAfter.secondsRoundedUp, 1))
     }
 }

@@ -95,14 +95,13 @@ extension DevResponder {
         let inPlace = try members.flag("in_place") ?? false
         let ids = try chosen(members)
         return .later { [self] in
-            let made = settings.filter { ids.contains($0.id) }.map { provider in
-                makeKey(provider).assumeIsolated().flatMapThrowing { [self] key in
-                    try providers[provider.id]?.keys.rotate(to: key, inPlace: inPlace)
-                }.nonisolated()
+            do {
+                let made = settings.filter { ids.contains($0.id) }.map { ($0.id, makeKey($0)) }
+                for (id, key) in made { try providers[id]?.keys.rotate(to: try await key.get(), inPlace: inPlace) }
+                return done(.object(["rotated": .bool(true)]))
+            } catch {
+                return .error(.internalServerError, "no key could be generated")
             }
-            return EventLoopFuture.andAllSucceed(made, on: loop).assumeIsolated()
-                .map { done(.object(["rotated": .bool(true)])) }
-                .flatMapErrorThrowing { _ in .error(.internalServerError, "no key could be generated") }.nonisolated()
         }
     }
 

@@ -56,14 +56,6 @@ final class DevResponder: HTTPResponder {
         return reply(to: request, rest, id)
     }
 
-    /// The reply as a future, so that another reply can be built from it.
-    func future(_ reply: HTTPReply) -> EventLoopFuture<HTTPResponse> {
-        switch reply {
-        case .now(let response): loop.makeSucceededFuture(response)
-        case .later(_, let start): start()
-        }
-    }
-
     /// Refuses requests meant for another host, and all but GET, HEAD and OPTIONS from another site's page. Neither
     /// should be able to sign anything, or to change what a test sees.
     private func refusal(of request: HTTPRequest) -> HTTPResponse? {

@@ -14,8 +14,11 @@ extension DevResponder {
         if faults.has(.down) { return .now(.error(.serviceUnavailable, "the fault 'down' is on")) }
         guard faults.delaySeconds > 0 else { return answer(request, path, id) }
         return .later { [self] in
-            loop.assumeIsolated().scheduleTask(in: .seconds(faults.delaySeconds)) { () }.futureResult
-                .assumeIsolated().flatMap { [self] in future(answer(request, path, id)) }.nonisolated()
+            try await Task.sleep(for: .seconds(faults.delaySeconds))
+            return switch answer(request, path, id) {
+            case .now(let response): response
+            case .later(_, let answer): try await answer()
+            }
         }
     }
 

@@ -18,10 +18,8 @@ extension DevResponder {
     }
 
     /// Calls the service.
-    private func asking(_ path: String, _ members: [String: JSONTree]) -> EventLoopFuture<VerdictPage.Answer> {
-        let body = JSONTree.object(members).json
-        return loop.makeFutureWithTask { [calls] in await calls.service(path, body) }
-            .map { VerdictPage.Answer($0, path) }
+    private func asking(_ path: String, _ members: [String: JSONTree]) async -> VerdictPage.Answer {
+        VerdictPage.Answer(await calls.service(path, JSONTree.object(members).json), path)
     }
 
     /// Has the service explain why it refused a token.
@@ -29,10 +27,9 @@ extension DevResponder {
     /// - Returns: `nil` if it did not refuse, or does not explain it.
     private func explaining(
         _ answer: VerdictPage.Answer, _ members: [String: JSONTree]
-    ) -> EventLoopFuture<VerdictPage.Cause?> {
-        guard !answer.isAccepted else { return loop.makeSucceededFuture(nil) }
-        let body = JSONTree.object(members).json
-        return loop.makeFutureWithTask { [calls] in await calls.explain(body) }.map { VerdictPage.Cause($0) }
+    ) async -> VerdictPage.Cause? {
+        if answer.isAccepted { return nil }
+        return VerdictPage.Cause(await calls.explain(JSONTree.object(members).json))
     }
 
     // MARK: Notifications
@@ -52,18 +49,16 @@ extension DevResponder {
             type, about: person(members["person"]), clientID: members.text("audience"),
             overriding: members.object("claims") ?? [:], id: randomName(),
             now: SystemClocks.unixSeconds() + provider.faults.clockOffset)
-        var answer: [String: JSONTree] = [made.member: .string(made.token)]
+        let answer: [String: JSONTree] = [made.member: .string(made.token)]
         guard let url = try members.text("to") else { return .now(.json(.object(answer))) }
         guard calls.deliversAnywhere || HostName(ofURL: url)?.isOfDevelopment == true else {
             throw DevRequestError("to must be a URL on this machine, or one whose host ends in .test")
         }
         return .later { [self] in
-            loop.makeFutureWithTask { [calls] in await calls.deliver(url, made.contentType, made.body) }
-                .assumeIsolated().map { [self] delivered in
-                    guard !isForm else { return page(VerdictPage.delivery(type, to: url, delivered)) }
-                    answer["delivered"] = delivered.map { .integer(Int64($0.status)) } ?? .null
-                    return .json(.object(answer))
-                }.nonisolated()
+            let delivered = await calls.deliver(url, made.contentType, made.body)
+            guard !isForm else { return page(VerdictPage.delivery(type, to: url, delivered)) }
+            let status: JSONTree = delivered.map { .integer(Int64($0.status)) } ?? .null
+            return .json(.object(answer.merging(["delivered": status]) { $1 }))
         }
     }
 
@@ -91,11 +86,9 @@ extension DevResponder {
         let path = members["token"] == nil ? "/v1/verify" : "/v1/access-tokens/verify"
         members["provider"] = .string(id)
         return .later { [self, members] in
-            asking(path, members).assumeIsolated().flatMap { [self] answer in
-                explaining(answer, members).assumeIsolated().map { [self] cause in
-                    page(VerdictPage.page(id, token: token, request: members, answer, cause))
-                }.nonisolated()
-            }.nonisolated()
+            let answer = await asking(path, members)
+            let cause = await explaining(answer, members)
+            return page(VerdictPage.page(id, token: token, request: members, answer, cause))
         }
     }
 
@@ -114,13 +107,12 @@ extension DevResponder {
             "provider": .string(id), "redirect_uri": .string(DevProviderServer.callback(of: id, at: origin)),
         ]
         return .later { [self] in
-            asking("/v1/sign-ins", members).assumeIsolated().map { [self] answer in
-                guard let signIn = answer.members["sign_in"]?.string,
-                    let url = answer.members["authorization_url"]?.string
-                else { return page(VerdictPage.page(id, token: nil, request: members, answer, nil)) }
-                let cookie = "\(Self.cookie)=\(signIn); Path=/\(id)/callback; HttpOnly; SameSite=Lax; Max-Age=600"
-                return .redirect(url, settingCookie: cookie)
-            }.nonisolated()
+            let answer = await asking("/v1/sign-ins", members)
+            guard let signIn = answer.members["sign_in"]?.string,
+                let url = answer.members["authorization_url"]?.string
+            else { return page(VerdictPage.page(id, token: nil, request: members, answer, nil)) }
+            let cookie = "\(Self.cookie)=\(signIn); Path=/\(id)/callback; HttpOnly; SameSite=Lax; Max-Age=600"
+            return .redirect(url, settingCookie: cookie)
         }
     }
 
@@ -136,10 +128,9 @@ extension DevResponder {
             "redirect_uri": .string(DevProviderServer.callback(of: id, at: origin)),
         ]
         return .later { [self] in
-            asking("/v1/sign-ins/finish", members).assumeIsolated().map { [self] answer in
-                let token = answer.members["grant"]?.object?["id_token"]?.string
-                return page(VerdictPage.page(id, token: token, request: members, answer, nil))
-            }.nonisolated()
+            let answer = await asking("/v1/sign-ins/finish", members)
+            let token = answer.members["grant"]?.object?["id_token"]?.string
+            return page(VerdictPage.page(id, token: token, request: members, answer, nil))
         }
     }
 }

@@ -191,25 +191,24 @@ final class AdminResponder: HTTPResponder {
     private func explain(_ request: ExplainRequest, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let deadline = SystemClocks.monotonic() + service.settings.keysTimeout
         let explain = try service.verifier.explanation(
-            of: request, service.forwardAuth, until: deadline, on: service.loop)
+            of: request, service.forwardAuth, until: deadline)
         return .later {
-            explain().assumeIsolated().map { explained in
-                switch explained.answer {
-                case .success(let answer):
-                    let text = self.service.json { answer.write(to: &$0) }
-                    return self.service.end(record, .ok, "application/json", text, provider: explained.provider)
-                case .failure(let problem): return self.service.end(record, problem, provider: explained.provider)
-                }
-            }.nonisolated()
+            let explained = await explain()
+            switch explained.answer {
+            case .success(let answer):
+                let text = self.service.json { answer.write(to: &$0) }
+                return self.service.end(record, .ok, "application/json", text, provider: explained.provider)
+            case .failure(let problem): return self.service.end(record, problem, provider: explained.provider)
+            }
         }
     }
 
-    /// Hops back to this loop with a value from another one, and creates the response.
+    /// Waits for a value from another loop, and creates the response.
     private func later<Value: Sendable>(
         _ future: @escaping @autoclosure () -> EventLoopFuture<Value>, _ record: RequestRecord,
         _ respond: @escaping (Value) -> HTTPResponse
     ) -> HTTPReply {
-        .later { future().hop(to: self.service.loop).assumeIsolated().map { respond($0) }.nonisolated() }
+        .later { respond(try await future().get()) }
     }
 }
 

@@ -4,6 +4,7 @@ private import JOSE
 private import Keys
 private import NIOHTTP1
 private import Replay
+private import SignIns
 internal import Verification
 
 /// Whether the service is ready, depending on its providers' keys.
@@ -55,9 +56,9 @@ extension ServiceLoop {
                 }
                 // An outage of the store does not affect verifications, so it is reported but does not affect
                 // readiness.
-                if let store {
+                if let claims {
                     json.name("store")
-                    json.object { $0.member("state", store.status.health.rawValue) }
+                    json.object { $0.member("state", claims.status.health.rawValue) }
                 }
             }
         }

@@ -16,14 +16,12 @@ final class ServiceLoop {
     private(set) var forwardAuth: ForwardAuth?
     /// The IDs of providers, indexed by number.
     private(set) var providerIDs: [String]
-    /// How many providers are configured now.
-    private(set) var providerCount: Int
     private(set) var readiness = Readiness()
     /// `nil` if sign-ins are disabled.
     let signIns: LoopSignIns?
     private let storeSetup: StoreSetup
     /// The store for single-use claims; `nil` until it is first needed.
-    private(set) var store: LoopStore?
+    private(set) var claims: ClaimStore?
     private(set) var features: ProviderFeatures
     var requestIDs = RequestIDs()
     var metrics = LoopMetrics()
@@ -57,7 +55,6 @@ final class ServiceLoop {
         telemetry = RequestTelemetry(settings.loggedRequests, to: sink, tracer, on: loop)
         self.boundTokens = boundTokens
         providerIDs = registry.ids
-        providerCount = registry.providers.count
         verifier = RequestVerifier(
             registry, on: loop, by: try IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity))
         forwardAuth = Self.forwardAuth(settings, verifier)
@@ -65,9 +62,9 @@ final class ServiceLoop {
         storeSetup = store
         do throws(OpenSSLError) {
             let needsStore = features.usesNoncesOnce || signInKeys != nil
-            let store: LoopStore? = if needsStore { try LoopStore(store, on: loop) } else { nil }
-            self.store = store
-            signIns = if let signInKeys, let store { try LoopSignIns(signInKeys, store) } else { nil }
+            let claims = needsStore ? try store.claims(on: loop, providerCount: registry.providers.count) : nil
+            self.claims = claims
+            signIns = if let signInKeys, let claims { try LoopSignIns(signInKeys, claims) } else { nil }
         } catch {
             throw .cryptographyUnavailable
         }
@@ -95,12 +92,14 @@ final class ServiceLoop {
         self.settings = settings
         load.queueTimeout = settings.queueTimeout
         providerIDs = registry.ids
-        providerCount = registry.providers.count
+        claims?.providerCount = registry.providers.count
         verifier = RequestVerifier(registry, on: loop, by: tokenVerifier)
         forwardAuth = Self.forwardAuth(settings, verifier)
         features = ProviderFeatures(registry.providers)
         // If memory runs out, there is no store, and the tokens of providers with single-use nonces are rejected.
-        if features.usesNoncesOnce, store == nil { store = try? LoopStore(storeSetup, on: loop) }
+        if features.usesNoncesOnce, claims == nil {
+            claims = try? storeSetup.claims(on: loop, providerCount: registry.providers.count)
+        }
         readiness.excuseNewcomers(verifier, wasReady: wasReady)
     }
 
@@ -120,6 +119,10 @@ final class ServiceLoop {
         }
     }
 
+    func count(_ claim: ClaimStore.Made) {
+        metrics.signIns.countClaim(claim.outcome, microseconds: claim.time.upperBound - claim.time.lowerBound)
+    }
+
     /// Logs a provider's first token that was refused because it is bound to a key.
     func note<Answer>(_ verdict: Verdict<Answer>) {
         guard case .refused(.rejected(.bindingRequired, _), let provider?) = verdict else { return }
@@ -130,7 +133,7 @@ final class ServiceLoop {
     func end() {
         telemetry.end()
         load.end()
-        store?.end()
+        claims?.end()
     }
 
     /// The JSON text that `write` produces. All of a loop's JSON goes through one writer, to reuse its buffer.

@@ -1,7 +1,9 @@
 package import HTTP
 package import IDToken
 package import NIOCore
+internal import OpenSSL
 package import Replay
+internal import SignIns
 package import Verification
 
 /// The settings of both listeners, without the providers.
@@ -64,8 +66,8 @@ package struct LoggedRequests: Sendable, Equatable {
     }
 }
 
-/// The settings of the store for single-use claims. Each event loop creates a ``LoopStore`` from them when it first
-/// needs one.
+/// The settings of the store for single-use claims. Each event loop creates its ``ClaimStore`` from them when it
+/// first needs one.
 package struct StoreSetup: Sendable {
     package var kind: Kind
     /// As many as the store in memory holds by default: 15 minutes of a flood of 111 a second.
@@ -77,4 +79,16 @@ package struct StoreSetup: Sendable {
     }
 
     package init(_ kind: Kind) { self.kind = kind }
+
+    /// One event loop's access to the store.
+    ///
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    func claims(on loop: any EventLoop, providerCount: Int) throws(OpenSSLError) -> ClaimStore {
+        let store: any ReplayStore =
+            switch kind {
+            case .memory(let memory): MemoryStore(memory)
+            case .valkey(let settings, let monitor): ValkeyStore(settings, on: loop, monitor)
+            }
+        return try ClaimStore(in: RefusalStore(store, refused, on: loop), on: loop, providerCount: providerCount)
+    }
 }

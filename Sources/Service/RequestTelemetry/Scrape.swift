@@ -2,6 +2,7 @@ internal import HTTP
 private import Keys
 internal import NIOCore
 internal import Replay
+private import SignIns
 private import Verification
 
 /// Collects the counters of all loops.
@@ -23,7 +24,7 @@ struct Scrape: Sendable {
     /// The metrics page, created on one of the loops.
     func page(on loop: any EventLoop) -> EventLoopFuture<[UInt8]> {
         let counted = EventLoopFuture.whenAllSucceed(
-            loops.onEach { (metrics: $0.metrics, store: $0.store?.status) }, on: loop)
+            loops.onEach { (metrics: $0.metrics, store: $0.claims?.status) }, on: loop)
         return counted.flatMap { parts in
             // Must be read after the loops' counters: a provider is registered before any loop counts its requests.
             let registry = served.registry
@@ -36,7 +37,7 @@ struct Scrape: Sendable {
     func verdicts(on loop: any EventLoop) -> EventLoopFuture<Verdicts> {
         let counted = EventLoopFuture.whenAllSucceed(
             loops.onEach {
-                (metrics: $0.metrics, store: $0.store?.status, answersGateways: $0.forwardAuth != nil)
+                (metrics: $0.metrics, store: $0.claims?.status, answersGateways: $0.forwardAuth != nil)
             }, on: loop)
         return counted.map { parts in
             let registry = served.registry

@@ -1,4 +1,5 @@
 internal import Replay
+internal import SignIns
 private import Verification
 
 /// One event loop's counters for sign-ins.
@@ -109,18 +110,14 @@ struct GrantMetrics: Sendable {
     /// Grants that were dropped because their request was refused afterwards.
     var dropped = Counter<LoopMetrics.VerdictLabel>()
 
-    enum Operation: String, Sendable {
-        case exchange, refresh, revoke
-    }
-
     struct Label: Equatable, Sendable {
         let provider: Int
-        let operation: Operation
+        let operation: GrantOperation
         let code: String
     }
 
     /// - Parameter code: `ok`, or the problem's.
-    mutating func count(_ provider: Int, _ operation: Operation, code: String) {
+    mutating func count(_ provider: Int, _ operation: GrantOperation, code: String) {
         all.count(Label(provider: provider, operation: operation, code: code))
     }
 

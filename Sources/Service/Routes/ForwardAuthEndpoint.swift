@@ -36,9 +36,10 @@ extension ServiceResponder {
                 return .later {
                     let milliseconds = self.service.settings.forwardAuth.keysTimeoutMilliseconds
                     let deadline = SystemClocks.monotonic() + Interval(milliseconds: milliseconds)
-                    return forwardAuth.verifier.waitForKeys(wait, until: deadline, on: self.service.loop) {
-                        forwardAuth.verify(token, by: rule, at: .now())
-                    }.assumeIsolated().map { answer($0, at: .now()) }.nonisolated()
+                    let verdict = await forwardAuth.verifier.verdict(after: wait, until: deadline) {
+                        forwardAuth.verify(token, by: rule, at: $0)
+                    }
+                    return answer(verdict, at: .now())
                 }
             }
         } catch {

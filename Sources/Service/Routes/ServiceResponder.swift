@@ -2,6 +2,7 @@ internal import HTTP
 internal import JOSE
 internal import NIOCore
 internal import NIOHTTP1
+internal import SignIns
 internal import Verification
 
 /// Serves the service listener on one event loop: endpoints for backends.
@@ -47,8 +48,8 @@ final class ServiceResponder: HTTPResponder {
             case .verify: return try verify(body(of: request, &record), record)
             case .batch: return try verifyBatch(body(of: request, &record), record)
             case .signIns: return try beginSignIn(body(of: request, &record), record)
-            case .refreshGrant: return try refreshGrant(body(of: request, &record), record)
-            case .revokeGrant: return try revokeGrant(body(of: request, &record), record)
+            case .refreshGrant: return refreshGrant(try body(of: request, &record), record)
+            case .revokeGrant: return revokeGrant(try body(of: request, &record), record)
             case .finishSignIn: return try finishSignIn(body(of: request, &record), record)
             case .notifications: return try verifyNotification(body(of: request, &record), record)
             case .accessTokens: return try verifyAccessToken(body(of: request, &record), record)
@@ -94,22 +95,41 @@ final class ServiceResponder: HTTPResponder {
                 return .now(answer(verdict, record))
             }
             // Claims only after the wait has been admitted: a request that is shed must not use up a nonce.
-            return .later { self.claimed(verdict, nonce).map { self.answer($0, record) }.nonisolated() }
+            return .later { await self.answer(verdict, claiming: nonce, record) }
         case .pending(let wait):
             return .later {
-                verifier.waitForKeys(wait, until: self.keysDeadline(), on: self.service.loop) {
-                    verifier.verify(request, at: .now())
-                }.assumeIsolated()
-                    .flatMap { self.claimed($0, verifier.singleUseNonce(of: request, $0)).nonisolated() }
-                    .map { self.answer($0, record) }.nonisolated()
+                let verdict = await verifier.verdict(after: wait, until: self.keysDeadline()) {
+                    verifier.verify(request, at: $0)
+                }
+                guard let nonce = verifier.singleUseNonce(of: request, verdict) else {
+                    return self.answer(verdict, record)
+                }
+                return await self.answer(verdict, claiming: nonce, record)
             }
         }
     }
 
-    private func answer(_ claimed: ClaimedVerdict, _ record: RequestRecord) -> HTTPResponse {
-        var record = record
-        record.claim = claimed.claim
-        return answer(claimed.verdict, record)
+    /// Claims the nonce of a verified token as the last check, so that a rejected token uses none up.
+    private func answer(
+        _ verdict: Verdict<VerifyAnswer>, claiming nonce: SingleUseNonce, _ record: RequestRecord
+    ) async -> HTTPResponse {
+        do throws(Problem) {
+            let claim = await (try attempt(nonce)).made()
+            service.count(claim)
+            var record = record
+            record.claim = claim.time
+            return answer(verdict.unless(nonce.problem(claim.outcome)), record)
+        } catch {
+            return answer(verdict.unless(error), record)
+        }
+    }
+
+    /// The claim of a nonce, which is not made yet.
+    ///
+    /// - Throws: ``Problem/storeUnavailable(isSpent:)``, and ``Problem/rejected(_:of:)`` if OpenSSL fails.
+    func attempt(_ nonce: SingleUseNonce) throws(Problem) -> ClaimStore.Attempt {
+        guard let claims = service.claims else { throw .storeUnavailable(isSpent: false) }
+        return claims.attempt(try nonce.claim(claims.digests))
     }
 
     private func answer(_ verdict: Verdict<VerifyAnswer>, _ record: RequestRecord) -> HTTPResponse {

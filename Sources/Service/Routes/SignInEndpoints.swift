@@ -20,7 +20,7 @@ extension ServiceResponder {
         let begun = try BegunSignIn(
             request, under: provider.policy, provider.grants?.rules, authorizationEndpoint(number, provider),
             now: VerificationTime.now().wall,
-            sealedBy: signIns.sealer, signIns.store.digests)
+            sealedBy: signIns.sealer, signIns.claims.digests)
         service.metrics.signIns.countBegun(provider: number)
         let text = service.json { begun.write(to: &$0) }
         return .now(service.end(record, .created, "application/json", text, provider: number))
@@ -38,119 +38,107 @@ extension ServiceResponder {
     func finishSignIn(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let signIns = try signIns()
         let now = VerificationTime.now()
-        // Keep one verifier from the check to the verification, even if settings are reloaded in between.
-        let verifier = service.verifier
-        let time = SharedTime(from: now.monotonic)
-        var found: (number: Int, provider: Provider)?
-        do throws(Problem) {
-            let request = try FinishRequest(body)
-            let opened = try request.open(by: signIns.sealer, now: now.wall)
-            found = verifier.provider(opened.content.provider)
-            guard let (number, provider) = found else { throw .signInInvalid }
-            let plan = try FinishPlan(opened, request, under: finishRules(number, provider, verifier))
-            func call() throws(Problem) -> GrantCall {
-                try GrantCall(.exchange, number, provider, record, verifier, within: time)
-            }
-            switch plan {
-            case .token(let finishing):
-                return verified(finishing.verification, at: now, within: time, by: verifier) {
-                    self.claim(finishing, $0, signIns, record)
-                }
-            case .code(let code):
-                let call = try call()
-                return .later { self.exchange(code, signIns, call) }
-            case .tokenThenCode(let finishing):
-                let call = try call()
-                return verified(finishing.verification, at: now, within: time, by: verifier) { verdict in
-                    self.count(verdict)
-                    switch verdict {
-                    case .refused(let problem, let provider): return .now(self.refuse(problem, provider, record))
-                    case .verified(let answer, _):
-                        // Only after the connection has admitted the request, so that a request that is shed has
-                        // claimed nothing.
-                        return .later { self.exchange(finishing.verified(answer), signIns, call) }
-                    }
-                }
-            }
-        } catch {
-            return .now(refuse(error, found?.number, record))
+        let operation = operation(at: now.monotonic)
+        return reply(to: record, operation) { () throws(FinishFailure) in
+            try operation.finish(body, by: signIns, at: now)
+        } by: { finished, record in
+            self.service.end(
+                record, .ok, "application/json", self.service.json { finished.write(to: &$0) },
+                provider: operation.provider)
         }
-    }
-
-    private func finishRules(_ number: Int, _ provider: Provider, _ verifier: RequestVerifier) -> FinishRules {
-        let discovered = verifier.discoveredEndpoints(ofProvider: number)
-        return FinishRules(
-            policy: provider.policy, grants: provider.grants?.rules,
-            sendsResponseIssuer: provider.grants?.sendsResponseIssuer(discovered))
-    }
-
-    /// Verifies the ID Token that finishes a sign-in, waiting for keys, and goes on with the verdict.
-    private func verified(
-        _ request: VerifyRequest, at now: VerificationTime, within time: SharedTime, by verifier: RequestVerifier,
-        then finish: @escaping (Verdict<VerifyAnswer>) -> HTTPReply
-    ) -> HTTPReply {
-        switch verifier.verify(request, at: now) {
-        case .decided(let verdict): return finish(verdict)
-        case .pending(let wait):
-            return .later {
-                let loop = self.service.loop
-                return verifier.waitForKeys(wait, until: self.keysDeadline(time), on: loop) {
-                    verifier.verify(request, at: .now())
-                }.assumeIsolated().flatMap { verdict in
-                    switch finish(verdict) {
-                    case .now(let response): loop.makeSucceededFuture(response)
-                    case .later(_, let begin): begin()
-                    }
-                }.nonisolated()
-            }
-        }
-    }
-
-    /// Claims the sign-in once its token has been verified, and responds. A remote store is called only after the
-    /// connection has admitted the request: if it is shed as overload, the client may send the same finish again.
-    private func claim(
-        _ finishing: FinishingSignIn, _ verdict: Verdict<VerifyAnswer>, _ signIns: LoopSignIns, _ record: RequestRecord
-    ) -> HTTPReply {
-        count(verdict)
-        let (answer, provider): (VerifyAnswer, Int)
-        switch verdict {
-        case .refused(let problem, let provider): return .now(refuse(problem, provider, record))
-        case .verified(let verifiedAnswer, let number): (answer, provider) = (verifiedAnswer, number)
-        }
-        let verified = finishing.verified(answer)
-        let reply: CountedClaim
-        do throws(Problem) {
-            let claim = try verified.claim(signIns.store.digests)
-            reply = service.claim(claim, in: signIns.store)
-        } catch {
-            return .now(refuse(error, provider, record))
-        }
-        func response(to claim: CountedClaim.Result) -> HTTPResponse {
-            var record = record
-            record.claim = claim.time
-            do throws(Problem) {
-                let finished = try verified.finished(claim.outcome)
-                service.metrics.signIns.countFinished(provider: provider, code: "ok")
-                return service.end(
-                    record, .ok, "application/json", service.json { finished.write(to: &$0) }, provider: provider)
-            } catch {
-                return refuse(error, provider, record)
-            }
-        }
-        switch reply {
-        case .now(let claim): return .now(response(to: claim))
-        case .later(let begin): return .later { begin().assumeIsolated().map(response).nonisolated() }
-        }
-    }
-
-    private func refuse(_ problem: Problem, _ provider: Int?, _ record: RequestRecord) -> HTTPResponse {
-        service.metrics.signIns.countFinished(provider: provider, code: problem.code)
-        return service.end(record, problem, provider: provider)
     }
 
     /// - Throws: ``Problem/featureOff(_:)`` if sign-ins are disabled.
     private func signIns() throws(Problem) -> LoopSignIns {
         guard let signIns = service.signIns else { throw .featureOff(.signIns) }
         return signIns
+    }
+}
+
+/// `POST /v1/grants/refresh` and `POST /v1/grants/revoke`.
+extension ServiceResponder {
+    func refreshGrant(_ body: JSONObject, _ record: RequestRecord) -> HTTPReply {
+        let operation = operation(at: SystemClocks.monotonic())
+        return reply(to: record, operation) { () throws(FinishFailure) in
+            try operation.refresh(body)
+        } by: { answer, record in
+            let text = self.service.json { answer.write(to: &$0, requestID: record.id) }
+            return self.service.end(record, .ok, "application/json", text, provider: operation.provider)
+        }
+    }
+
+    func revokeGrant(_ body: JSONObject, _ record: RequestRecord) -> HTTPReply {
+        let operation = operation(at: SystemClocks.monotonic())
+        return reply(to: record, operation) { () throws(FinishFailure) in
+            try operation.revoke(body)
+        } by: { _, record in
+            self.service.end(record, .noContent, "application/json", provider: operation.provider)
+        }
+    }
+}
+
+/// Responses to operations of `SignIns`.
+extension ServiceResponder {
+    private func operation(at now: MonotonicTime) -> Operation {
+        let settings = service.settings
+        return Operation(
+            by: service.verifier, at: now, keysTimeout: settings.keysTimeout, callTimeout: settings.providerTimeout)
+    }
+
+    /// Responds once an operation has ended.
+    private func reply<Answer>(
+        to record: RequestRecord, _ operation: Operation,
+        beginning begin: () throws(FinishFailure) -> Reply<Answer, FinishFailure>,
+        by respond: @escaping (Answer, RequestRecord) -> HTTPResponse
+    ) -> HTTPReply {
+        do throws(FinishFailure) {
+            switch try begin() {
+            case .now(let answer): return .now(respond(answer, record.counting(operation, nil, in: service)))
+            case .later(let wait):
+                return .later {
+                    do throws(FinishFailure) {
+                        let answer = try await wait()
+                        return respond(answer, record.counting(operation, nil, in: self.service))
+                    } catch {
+                        return self.end(record, operation, error)
+                    }
+                }
+            }
+        } catch {
+            return .now(end(record, operation, error))
+        }
+    }
+
+    private func end(_ record: RequestRecord, _ operation: Operation, _ failure: FinishFailure) -> HTTPResponse {
+        service.end(
+            record.counting(operation, failure, in: service), failure.problem, provider: operation.provider,
+            spent: failure.isSpent)
+    }
+}
+
+extension RequestRecord {
+    /// Counts an operation that has ended.
+    ///
+    /// - Returns: the record with what the operation did.
+    fileprivate func counting(
+        _ operation: Operation, _ failure: FinishFailure?, in service: ServiceLoop
+    ) -> RequestRecord {
+        var record = self
+        record.calls = operation.calls
+        for verdict in operation.verdicts {
+            service.metrics.countVerification(provider: verdict.provider, code: verdict.code)
+        }
+        if let claim = operation.claim {
+            record.claim = claim.time
+            service.count(claim)
+        }
+        operation.release?.assumeIsolated().whenSuccess { service.metrics.signIns.countRelease($0) }
+        let code = failure?.problem.code ?? "ok"
+        if let grant = operation.grant, let number = operation.provider {
+            service.metrics.grants.count(number, grant, code: code)
+            if failure?.dropsGrant == true { service.metrics.grants.countDropped(number, code: code) }
+        }
+        if route == .finishSignIn { service.metrics.signIns.countFinished(provider: operation.provider, code: code) }
+        return record
     }
 }

@@ -23,8 +23,8 @@ extension ServiceResponder {
         case .decided(let verdict): return .now(response(to: verdict))
         case .pending(let wait):
             return .later {
-                verifier.waitForKeys(wait, until: self.keysDeadline(), on: self.service.loop) { verify(.now()) }
-                    .assumeIsolated().map(response).nonisolated()
+                response(
+                    to: await verifier.verdict(after: wait, until: self.keysDeadline(), verifyingAgain: verify))
             }
         }
     }

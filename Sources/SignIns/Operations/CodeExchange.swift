@@ -1,86 +1,43 @@
 private import Bytes
-package import IDToken
+internal import IDToken
 private import JOSE
-package import OAuth
-package import OpenSSL
-package import Replay
-package import Verification
+private import Keys
+private import NIOCore
+internal import OAuth
+private import Replay
+internal import Verification
 
-/// A sign-in whose code may be exchanged after the sign-in has been claimed.
+/// A code that may be exchanged after its sign-in has been claimed.
 package struct PendingExchange {
-    let signIn: OpenedSignIn
-    let request: GrantRequest
+    private let request: GrantRequest
     let code: String
     let clientName: ClientName?
     let includesClaims: Bool
-    /// The answer for the request's ID Token; `nil` if it had none.
-    var first: VerifyAnswer?
     /// The canonical issuer that the response named; `nil` if it named none.
     var responseIssuer: String?
 
-    init(
-        signIn: OpenedSignIn, request: GrantRequest, code: String, clientName: ClientName?, includesClaims: Bool
-    ) {
-        self.signIn = signIn
+    init(request: GrantRequest, code: String, clientName: ClientName?, includesClaims: Bool) {
         self.request = request
         self.code = code
         self.clientName = clientName
         self.includesClaims = includesClaims
     }
 
-    /// The claim that the first finish makes.
+    /// The request that redeems the code, which can be sent only once.
+    fileprivate func request(for signIn: ClaimedSignIn) -> GrantRequest { request }
+
+    /// The request to verify the grant's ID Token. `nil` if it has none.
     ///
-    /// - Throws: ``Problem/rejected(_:)`` if OpenSSL fails.
-    package func claim(_ digests: borrowing DigestContext) throws(Problem) -> Claim {
-        try signIn.claim(digests)
-    }
-
-    /// - Parameter outcome: the outcome of its ``claim(_:)``.
-    /// - Throws: ``Problem/signInReplayed``, ``Problem/storeUnavailable(isSpent:)``.
-    package func claimed(_ outcome: ClaimOutcome) throws(Problem) -> ClaimedExchange {
-        try outcome.requireClaimed()
-        return ClaimedExchange(pending: self)
-    }
-}
-
-/// A sign-in that only this request may finish. Sending a code requires one.
-package struct ClaimedExchange {
-    let pending: PendingExchange
-
-    package var clientID: String { pending.signIn.content.audience }
-    package var request: GrantRequest { pending.request }
-
-    /// The failure if nothing was sent.
-    ///
-    /// - Parameter isReleased: whether the claim is known to be released.
-    package func notSent(_ failure: CallFailure, isReleased: Bool) -> FinishFailure {
-        FinishFailure(Problem(failure), isSpent: !isReleased)
-    }
-
-    /// - Throws: a failure if neither the grant nor the request has an ID Token.
-    package func exchanged(_ grant: Grant) throws(FinishFailure) -> ExchangedSignIn {
-        if grant.idToken == nil, pending.first == nil {
-            throw FinishFailure(.providerAnswerInvalid(.member(.idToken)), isSpent: true, dropsGrant: true)
-        }
-        return ExchangedSignIn(pending: pending, grant: grant)
-    }
-}
-
-/// A grant whose ID Token is not verified yet.
-package struct ExchangedSignIn {
-    let pending: PendingExchange
-    let grant: Grant
-
-    /// The request to verify the grant's ID Token. `nil` if it has none; the ID Token in the finish request must then
-    /// have been verified.
-    package var verification: VerifyRequest? {
+    /// - Parameter first: the answer for the request's ID Token; `nil` if it had none.
+    fileprivate func verification(
+        of grant: Grant, _ content: SignIn, after first: VerifyAnswer?
+    ) -> VerifyRequest? {
         guard let idToken = grant.idToken else { return nil }
-        let content = pending.signIn.content
-        var parameters = content.parameters(clientName: pending.clientName)
+        var parameters = content.parameters(clientName: clientName)
         parameters.accessToken = grant.accessTokenText
         parameters.isAccessTokenHashOptional = true
-        parameters.code = pending.code
-        if let first = pending.first {
+        parameters.code = code
+        if let first {
             // The nonce was checked in the first token. Comparing the subject prevents the injection of another user's
             // code.
             parameters.nonceUse = .compareIfPresent
@@ -89,67 +46,89 @@ package struct ExchangedSignIn {
         }
         return VerifyRequest(
             ofSignIn: idToken[...], provider: content.provider, parameters: parameters,
-            includesClaims: pending.includesClaims)
-    }
-
-    /// - Parameter verdict: the verdict on ``verification``.
-    /// - Throws: a failure if the ID Token is refused, or from another issuer than the response named. The grant is
-    ///   then dropped.
-    package func verified(_ verdict: Verdict<VerifyAnswer>?) throws(FinishFailure) -> VerifiedExchange {
-        var answer = pending.first
-        switch verdict {
-        case .refused(let problem, _)?: throw FinishFailure(problem, isSpent: true, dropsGrant: true)
-        case .verified(let exchanged, _)?:
-            if let named = pending.responseIssuer, !named.isExactly(exchanged.identity.issuer) {
-                throw FinishFailure(.responseIssuerMismatch(.notTheTokens), isSpent: true, dropsGrant: true)
-            }
-            // Some claims, such as Apple's `real_user_status`, are only in the first token.
-            answer = answer ?? exchanged
-        case nil: break
-        }
-        guard let answer else {
-            throw FinishFailure(.providerAnswerInvalid(.member(.idToken)), isSpent: true, dropsGrant: true)
-        }
-        return VerifiedExchange(answer: answer, context: pending.signIn.content.context, grant: grant)
+            includesClaims: includesClaims)
     }
 }
 
-/// A sign-in whose exchanged ID Token is verified. The UserInfo endpoint may complete the identity.
-package struct VerifiedExchange {
-    private let answer: VerifyAnswer
-    private let context: String?
-    private let grant: Grant
-
-    fileprivate init(answer: VerifyAnswer, context: String?, grant: Grant) {
-        self.answer = answer
-        self.context = context
-        self.grant = grant
-    }
-
-    package var userInfoRequest: UserInfoRequest { UserInfoRequest(grant.accessToken) }
-    /// The user whom the ID Token names.
-    package var subject: String { answer.identity.subject }
-
-    package var finished: FinishedSignIn {
-        FinishedSignIn(answer: answer, identity: answer.identity, context: context, grant: grant)
-    }
-
-    /// - Parameter userInfo: the claims of ``subject``, or why there are none.
-    /// - Throws: a failure if there are none, or if a claim is malformed. The grant is then dropped.
-    package func finished(
-        _ userInfo: Result<[UInt8], CallFailure>, under policy: ProviderPolicy
-    ) throws(FinishFailure) -> FinishedSignIn {
-        func failure(_ problem: Problem) -> FinishFailure { FinishFailure(problem, isSpent: true, dropsGrant: true) }
-        switch userInfo {
-        case .failure(let reason): throw failure(Problem(reason))
-        case .success(let text):
-            guard let claims = try? JSONObject(text) else { throw failure(.providerAnswerInvalid(.notJSON)) }
-            do throws(Rejection) {
-                let identity = try answer.identity.completed(byUserInfo: claims, policy)
-                return FinishedSignIn(answer: answer, identity: identity, context: context, grant: grant)
-            } catch {
-                throw failure(.providerAnswerInvalid(error.claim.map { .claim($0.string) } ?? .notJSON))
+extension Operation {
+    /// Claims a sign-in, exchanges its code once, verifies the returned ID Token, and completes the identity from the
+    /// UserInfo endpoint if the settings say so.
+    ///
+    /// - Parameter first: the answer for the request's ID Token; `nil` if it had none.
+    func exchange(
+        _ code: PendingExchange, of signIn: OpenedSignIn, _ first: VerifyAnswer?, _ calls: GrantCalls,
+        _ claims: ClaimStore
+    ) async throws(FinishFailure) -> FinishedSignIn {
+        grant = .exchange
+        let clientID = signIn.content.audience
+        let (address, userInfo, slot, claimed): (FetchURL, FetchURL?, CallSlot, ClaimedSignIn)
+        do throws(Problem) {
+            try await requireUsableKeys()
+            (address, userInfo) = (try calls.tokenEndpoint(), try calls.userInfoEndpoint())
+            // Reserved before the claim, so that a hanging provider uses up no sign-ins.
+            slot = try calls.slot()
+            let claim = try signIn.claim(claims.digests)
+            claimed = try self.claimed(signIn, by: claim, await claims.attempt(claim).made())
+        } catch {
+            throw .before(error)
+        }
+        let grant: Grant
+        switch await calls.exchange(code.request(for: claimed), by: clientID, at: address, slot) {
+        case .success(let granted): grant = granted
+        case .failure(let failure): throw await self.failure(failure, of: claimed.claim, claims)
+        }
+        do throws(Problem) {
+            var answer = first
+            if let verification = code.verification(of: grant, claimed.content, after: first) {
+                let exchanged = try await verify(verification)
+                if let named = code.responseIssuer, !named.isExactly(exchanged.identity.issuer) {
+                    throw .responseIssuerMismatch(.notTheTokens)
+                }
+                // Some claims, such as Apple's `real_user_status`, are only in the first token.
+                answer = first ?? exchanged
             }
+            guard let answer else { throw .providerAnswerInvalid(.member(.idToken)) }
+            var identity = answer.identity
+            if let userInfo {
+                let claims = await calls.userInfo(grant, of: identity.subject, by: clientID, at: userInfo, slot)
+                identity = try complete(identity, with: claims, under: calls.policy)
+            }
+            return FinishedSignIn(claimed, answer, identity, grant)
+        } catch {
+            throw .afterGrant(error)
+        }
+    }
+
+    /// The failure of an exchange. Releases the claim if nothing was sent, or nothing will be issued for the code.
+    private func failure(_ failure: CallFailure, of claim: Claim, _ claims: ClaimStore) async -> FinishFailure {
+        switch failure {
+        case .notSent:
+            let release = claims.release(claim, after: .none)
+            note(release: release)
+            return FinishFailure(Problem(failure), isSpent: (try? await release.get()) != true)
+        case .grantInvalid(_, isIssued: false):
+            // The answer is the same whether or not this is confirmed, so it does not wait.
+            note(release: claims.release(claim, after: .refused))
+        case .grantInvalid, .unavailable, .clientRejected, .refused, .answerInvalid: break
+        }
+        return .ofCode(failure)
+    }
+
+    /// - Parameter claims: of the same user, or why there are none.
+    /// - Throws: the problem if there are none, or if a claim is malformed.
+    private func complete(
+        _ identity: Identity, with claims: Result<[UInt8], CallFailure>, under policy: ProviderPolicy
+    ) throws(Problem) -> Identity {
+        let text: [UInt8]
+        switch claims {
+        case .failure(let failure): throw Problem(failure)
+        case .success(let claims): text = claims
+        }
+        guard let claims = try? JSONObject(text) else { throw .providerAnswerInvalid(.notJSON) }
+        do throws(Rejection) {
+            return try identity.completed(byUserInfo: claims, policy)
+        } catch {
+            throw .providerAnswerInvalid(error.claim.map { .claim($0.string) } ?? .notJSON)
         }
     }
 }

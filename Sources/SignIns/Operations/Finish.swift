@@ -1,4 +1,5 @@
 private import Bytes
+package import HTTP
 package import IDToken
 package import JOSE
 package import OAuth
@@ -73,14 +74,86 @@ package struct FinishRequest {
     }
 }
 
+extension Operation {
+    /// Finishes a sign-in: at once, unless that needs newer keys, a store elsewhere, or a call to the provider.
+    ///
+    /// - Parameter now: when the operation began.
+    package func finish(
+        _ body: JSONObject, by signIns: LoopSignIns, at now: VerificationTime
+    ) throws(FinishFailure) -> Reply<FinishedSignIn, FinishFailure> {
+        do throws(Problem) {
+            let request = try FinishRequest(body)
+            let signIn = try request.open(by: signIns.sealer, now: now.wall)
+            guard let provider = find(signIn.content.provider) else { throw .signInInvalid }
+            let rules = FinishRules(
+                policy: provider.policy, grants: provider.grants?.rules,
+                sendsResponseIssuer: provider.grants?.sendsResponseIssuer(discovered))
+            switch try FinishPlan(signIn, request, under: rules) {
+            case .token(let token):
+                switch verifier.verify(token, at: now) {
+                case .decided(let verdict): return try claim(signIn, try accept(verdict), signIns.claims)
+                case .pending(let wait):
+                    return .later { () async throws(FinishFailure) in
+                        let reply: Reply<FinishedSignIn, FinishFailure>
+                        do throws(Problem) {
+                            reply = try self.claim(signIn, try await self.verify(token, after: wait), signIns.claims)
+                        } catch {
+                            throw .before(error)
+                        }
+                        return try await reply.value()
+                    }
+                }
+            case .code(let code):
+                let calls = try GrantCalls(of: self, to: provider)
+                return .later { () async throws(FinishFailure) in
+                    try await self.exchange(code, of: signIn, nil, calls, signIns.claims)
+                }
+            case .tokenThenCode(let token, let code):
+                let calls = try GrantCalls(of: self, to: provider)
+                let outcome = verifier.verify(token, at: now)
+                let decided: VerifyAnswer? =
+                    if case .decided(let verdict) = outcome { try accept(verdict) } else { nil }
+                return .later { () async throws(FinishFailure) in
+                    var first = decided
+                    if case .pending(let wait) = outcome {
+                        do throws(Problem) {
+                            first = try await self.verify(token, after: wait)
+                        } catch {
+                            throw .before(error)
+                        }
+                    }
+                    return try await self.exchange(code, of: signIn, first, calls, signIns.claims)
+                }
+            }
+        } catch {
+            throw .before(error)
+        }
+    }
+
+    /// Claims a sign-in whose ID Token has been verified, which finishes it.
+    private func claim(
+        _ signIn: OpenedSignIn, _ answer: VerifyAnswer, _ claims: ClaimStore
+    ) throws(Problem) -> Reply<FinishedSignIn, FinishFailure> {
+        let claim = try signIn.claim(claims.digests)
+        func finished(_ made: ClaimStore.Made) throws(Problem) -> FinishedSignIn {
+            FinishedSignIn(try claimed(signIn, by: claim, made), answer, answer.identity, nil)
+        }
+        let attempt = claims.attempt(claim)
+        if case .now(let made) = attempt { return .now(try finished(made)) }
+        return .later { () async throws(FinishFailure) in
+            do throws(Problem) { return try finished(await attempt.made()) } catch { throw .before(error) }
+        }
+    }
+}
+
 /// How an opened sign-in is finished, depending on its kind and on the request.
 package enum FinishPlan {
     /// By an ID Token alone, or with a code that is only compared with the token's `c_hash`.
-    case token(FinishingSignIn)
+    case token(VerifyRequest)
     /// By a code alone, which is exchanged.
     case code(PendingExchange)
     /// By an ID Token, after which the code that came with it is exchanged.
-    case tokenThenCode(TokenThenCode)
+    case tokenThenCode(VerifyRequest, PendingExchange)
 }
 
 /// The settings of a sign-in's provider at its finish. They may have changed since the sign-in began.
@@ -116,7 +189,7 @@ extension FinishPlan {
                 browser.issuer.isExactly(rules.policy.issuer),
                 browser.isBound(under: rules.policy) || grants.allowsUnboundCodes
             else { throw .signInInvalid }
-            self = .code(try Self.browser(signIn, browser, request, rules))
+            self = .code(try Self.browser(browser, context: signIn.content.context, request, rules))
         }
     }
 
@@ -142,7 +215,6 @@ extension FinishPlan {
                     "code must have 1 to \(AuthorizationCode.maximumLength) printable ASCII characters.")
             }
             code = PendingExchange(
-                signIn: signIn,
                 // The nonce ties a native code to its sign-in, because the app's SDK does not use our PKCE verifier.
                 request: .code(secret, redirectURI: request.redirectURI, verifier: nil), code: text,
                 clientName: request.clientName, includesClaims: request.includesClaims)
@@ -157,12 +229,12 @@ extension FinishPlan {
         let verification = VerifyRequest(
             ofSignIn: idToken, provider: signIn.content.provider, parameters: parameters,
             includesClaims: request.includesClaims)
-        guard let code else { return .token(FinishingSignIn(signIn: signIn, verification: verification)) }
-        return .tokenThenCode(TokenThenCode(verification: verification, code: code))
+        if let code { return .tokenThenCode(verification, code) }
+        return .token(verification)
     }
 
     private static func browser(
-        _ signIn: OpenedSignIn, _ browser: BrowserSignIn, _ request: FinishRequest, _ rules: FinishRules
+        _ browser: BrowserSignIn, context: String?, _ request: FinishRequest, _ rules: FinishRules
     ) throws(Problem) -> PendingExchange {
         guard request.idToken == nil, request.code == nil, request.accessToken == nil, request.clientName == nil,
             let response = request.response
@@ -171,10 +243,9 @@ extension FinishPlan {
                 "This sign-in began with redirect_uri; send response, and omit id_token, code, access_token and user.")
         }
         let checked = try response.check(
-            against: browser, context: signIn.content.context, receivedAt: request.redirectURI,
+            against: browser, context: context, receivedAt: request.redirectURI,
             requiresIssuer: browser.requiresResponseIssuer ? true : rules.sendsResponseIssuer, rules.policy)
         var exchange = PendingExchange(
-            signIn: signIn,
             request: .code(checked.code, redirectURI: browser.redirectURI, verifier: browser.verifier),
             code: checked.codeText, clientName: checked.name, includesClaims: request.includesClaims)
         exchange.responseIssuer = checked.issuer

@@ -1,8 +1,8 @@
 internal import IDToken
 package import JOSE
-package import OAuth
-package import OpenSSL
-package import Replay
+internal import OAuth
+internal import OpenSSL
+internal import Replay
 package import Verification
 
 extension SignIn {
@@ -19,28 +19,6 @@ extension SignIn {
     }
 }
 
-/// An opened sign-in and the ID Token that should finish it, which is not verified yet.
-package struct FinishingSignIn {
-    let signIn: OpenedSignIn
-    package let verification: VerifyRequest
-
-    /// - Parameter answer: the answer to ``verification``.
-    package func verified(_ answer: VerifyAnswer) -> VerifiedSignIn { VerifiedSignIn(signIn: signIn, answer: answer) }
-}
-
-/// An ID Token that must be verified before its code may be exchanged.
-package struct TokenThenCode {
-    package let verification: VerifyRequest
-    let code: PendingExchange
-
-    /// - Parameter answer: the answer to ``verification``.
-    package func verified(_ answer: VerifyAnswer) -> PendingExchange {
-        var code = code
-        code.first = answer
-        return code
-    }
-}
-
 extension OpenedSignIn {
     func claim(_ digests: borrowing DigestContext) throws(Problem) -> Claim {
         do throws(OpenSSLError) {
@@ -53,35 +31,26 @@ extension OpenedSignIn {
     }
 }
 
-extension ClaimOutcome {
-    /// - Throws: ``Problem/signInReplayed``, ``Problem/storeUnavailable(isSpent:)``.
-    func requireClaimed() throws(Problem) {
-        switch self {
-        case .claimed: break
-        case .alreadyClaimed: throw .signInReplayed
-        case .unavailable(let mayBeClaimed): throw .storeUnavailable(isSpent: mayBeClaimed)
-        }
+/// A sign-in that only this request finishes. A code is sent only for one of these.
+struct ClaimedSignIn {
+    let content: SignIn
+    let claim: Claim
+
+    fileprivate init(_ signIn: OpenedSignIn, _ claim: Claim) {
+        content = signIn.content
+        self.claim = claim
     }
 }
 
-/// A sign-in whose ID Token has been verified, but which may have been finished before.
-package struct VerifiedSignIn {
-    fileprivate let signIn: OpenedSignIn
-    fileprivate let answer: VerifyAnswer
-
-    /// The claim that the first finish makes.
-    ///
-    /// - Throws: ``Problem/rejected(_:)`` if OpenSSL fails.
-    package func claim(_ digests: borrowing DigestContext) throws(Problem) -> Claim {
-        try signIn.claim(digests)
-    }
-
-    /// - Parameter outcome: the outcome of its ``claim(_:)``.
+extension Operation {
     /// - Throws: ``Problem/signInReplayed``, ``Problem/storeUnavailable(isSpent:)``.
-    package func finished(_ outcome: ClaimOutcome) throws(Problem) -> FinishedSignIn {
-        try outcome.requireClaimed()
-        return FinishedSignIn(
-            answer: answer, identity: answer.identity, context: signIn.content.context, grant: nil)
+    func claimed(_ signIn: OpenedSignIn, by claim: Claim, _ made: ClaimStore.Made) throws(Problem) -> ClaimedSignIn {
+        self.claim = made
+        switch made.outcome {
+        case .claimed: return ClaimedSignIn(signIn, claim)
+        case .alreadyClaimed: throw .signInReplayed
+        case .unavailable(let mayBeClaimed): throw .storeUnavailable(isSpent: mayBeClaimed)
+        }
     }
 }
 
@@ -92,6 +61,13 @@ package struct FinishedSignIn {
     let context: String?
     /// `nil` if no code was exchanged.
     let grant: Grant?
+
+    init(_ signIn: ClaimedSignIn, _ answer: VerifyAnswer, _ identity: Identity, _ grant: Grant?) {
+        self.answer = answer
+        self.identity = identity
+        context = signIn.content.context
+        self.grant = grant
+    }
 
     /// Writes the answer as a JSON object, every member present.
     package func write(to json: inout JSONWriter) {
@@ -116,25 +92,31 @@ package struct FinishFailure: Error, Sendable {
     /// Whether the sign-in, code or token is used up, or may be.
     package let isSpent: Bool
     /// Whether the provider returned a grant, which is dropped.
-    package var dropsGrant = false
+    package private(set) var dropsGrant = false
 
-    package init(_ problem: Problem, isSpent: Bool, dropsGrant: Bool = false) {
+    init(_ problem: Problem, isSpent: Bool) {
         self.problem = problem
         self.isSpent = isSpent
-        self.dropsGrant = dropsGrant
     }
 
     /// The failure of a request before anything was sent to the provider.
-    package static func before(_ problem: Problem) -> FinishFailure {
+    static func before(_ problem: Problem) -> FinishFailure {
         FinishFailure(problem, isSpent: problem.isSpent)
     }
 
     /// The failure of a code exchange. A code can be exchanged only once.
-    package static func ofCode(_ failure: CallFailure) -> FinishFailure {
+    static func ofCode(_ failure: CallFailure) -> FinishFailure {
         FinishFailure(Problem(failure), isSpent: failure.isSent)
+    }
+
+    /// The failure of a request after the provider has returned a grant, which is dropped.
+    static func afterGrant(_ problem: Problem, isSpent: Bool = true) -> FinishFailure {
+        var failure = FinishFailure(problem, isSpent: isSpent)
+        failure.dropsGrant = true
+        return failure
     }
 }
 
 extension CallFailure {
-    package var isSent: Bool { if case .notSent = self { false } else { true } }
+    fileprivate var isSent: Bool { if case .notSent = self { false } else { true } }
 }

@@ -1,21 +1,23 @@
 private import Bytes
-package import IDToken
+package import HTTP
+internal import IDToken
 package import JOSE
-package import OAuth
-package import Verification
+private import Keys
+internal import OAuth
+internal import Verification
 
 /// The body of `POST /v1/grants/refresh`.
-package struct RefreshRequest {
+struct RefreshRequest {
     private let client: GrantClient
     private let token: RefreshToken
     private let subject: ExpectedSubject
     private let scopes: [String]
     private let includesClaims: Bool
 
-    package var provider: String { client.provider }
+    var provider: String { client.provider }
 
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    package init(_ object: JSONObject) throws(Problem) {
+    init(_ object: JSONObject) throws(Problem) {
         try object.requireOnly(Names.all, in: "request")
         client = try GrantClient(object)
         guard let token: RefreshToken = try object.secret(Names.refreshToken) else {
@@ -31,12 +33,13 @@ package struct RefreshRequest {
     }
 
     /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/clientNotConfigured``, ``Problem/requestInvalid(_:)``.
-    package func ready(under policy: ProviderPolicy, _ rules: GrantRules?) throws(Problem) -> ReadyRefresh {
-        let client = try client.client(under: policy, rules)
-        try subject.check(against: policy)
+    fileprivate func ready(at provider: Provider) throws(Problem) -> ReadyRefresh {
+        let client = try client.client(of: provider)
+        try subject.check(against: provider.policy)
         return ReadyRefresh(
-            provider: provider, clientID: client.id, request: .refresh(token, scopes: scopes), subject: subject,
-            tokensStay: rules?.quirks.contains(.refreshTokensStay) ?? false, includesClaims: includesClaims)
+            provider: self.provider, clientID: client.id, request: .refresh(token, scopes: scopes), subject: subject,
+            tokensStay: provider.grants?.rules.quirks.contains(.refreshTokensStay) ?? false,
+            includesClaims: includesClaims)
     }
 
     private enum Names {
@@ -49,33 +52,61 @@ package struct RefreshRequest {
     }
 }
 
-/// A refresh that fits the settings, and the meaning of the provider's responses.
-package struct ReadyRefresh {
-    private let provider: String
-    package let clientID: String
-    package let request: GrantRequest
-    private let subject: ExpectedSubject
-    private let tokensStay: Bool
-    private let includesClaims: Bool
-
-    fileprivate init(
-        provider: String, clientID: String, request: GrantRequest, subject: ExpectedSubject, tokensStay: Bool,
-        includesClaims: Bool
-    ) {
-        self.provider = provider
-        self.clientID = clientID
-        self.request = request
-        self.subject = subject
-        self.tokensStay = tokensStay
-        self.includesClaims = includesClaims
+extension Operation {
+    /// Refreshes a grant, and verifies the ID Token if the provider returns one.
+    package func refresh(_ body: JSONObject) throws(FinishFailure) -> Reply<RefreshAnswer, FinishFailure> {
+        do throws(Problem) {
+            let request = try RefreshRequest(body)
+            let provider = try provider(named: request.provider)
+            grant = .refresh
+            let refresh = try request.ready(at: provider)
+            let calls = try GrantCalls(of: self, to: provider)
+            return .later { () async throws(FinishFailure) in try await self.send(refresh, calls) }
+        } catch {
+            throw .before(error)
+        }
     }
+
+    private func send(_ refresh: ReadyRefresh, _ calls: GrantCalls) async throws(FinishFailure) -> RefreshAnswer {
+        let (address, slot): (FetchURL, CallSlot)
+        do throws(Problem) {
+            (address, slot) = (try calls.tokenEndpoint(), try calls.slot())
+        } catch {
+            throw .before(error)
+        }
+        let grant: Grant
+        switch await calls.exchange(refresh.request, by: refresh.clientID, at: address, slot) {
+        case .success(let granted): grant = granted
+        case .failure(let failure): throw refresh.failure(failure)
+        }
+        guard let verification = refresh.verification(of: grant) else {
+            return RefreshAnswer(grant: grant, verified: nil, problem: nil)
+        }
+        do throws(Problem) {
+            return RefreshAnswer(grant: grant, verified: try await verify(verification), problem: nil)
+        } catch {
+            // The grant is worth more than the verification, which the caller can repeat.
+            if case .keysUnavailable = error { return RefreshAnswer(grant: grant, verified: nil, problem: error) }
+            throw .afterGrant(error, isSpent: !refresh.tokensStay)
+        }
+    }
+}
+
+/// A refresh that fits the settings, and the meaning of the provider's responses.
+private struct ReadyRefresh {
+    let provider: String
+    let clientID: String
+    let request: GrantRequest
+    let subject: ExpectedSubject
+    let tokensStay: Bool
+    let includesClaims: Bool
 
     /// The request to verify the grant's ID Token; `nil` if it has none, which is allowed.
     ///
     /// The nonce and `auth_time` of the first ID Token are not known here, so they are not compared.
     ///
     /// - Source: OpenID Connect Core 1.0, section 12.2.
-    package func verification(of grant: Grant) -> VerifyRequest? {
+    func verification(of grant: Grant) -> VerifyRequest? {
         guard let idToken = grant.idToken else { return nil }
         var parameters = VerificationParameters(
             audience: clientID, accessToken: grant.accessTokenText, expectedSubject: subject)
@@ -86,7 +117,7 @@ package struct ReadyRefresh {
     }
 
     /// The failure of the call.
-    package func failure(_ failure: CallFailure) -> FinishFailure {
+    func failure(_ failure: CallFailure) -> FinishFailure {
         let isSpent =
             switch failure {
             case .notSent, .clientRejected, .refused: false
@@ -98,19 +129,6 @@ package struct ReadyRefresh {
             }
         return FinishFailure(Problem(failure), isSpent: isSpent)
     }
-
-    /// - Parameter verdict: on the grant's ID Token; `nil` if it has none.
-    /// - Throws: a failure if the ID Token is refused. Only ``Problem/keysUnavailable(retryAfterSeconds:)`` does not
-    ///   drop the grant.
-    package func answer(_ grant: Grant, _ verdict: Verdict<VerifyAnswer>?) throws(FinishFailure) -> RefreshAnswer {
-        switch verdict {
-        case nil: return RefreshAnswer(grant: grant, verified: nil, problem: nil)
-        case .verified(let answer, _)?: return RefreshAnswer(grant: grant, verified: answer, problem: nil)
-        case .refused(.keysUnavailable(let seconds), _)?:
-            return RefreshAnswer(grant: grant, verified: nil, problem: .keysUnavailable(retryAfterSeconds: seconds))
-        case .refused(let problem, _)?: throw FinishFailure(problem, isSpent: !tokensStay, dropsGrant: true)
-        }
-    }
 }
 
 /// The answer to a refresh.
@@ -119,7 +137,7 @@ package struct RefreshAnswer {
     /// `nil` without an ID Token, or if it could not be verified.
     fileprivate let verified: VerifyAnswer?
     /// Why it could not be verified.
-    package let problem: Problem?
+    fileprivate let problem: Problem?
 
     /// Writes the answer as a JSON object, every member present.
     package func write(to json: inout JSONWriter, requestID: String) {
@@ -158,9 +176,9 @@ struct GrantClient {
     }
 
     /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/clientNotConfigured``, ``Problem/requestInvalid(_:)``.
-    func client(under policy: ProviderPolicy, _ rules: GrantRules?) throws(Problem) -> OAuthClient {
-        if let audience, !policy.audiences.containsExactly(audience) { throw .audienceNotConfigured }
-        guard let rules else { throw .clientNotConfigured }
+    func client(of provider: Provider) throws(Problem) -> OAuthClient {
+        if let audience, !provider.policy.audiences.containsExactly(audience) { throw .audienceNotConfigured }
+        guard let rules = provider.grants?.rules else { throw .clientNotConfigured }
         if let audience {
             guard let client = rules.client(audience) else { throw .clientNotConfigured }
             return client

@@ -1,10 +1,12 @@
-package import IDToken
+package import HTTP
+private import IDToken
 package import JOSE
-package import OAuth
-package import Verification
+private import Keys
+internal import OAuth
+internal import Verification
 
 /// The body of `POST /v1/grants/revoke`.
-package struct RevokeRequest {
+struct RevokeRequest {
     private let client: GrantClient
     private let target: Target
 
@@ -13,10 +15,10 @@ package struct RevokeRequest {
         case code(AuthorizationCode, text: String, redirectURI: String?, subject: ExpectedSubject?)
     }
 
-    package var provider: String { client.provider }
+    var provider: String { client.provider }
 
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    package init(_ object: JSONObject) throws(Problem) {
+    init(_ object: JSONObject) throws(Problem) {
         try object.requireOnly(Names.all, in: "request")
         client = try GrantClient(object)
         let token: RevocableToken? = try object.secret(Names.token)
@@ -46,16 +48,16 @@ package struct RevokeRequest {
 
     /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/clientNotConfigured``, ``Problem/requestInvalid(_:)``,
     ///   ``Problem/redirectURINotConfigured``.
-    package func ready(under policy: ProviderPolicy, _ rules: GrantRules?) throws(Problem) -> ReadyRevocation {
-        let client = try client.client(under: policy, rules)
+    fileprivate func ready(at provider: Provider) throws(Problem) -> ReadyRevocation {
+        let client = try client.client(of: provider)
         switch target {
         case .token(let request): return .token(request, clientID: client.id)
         case .code(let code, let text, let redirectURI, let subject):
             if let redirectURI, !client.hasRedirectURI(redirectURI) { throw .redirectURINotConfigured }
-            try subject?.check(against: policy)
+            try subject?.check(against: provider.policy)
             return .code(
                 CodeToRevoke(
-                    provider: provider, clientID: client.id,
+                    provider: self.provider, clientID: client.id,
                     request: .code(code, redirectURI: redirectURI, verifier: nil), code: text, subject: subject))
         }
     }
@@ -71,37 +73,86 @@ package struct RevokeRequest {
     }
 }
 
+extension Operation {
+    /// Revokes a token, or the tokens of a code, which is exchanged first.
+    package func revoke(_ body: JSONObject) throws(FinishFailure) -> Reply<Void, FinishFailure> {
+        do throws(Problem) {
+            let request = try RevokeRequest(body)
+            let provider = try provider(named: request.provider)
+            grant = .revoke
+            let revocation = try request.ready(at: provider)
+            let calls = try GrantCalls(of: self, to: provider)
+            let address = try calls.revocationEndpoint()
+            return .later { () async throws(FinishFailure) in
+                switch revocation {
+                case .token(let request, let clientID): try await self.revoke(request, by: clientID, at: address, calls)
+                case .code(let code): try await self.revoke(code, at: address, calls)
+                }
+            }
+        } catch {
+            throw .before(error)
+        }
+    }
+
+    private func revoke(
+        _ request: RevocationRequest, by clientID: String, at address: FetchURL, _ calls: GrantCalls
+    ) async throws(FinishFailure) {
+        let slot: CallSlot
+        do throws(Problem) { slot = try calls.slot() } catch { throw .before(error) }
+        if case .failure(let failure) = await calls.revoke(request, by: clientID, at: address, slot) {
+            throw FinishFailure(Problem(failure), isSpent: false)
+        }
+    }
+
+    /// Exchanges a code, verifies the returned ID Token, and revokes the tokens.
+    private func revoke(
+        _ code: CodeToRevoke, at address: FetchURL, _ calls: GrantCalls
+    ) async throws(FinishFailure) {
+        let (tokenEndpoint, slot): (FetchURL, CallSlot)
+        do throws(Problem) {
+            try await requireUsableKeys()
+            // One slot covers both calls: if the second had to reserve its own and got none, the code would be lost.
+            slot = try calls.slot()
+            tokenEndpoint = try calls.tokenEndpoint()
+        } catch {
+            throw .before(error)
+        }
+        let grant: Grant
+        switch await calls.exchange(code.request, by: code.clientID, at: tokenEndpoint, slot) {
+        case .success(let granted): grant = granted
+        case .failure(let failure): throw .ofCode(failure)
+        }
+        do throws(Problem) {
+            _ = try await verify(try code.verification(of: grant))
+        } catch {
+            throw .afterGrant(error)
+        }
+        let request = grant.refreshToken.map(RevocationRequest.init) ?? RevocationRequest(grant.accessToken)
+        if case .failure(let failure) = await calls.revoke(request, by: code.clientID, at: address, slot) {
+            throw FinishFailure(Problem(failure), isSpent: true)
+        }
+    }
+}
+
 /// A revocation that fits the settings.
-package enum ReadyRevocation {
+private enum ReadyRevocation {
     case token(RevocationRequest, clientID: String)
     case code(CodeToRevoke)
 }
 
-/// A code whose tokens are to be revoked: it is exchanged first.
-package struct CodeToRevoke {
-    private let provider: String
-    package let clientID: String
-    package let request: GrantRequest
-    private let code: String
-    private let subject: ExpectedSubject?
-
-    fileprivate init(
-        provider: String, clientID: String, request: GrantRequest, code: String, subject: ExpectedSubject?
-    ) {
-        self.provider = provider
-        self.clientID = clientID
-        self.request = request
-        self.code = code
-        self.subject = subject
-    }
+/// A code whose tokens are to be revoked.
+private struct CodeToRevoke {
+    let provider: String
+    let clientID: String
+    let request: GrantRequest
+    let code: String
+    let subject: ExpectedSubject?
 
     /// The request to verify the grant's ID Token. Its nonce is not known here.
     ///
-    /// - Throws: a failure if the grant has none.
-    package func verification(of grant: Grant) throws(FinishFailure) -> VerifyRequest {
-        guard let idToken = grant.idToken else {
-            throw FinishFailure(.providerAnswerInvalid(.member(.idToken)), isSpent: true, dropsGrant: true)
-        }
+    /// - Throws: ``Problem/providerAnswerInvalid(_:)`` if the grant has none.
+    func verification(of grant: Grant) throws(Problem) -> VerifyRequest {
+        guard let idToken = grant.idToken else { throw .providerAnswerInvalid(.member(.idToken)) }
         var parameters = VerificationParameters(
             audience: clientID, accessToken: grant.accessTokenText, code: code, expectedSubject: subject)
         parameters.nonceUse = .ignoreFromTokenEndpoint
@@ -109,18 +160,5 @@ package struct CodeToRevoke {
         parameters.isCodeHashOptional = true
         return VerifyRequest(
             ofSignIn: idToken[...], provider: provider, parameters: parameters, includesClaims: false)
-    }
-
-    /// The request to revoke what was granted: the refresh token, or else the access token.
-    ///
-    /// - Parameter verdict: on the grant's ID Token.
-    /// - Throws: a failure if it is refused; nothing is then revoked.
-    package func revocation(of grant: Grant, _ verdict: Verdict<VerifyAnswer>) throws(FinishFailure)
-        -> RevocationRequest
-    {
-        if case .refused(let problem, _) = verdict {
-            throw FinishFailure(problem, isSpent: true, dropsGrant: true)
-        }
-        return grant.refreshToken.map(RevocationRequest.init) ?? RevocationRequest(grant.accessToken)
     }
 }

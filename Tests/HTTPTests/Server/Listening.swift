@@ -141,8 +141,8 @@ private final class PathResponder: HTTPResponder {
 
     func respond(to request: HTTPRequest) -> HTTPReply {
         switch request.head.path {
-        case "/park", "/head-park": return .later { self.parked.park(on: self.loop) }
-        case "/park-three": return .later(WaitingCost(items: 3)) { self.parked.park(on: self.loop) }
+        case "/park", "/head-park": return .later { try await self.parked.park(on: self.loop).get() }
+        case "/park-three": return .later(WaitingCost(items: 3)) { try await self.parked.park(on: self.loop).get() }
         case "/constant":
             var response = HTTPResponse.text(.ok, "")
             response.constantBody = Self.constant

@@ -2,6 +2,7 @@
 
 import pytest
 
+from harness import reload
 from harness.apple import Apple
 from harness.service import Service, provider
 from harness.token_endpoint import FAULTS, REVOCATION, TOKEN, answered, error, grant
@@ -94,10 +95,16 @@ def test_a_code_is_exchanged_and_its_tokens_are_revoked(service, endpoint, issue
     assert endpoint.last(REVOCATION).form == {"token": refresh_token or "an access token", "token_type_hint": hint}
 
 
-def test_another_users_code_revokes_nothing(service, endpoint, issuer):
-    endpoint.play(grant(id_token=issuer.token(sub="somebody-else")))
-    refused(revoke(service, code="c1", subject="user-1"), "subject_mismatch", True)
+@pytest.mark.parametrize("claims, code", [({"sub": "somebody-else"}, "subject_mismatch"), (None, "provider_answer_invalid")])
+def test_a_grant_whose_id_token_is_refused_or_missing_is_dropped(service, endpoint, issuer, claims, code):
+    def dropped() -> float:
+        return reload.metrics(service).value("assay_grants_dropped_total", provider="oidc", code=code)
+
+    before = dropped()
+    endpoint.play(grant(id_token=issuer.token(**claims)) if claims else grant())
+    refused(revoke(service, code="c1", subject="user-1"), code, True)
     assert endpoint.received(TOKEN) == 1 and endpoint.received(REVOCATION) == 0
+    assert dropped() == before + 1
 
 
 @pytest.mark.parametrize(

@@ -201,6 +201,7 @@ def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
         "headers_too_large",
         "content_type_unsupported",
         "caller_unauthenticated",
+        "caller_forbidden",
         "overloaded",
         "shutting_down",
     }

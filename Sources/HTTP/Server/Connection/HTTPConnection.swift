@@ -216,22 +216,20 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
                 head: head, body: body, routing: routing, isUnderWay: isUnderWay, clientName: clientName))
         {
         case .now(let response): finish(response)
-        case .later(var cost, let begin):
+        case .later(var cost, let answer):
             // From here on, the request's own bytes count towards `cost`; the quota keeps only the unparsed input.
             _ = quota.hold(input.readableBytes)
             cost.bytes += head.size + bodyBytes
             guard let waiting = quota.beginWaiting(cost) else { return refuse(.overloaded(.inFlight)) }
             phase = .answering
             deadline = .max
-            let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-            begin().whenComplete { [counts] result in
-                counts.waitingEnded(waiting)
-                let connection = bound.value
-                guard connection.phase == .answering else { return }
-                // The responder always succeeds; it answers failures with a problem.
-                guard case .success(let response) = result else { return connection.close() }
-                connection.finish(response)
-                connection.resume()
+            context.eventLoop.startTask {
+                let response = try? await answer()
+                self.counts.waitingEnded(waiting)
+                guard self.phase == .answering else { return }
+                guard let response else { return self.close() }
+                self.finish(response)
+                self.resume()
             }
         }
     }

@@ -83,10 +83,11 @@ package struct HTTPResponse: Sendable {
 /// A response that is available now, or later.
 package enum HTTPReply {
     case now(HTTPResponse)
-    /// The closure starts to create the response. It is called once, or never if too many requests are in progress. The
-    /// future completes on the connection's event loop. Until then, this cost counts towards the listener's limits, in
-    /// addition to the request's size.
-    case later(WaitingCost = WaitingCost(), () -> EventLoopFuture<HTTPResponse>)
+    /// The function waits for what the response needs. It is called once, or never if too many requests are in progress,
+    /// and runs on the connection's event loop to its end, even if the client disconnects: what it has begun to use up
+    /// is then used up. Until its end, this cost counts towards the listener's limits, in addition to the request's
+    /// size. If it throws, the connection is closed.
+    case later(WaitingCost = WaitingCost(), () async throws -> HTTPResponse)
 }
 
 /// The share of a listener's limits that a waiting response uses.

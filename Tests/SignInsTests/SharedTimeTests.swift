@@ -1,5 +1,5 @@
 import HTTP
-@testable import Service
+@testable import SignIns
 import Testing
 
 @Suite struct SharedTimeTests {

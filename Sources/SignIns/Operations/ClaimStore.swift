@@ -1,0 +1,109 @@
+internal import HTTP
+internal import IDToken
+package import NIOCore
+package import OpenSSL
+package import Replay
+internal import Verification
+
+/// One event loop's access to the store for single-use claims. Confined to that loop.
+package final class ClaimStore {
+    private let store: any ReplayStore
+    /// For computing the keys of claims.
+    package let digests: DigestContext
+    /// How many providers use the store.
+    package var providerCount: Int
+    private let loop: any EventLoop
+
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package init(in store: any ReplayStore, on loop: any EventLoop, providerCount: Int) throws(OpenSSLError) {
+        digests = try DigestContext()
+        self.store = store
+        self.loop = loop
+        self.providerCount = providerCount
+    }
+
+    /// Closes the store's connections.
+    package func end() { store.end() }
+
+    package var status: StoreStatus {
+        store.status(now: StoreTime(monotonic: SystemClocks.monotonic(), unixSeconds: SystemClocks.unixSeconds()))
+    }
+
+    /// Makes a claim. Nothing is claimed before the returned ``Attempt/later(_:)`` is called.
+    package func attempt(_ claim: Claim) -> Attempt {
+        let now = VerificationTime.now()
+        let begunAt = SystemClocks.monotonicMicroseconds()
+        let time = StoreTime(monotonic: now.monotonic, unixSeconds: now.wall.seconds)
+        switch store.claim(claim, sharedBy: providerCount, now: time) {
+        case .now(let outcome): return .now(Made(outcome, since: begunAt))
+        case .later(let begin):
+            return .later {
+                let begunAt = SystemClocks.monotonicMicroseconds()
+                return begin().map { Made($0, since: begunAt) }
+            }
+        }
+    }
+
+    /// Releases a claim that was made.
+    ///
+    /// - Returns: whether the claim is known to be released. Never fails.
+    func release(_ claim: Claim, after use: ReleasedUse) -> EventLoopFuture<Bool> {
+        store.release(claim, after: use, on: loop)
+    }
+
+    /// A claim that was made, or a function that makes it.
+    package enum Attempt {
+        case now(Made)
+        case later(() -> EventLoopFuture<Made>)
+
+        /// Starts to make the claim, so that several are made at the same time.
+        package func started() -> Attempt {
+            guard case .later(let begin) = self else { return self }
+            let made = begin()
+            return .later { made }
+        }
+
+        /// Makes the claim if it has not been made yet.
+        package func made() async -> Made {
+            switch self {
+            case .now(let made): return made
+            case .later(let begin):
+                let begunAt = SystemClocks.monotonicMicroseconds()
+                return (try? await begin().get()) ?? Made(.unavailable(mayBeClaimed: true), since: begunAt)
+            }
+        }
+    }
+
+    /// The outcome of a claim.
+    package struct Made: Sendable {
+        package let outcome: ClaimOutcome
+        /// When the claim started and ended, in microseconds of the monotonic clock.
+        package let time: Range<Int64>
+
+        fileprivate init(_ outcome: ClaimOutcome, since begunAt: Int64) {
+            self.outcome = outcome
+            time = begunAt..<max(SystemClocks.monotonicMicroseconds(), begunAt)
+        }
+    }
+}
+
+@available(*, unavailable) extension ClaimStore: Sendable {}
+
+/// The state that the sign-ins of one event loop share. Confined to that loop.
+package final class LoopSignIns {
+    package private(set) var sealer: SignInSealer
+    package let claims: ClaimStore
+
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package init(_ keys: HandleKeys, _ claims: ClaimStore) throws(OpenSSLError) {
+        sealer = try SignInSealer(keys)
+        self.claims = claims
+    }
+
+    /// Uses new keys from the next request on.
+    ///
+    /// - Throws: ``OpenSSLError`` when out of memory; the current keys then stay in use.
+    package func change(to keys: HandleKeys) throws(OpenSSLError) { sealer = try SignInSealer(keys) }
+}
+
+@available(*, unavailable) extension LoopSignIns: Sendable {}

@@ -1,0 +1,212 @@
+package import HTTP
+internal import IDToken
+internal import Keys
+package import NIOCore
+package import OAuth
+internal import Replay
+package import Verification
+
+/// A finish, refresh or revocation under way: the settings that it began with, the time that its steps share, and what
+/// it has done. Confined to its event loop.
+///
+/// Its steps are plain functions that wait. Nothing is used up before the claim of a sign-in, or before something is
+/// sent to the provider. From then on it runs to its end, because the caller must learn whether it was used up.
+package final class Operation {
+    /// Has the providers' settings under which the request began, even if they are reloaded meanwhile.
+    let verifier: RequestVerifier
+    private let keysTimeout: Interval
+    private let callTimeout: Interval
+    private let time: SharedTime
+
+    /// The number of the provider; `nil` if it is not known.
+    package internal(set) var provider: Int?
+    /// The claim of the sign-in; `nil` if there was none.
+    package internal(set) var claim: ClaimStore.Made?
+    /// Whether a claim that was made has been released; `nil` if none was to be.
+    package private(set) var release: EventLoopFuture<Bool>?
+    /// How it uses the provider's token endpoint; `nil` if it does not, or has not come that far.
+    package internal(set) var grant: GrantOperation?
+    /// The requests to the provider.
+    package private(set) var calls: [CallReport] = []
+    /// The code of the verdict on each ID Token, with the number of its provider.
+    package private(set) var verdicts: [(provider: Int?, code: String)] = []
+
+    /// - Parameters:
+    ///   - keysTimeout: how long to wait for keys.
+    ///   - callTimeout: how long one call to the provider may take.
+    package init(
+        by verifier: RequestVerifier, at now: MonotonicTime, keysTimeout: Interval, callTimeout: Interval
+    ) {
+        self.verifier = verifier
+        self.keysTimeout = keysTimeout
+        self.callTimeout = callTimeout
+        time = SharedTime(from: now)
+    }
+
+    /// The provider that the request or the handle names; `nil` if it is not configured.
+    func find(_ id: String) -> Provider? {
+        guard let (number, provider) = verifier.provider(id) else { return nil }
+        self.provider = number
+        return provider
+    }
+
+    /// - Throws: ``Problem/providerUnknown(nearest:)``.
+    func provider(named id: String) throws(Problem) -> Provider {
+        guard let provider = find(id) else { throw verifier.unknownProvider(named: id) }
+        return provider
+    }
+
+    /// The endpoints of the provider's discovery document; `nil` if none has been read yet.
+    var discovered: DiscoveredEndpoints? { provider.flatMap(verifier.discoveredEndpoints) }
+
+    // MARK: Steps
+
+    private var keysDeadline: MonotonicTime { time.deadline(of: keysTimeout, from: SystemClocks.monotonic()) }
+
+    /// The deadline of one call to the provider.
+    var callDeadline: MonotonicTime { time.deadline(of: callTimeout, from: SystemClocks.monotonic()) }
+
+    /// - Throws: the problem of a token that is refused.
+    func accept(_ verdict: Verdict<VerifyAnswer>) throws(Problem) -> VerifyAnswer {
+        verdicts.append((verdict.provider, verdict.code))
+        switch verdict {
+        case .verified(let answer, _): return answer
+        case .refused(let problem, _): throw problem
+        }
+    }
+
+    /// Verifies an ID Token, and waits for keys if necessary.
+    ///
+    /// - Throws: the problem of a token that is refused.
+    func verify(_ request: VerifyRequest) async throws(Problem) -> VerifyAnswer {
+        switch verifier.verify(request, at: .now()) {
+        case .decided(let verdict): try accept(verdict)
+        case .pending(let wait): try await verify(request, after: wait)
+        }
+    }
+
+    func verify(_ request: VerifyRequest, after wait: RequestVerifier.KeyWait) async throws(Problem) -> VerifyAnswer {
+        try accept(await verifier.verdict(after: wait, until: keysDeadline) { verifier.verify(request, at: $0) })
+    }
+
+    /// Waits for keys that ID Tokens can be verified with, before a code is sent.
+    ///
+    /// - Throws: ``Problem/keysUnavailable(retryAfterSeconds:)``.
+    func requireUsableKeys() async throws(Problem) {
+        guard let provider else { return }
+        try await verifier.requireUsableKeys(ofProvider: provider, until: keysDeadline)
+    }
+
+    /// Notes that a claim is being released.
+    func note(release: EventLoopFuture<Bool>) { self.release = release }
+
+    /// Waits for a call to the provider.
+    func result<Value>(of call: EventLoopFuture<Called<Value>>) async -> Result<Value, CallFailure> {
+        guard let called = try? await call.get() else { return .failure(.unavailable(.broken)) }
+        calls += called.reports
+        return called.result
+    }
+}
+
+@available(*, unavailable) extension Operation: Sendable {}
+
+/// The time that all steps of a request share: waiting for keys, the claim, and the calls to a provider.
+///
+/// With the store's answers it is 10 s, less than the 12 s that clients wait: a backend must learn whether a code was
+/// used up.
+struct SharedTime: Sendable {
+    /// Half a second is left for the claim or its release, which may be the last step (`sign_ins.store.timeout` is 250 ms
+    /// by default).
+    static let ofSteps = Interval(milliseconds: 9500)
+
+    private let end: MonotonicTime
+
+    init(from begunAt: MonotonicTime) { end = begunAt + Self.ofSteps }
+
+    /// The deadline of a step that begins now and has a timeout of its own.
+    func deadline(of timeout: Interval, from now: MonotonicTime) -> MonotonicTime { min(now + timeout, end) }
+}
+
+/// What an operation does with a grant.
+package enum GrantOperation: String, Sendable {
+    case exchange, refresh, revoke
+}
+
+/// Calls the endpoints of an operation's provider.
+struct GrantCalls {
+    private let operation: Operation
+    private let grants: ProviderGrants
+    let policy: ProviderPolicy
+
+    /// - Throws: ``Problem/clientNotConfigured``.
+    init(of operation: Operation, to provider: Provider) throws(Problem) {
+        guard let grants = provider.grants else { throw .clientNotConfigured }
+        self.operation = operation
+        self.grants = grants
+        policy = provider.policy
+    }
+
+    /// Reserves one of the provider's `max_calls`.
+    ///
+    /// - Throws: ``Problem/callsFull``.
+    func slot() throws(Problem) -> CallSlot {
+        guard let slot = grants.slots.reserve() else { throw .callsFull }
+        return slot
+    }
+
+    /// - Throws: ``Problem/endpointUnknown``.
+    func tokenEndpoint() throws(Problem) -> FetchURL {
+        guard let address = grants.tokenEndpoint(operation.discovered) else { throw .endpointUnknown }
+        return address
+    }
+
+    /// - Throws: ``Problem/endpointUnknown``, ``Problem/revocationNotSupported``.
+    func revocationEndpoint() throws(Problem) -> FetchURL {
+        try known(grants.revocationEndpoint(operation.discovered), else: .revocationNotSupported)
+    }
+
+    /// - Returns: `nil` if UserInfo is not read.
+    /// - Throws: ``Problem/endpointUnknown``, ``Problem/providerAnswerInvalid(_:)`` if the discovery document names none.
+    func userInfoEndpoint() throws(Problem) -> FetchURL? {
+        guard grants.rules.readsUserInfo else { return nil }
+        return try known(
+            grants.userInfoEndpoint(operation.discovered), else: .providerAnswerInvalid(.noUserInfoEndpoint))
+    }
+
+    private func known(
+        _ endpoint: ProviderGrants.OptionalEndpoint, else missing: Problem
+    ) throws(Problem) -> FetchURL {
+        switch endpoint {
+        case .known(let address): return address
+        case .unknown: throw .endpointUnknown
+        case .none: throw missing
+        }
+    }
+
+    /// Redeems a code or a refresh token.
+    func exchange(
+        _ request: GrantRequest, by clientID: String, at address: FetchURL, _ slot: CallSlot
+    ) async -> Result<Grant, CallFailure> {
+        await operation.result(
+            of: grants.calls.exchange(request, by: clientID, at: address, slot, until: operation.callDeadline))
+    }
+
+    func revoke(
+        _ request: RevocationRequest, by clientID: String, at address: FetchURL, _ slot: CallSlot
+    ) async -> Result<Void, CallFailure> {
+        await operation.result(
+            of: grants.calls.revoke(
+                request, by: clientID, at: address, accepting: grants.revocationMethods(operation.discovered), slot,
+                until: operation.callDeadline))
+    }
+
+    /// Reads the claims of the user that an ID Token names.
+    func userInfo(
+        _ grant: Grant, of subject: String, by clientID: String, at address: FetchURL, _ slot: CallSlot
+    ) async -> Result<[UInt8], CallFailure> {
+        await operation.result(
+            of: grants.calls.userInfo(
+                UserInfoRequest(grant.accessToken), of: subject, by: clientID, at: address, slot,
+                until: operation.callDeadline))
+    }
+}
