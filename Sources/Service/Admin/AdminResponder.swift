@@ -77,9 +77,7 @@ final class AdminResponder: HTTPResponder {
                 self.service.end(record, json: self.service.json { verdicts.write(to: &$0) })
             }
         case .root: return .now(redirectToConsole(record))
-        case .console, .consoleStyle, .consoleScript, .explain, .verify, .batch, .signIns, .finishSignIn,
-            .refreshGrant, .revokeGrant, .notifications, .accessTokens,
-            .forwardAuth, .openAPI, .unknown:
+        default:
             guard let file = route.consoleFile else {
                 return .now(service.end(record, Problem.notFoundByAdmin(paths: Route.pathsOfAdmin)))
             }

@@ -101,18 +101,6 @@ extension CallEndpoint {
 }
 
 extension Route {
-    /// Probes, scrapes and the console poll constantly, and their traces are of no use. Unknown paths are not traced
-    /// either.
-    fileprivate var isTraced: Bool {
-        switch self {
-        case .live, .ready, .metrics, .events, .verdicts, .root, .console, .consoleStyle, .consoleScript, .unknown:
-            false
-        case .verify, .batch, .signIns, .finishSignIn, .refreshGrant, .revokeGrant, .notifications, .accessTokens,
-            .forwardAuth, .openAPI, .providers, .refresh, .explain:
-            true
-        }
-    }
-
     /// Whether the span of a successful request has the code `ok`.
     fileprivate var hasVerdict: Bool {
         self == .verify || self == .signIns || self == .finishSignIn || self == .refreshGrant

@@ -21,6 +21,8 @@ enum Route: Int, CaseIterable {
         var permissions = APIKey.Permission.all
         var usesSomethingUp = false
         var isProbe = false
+        /// Whether the console polls this path.
+        var isPolled = false
         var consoleFile: Console.File?
     }
 
@@ -65,8 +67,8 @@ enum Route: Int, CaseIterable {
         case .providers: Row(pattern: "/v1/providers", method: .get, listeners: [.admin])
         case .refresh: Row(pattern: "/v1/providers/{id}/refresh", method: .post, listeners: [.admin])
         case .explain: Row(pattern: "/v1/explain", method: .post, listeners: [.admin], permissions: [.explain])
-        case .events: Row(pattern: "/v1/events", method: .get, listeners: [.admin])
-        case .verdicts: Row(pattern: "/v1/verdicts", method: .get, listeners: [.admin])
+        case .events: Row(pattern: "/v1/events", method: .get, listeners: [.admin], isPolled: true)
+        case .verdicts: Row(pattern: "/v1/verdicts", method: .get, listeners: [.admin], isPolled: true)
         case .root: Row(pattern: "/", method: .get, listeners: [.admin])
         case .console: Row(pattern: "/console", method: .get, listeners: [.admin], consoleFile: .page)
         case .consoleStyle:
@@ -97,6 +99,10 @@ enum Route: Int, CaseIterable {
 
     /// The console's file at this path, if any.
     var consoleFile: Console.File? { Self.rows[rawValue].consoleFile }
+
+    /// Probes, scrapes and the console poll constantly, and their traces are of no use. Unknown paths are not traced
+    /// either.
+    var isTraced: Bool { !isProbe && !Self.rows[rawValue].isPolled && !belongsToConsole && self != .unknown }
 
     /// Whether the path exists only if the console is enabled.
     var belongsToConsole: Bool { self == .root || consoleFile != nil }
