@@ -1,5 +1,6 @@
 """The log: one JSON object per line, one line per request, and no secrets."""
 
+import hashlib
 import json
 import os
 import signal
@@ -12,7 +13,7 @@ from harness.collector import Collector
 from harness.collector import settings as tracing
 from harness.metrics import Metrics
 from harness.service import Service, apple_like, provider, run, write_config
-from harness.tokens import assemble, ec_key, half_hash, jws, now, parts, rsa_key, sha256_hex
+from harness.tokens import assemble, b64url, ec_key, half_hash, jws, now, parts, rsa_key, sha256_hex
 
 CANARY = "canary"
 API_KEY = "canary-api-key-5150"
@@ -43,7 +44,7 @@ def watched(shared_server, collector):
         provider(down, "down", optional=True),
         provider(issuer, "api", tokens="access", audiences=["canary-api"]),
     ]
-    more = {"log": {"level": "debug"}, "tracing": tracing(collector), "sign_ins": {}}
+    more = {"log": {"level": "debug"}, "tracing": tracing(collector), "sign_ins": {}, "dpop": {}}
     with Service(*settings, api_keys=[sha256_hex(API_KEY)], **more) as service:
         service.wait_until_ready()
         yield service, issuer, down
@@ -150,16 +151,27 @@ def notified(service, issuer, down, authorization: dict) -> set[str]:
 def granted(service, issuer, authorization: dict) -> set[str]:
     """Verifies an access token, and causes possible errors; returns the codes."""
 
-    def ask(scopes: list[str], **claims):
+    def ask(scopes: list[str], proof: dict | None = None, **claims):
         usual = {"nonce": None, "aud": "canary-api", "client_id": "canary-client", "scope": "canary-scope"}
         token = jws(issuer.keys[0], canary_claims(issuer, **(usual | claims)), typ="at+jwt")
-        body = {"token": token, "scopes": scopes}
+        body = {"token": token, "scopes": scopes} | (proof or {})
         return service.api.post("/v1/access-tokens/verify", body, authorization)
 
     answers = [ask(["canary-scope"]), ask(["canary-other"]), ask([], client_id=None), ask([], aud="canary-other")]
-    answers.append(ask([], cnf={"jkt": "canary-other"}))
+    dpop = {"proof": "canary-proof.canary.x", "method": "GET", "url": "https://canary.example.com/canary-path", "scheme": "DPoP"}
+    certificate = {"certificate": b64url(hashlib.sha256(b"canary").digest())}
+    answers += [
+        ask([], cnf={"jkt": "canary-other"}),
+        ask([], {"dpop": dpop}, cnf={"jkt": "canary-other"}),
+        ask([], {"dpop": dpop}),
+        ask([], certificate, cnf={"x5t#S256": "canary-other"}),
+    ]
     codes = [answer.code for answer in answers]
-    assert codes == [None, "scope_missing", "claim_missing", "audience_mismatch", "binding_required"]
+    assert codes == [
+        None, "scope_missing", "claim_missing", "audience_mismatch",
+        "binding_required", "dpop_proof_invalid", "binding_missing", "binding_mismatch",
+    ]  # fmt: skip
+    assert not any(certificate["certificate"] in line for line in service.log)
     return {*codes} - {None}
 
 
