@@ -34,6 +34,8 @@ package final class AssayService: Sendable {
         /// The keys that encrypt sign-ins; `nil`: sign-ins are disabled.
         package var signInKeys: HandleKeys?
         package var store: StoreSetup
+        /// The store of DPoP proofs, apart from that of sign-ins, so that API traffic never fills it.
+        package var proofStore: StoreSetup
         /// Rereads the files of sign-ins; `nil`: there are none. Returns the new keys if they have changed. Throws if a
         /// file can't be used; the previous keys then stay in use. Blocks.
         package var readSignInFiles: (@Sendable () throws -> HandleKeys?)?
@@ -46,13 +48,14 @@ package final class AssayService: Sendable {
 
         package init(
             service: Listener, admin: Listener, settings: ServiceSettings, signInKeys: HandleKeys?, store: StoreSetup,
-            version: String
+            proofStore: StoreSetup, version: String
         ) {
             self.service = service
             self.admin = admin
             self.settings = settings
             self.signInKeys = signInKeys
             self.store = store
+            self.proofStore = proofStore
             self.version = version
         }
     }
@@ -99,7 +102,7 @@ package final class AssayService: Sendable {
         let loops = try await PerLoop(on: group) { loop in
             try ServiceLoop(
                 on: loop, configuration.settings, registry, sink, tracer: tracing?.tracer, boundTokens: boundTokens,
-                store: configuration.store, signInKeys: configuration.signInKeys)
+                store: configuration.store, proofStore: configuration.proofStore, signInKeys: configuration.signInKeys)
         }
         let served = ServedProviders(registry)
         let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()

@@ -76,6 +76,7 @@ import TestSupport
         .rejected(.proofInvalid(.form), of: .accessToken),
         .rejected(.groupsOverage, of: .accessToken),
         .nonceReplayed,
+        .proofReplayed,
         .clientNotConfigured,
         .signInNotSupported,
         .signInInvalid,

@@ -20,8 +20,11 @@ final class ServiceLoop {
     /// `nil` if sign-ins are disabled.
     let signIns: LoopSignIns?
     private let storeSetup: StoreSetup
+    private let proofStoreSetup: StoreSetup?
     /// The store for single-use claims; `nil` until it is first needed.
     private(set) var claims: ClaimStore?
+    /// The store of DPoP proofs; `nil` until it is first needed.
+    private(set) var proofStore: ClaimStore?
     private(set) var features: ProviderFeatures
     var requestIDs = RequestIDs()
     var metrics = LoopMetrics()
@@ -47,7 +50,8 @@ final class ServiceLoop {
     /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
     init(
         on loop: any EventLoop, _ settings: ServiceSettings, _ registry: ProviderRegistry, _ sink: LogSink,
-        tracer: SpanTracer? = nil, boundTokens: BoundTokenLog? = nil, store: StoreSetup, signInKeys: HandleKeys? = nil
+        tracer: SpanTracer? = nil, boundTokens: BoundTokenLog? = nil, store: StoreSetup, proofStore: StoreSetup? = nil,
+        signInKeys: HandleKeys? = nil
     ) throws(Rejection) {
         self.loop = loop
         self.settings = settings
@@ -60,10 +64,14 @@ final class ServiceLoop {
         forwardAuth = Self.forwardAuth(settings, verifier)
         features = ProviderFeatures(registry.providers)
         storeSetup = store
+        proofStoreSetup = proofStore
         do throws(OpenSSLError) {
             let needsStore = features.usesNoncesOnce || signInKeys != nil
             let claims = needsStore ? try store.claims(on: loop, providerCount: registry.providers.count) : nil
             self.claims = claims
+            if settings.remembersProofs, let proofStore {
+                self.proofStore = try proofStore.claims(on: loop, providerCount: registry.providers.count)
+            }
             signIns = if let signInKeys, let claims { try LoopSignIns(signInKeys, claims) } else { nil }
         } catch {
             throw .cryptographyUnavailable
@@ -93,12 +101,16 @@ final class ServiceLoop {
         load.queueTimeout = settings.queueTimeout
         providerIDs = registry.ids
         claims?.providerCount = registry.providers.count
+        proofStore?.providerCount = registry.providers.count
         verifier = RequestVerifier(registry, on: loop, by: tokenVerifier)
         forwardAuth = Self.forwardAuth(settings, verifier)
         features = ProviderFeatures(registry.providers)
         // If memory runs out, there is no store, and the tokens of providers with single-use nonces are rejected.
         if features.usesNoncesOnce, claims == nil {
             claims = try? storeSetup.claims(on: loop, providerCount: registry.providers.count)
+        }
+        if settings.remembersProofs, proofStore == nil {
+            proofStore = try? proofStoreSetup?.claims(on: loop, providerCount: registry.providers.count)
         }
         readiness.excuseNewcomers(verifier, wasReady: wasReady)
     }
@@ -134,6 +146,7 @@ final class ServiceLoop {
         telemetry.end()
         load.end()
         claims?.end()
+        proofStore?.end()
     }
 
     /// The JSON text that `write` produces. All of a loop's JSON goes through one writer, to reuse its buffer.

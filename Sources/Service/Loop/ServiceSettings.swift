@@ -37,6 +37,8 @@ package struct ServiceSettings: Sendable {
     package var forwardAuth = ForwardAuthSettings()
     /// The rules of DPoP proofs; `nil`: none is accepted.
     package var proofs: ProofRules?
+    /// Whether a DPoP proof passes only once.
+    package var remembersProofs = false
     /// The contract, served at `/openapi.yaml`.
     package var openAPI: ByteBuffer
 

@@ -45,11 +45,23 @@ extension ServiceResponder {
     func verifyAccessToken(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let verifier = service.verifier
         let request = try AccessTokenRequest(body, service.settings.proofs)
-        return reply(by: verifier, record) {
-            verifier.verify(request, at: $0)
-        } counting: { verdict in
-            self.service.note(verdict)
-            self.service.metrics.countAccessToken(provider: verdict.provider, code: verdict.code)
+        func answer(_ verdict: Verdict<AccessTokenAnswer>) -> HTTPResponse {
+            service.note(verdict)
+            service.metrics.countAccessToken(provider: verdict.provider, code: verdict.code)
+            return response(to: verdict, record)
+        }
+        switch verifier.verify(request, at: .now()) {
+        case .decided(let verdict):
+            guard newProof(in: verdict) != nil else { return .now(answer(verdict)) }
+            // Claims only after the wait has been admitted: a request that is shed must not use up a proof.
+            return .later { answer(await self.claimingProof(of: verdict)) }
+        case .pending(let wait):
+            return .later {
+                let verdict = await verifier.verdict(after: wait, until: self.keysDeadline()) {
+                    verifier.verify(request, at: $0)
+                }
+                return answer(await self.claimingProof(of: verdict))
+            }
         }
     }
 }

@@ -5,6 +5,10 @@ extension Settings {
     /// The settings of DPoP proofs.
     package struct DPoP: Sendable, Equatable {
         package var rules = ProofRules()
+        /// Whether a proof passes only once.
+        package var remembersProofs = true
+        /// How many proofs are remembered in memory, if sign-ins have no other store.
+        package var entries = 1_000_000
 
         package init() {}
     }
@@ -28,7 +32,8 @@ enum DPoPReader {
             settings.dpop = dpop
         } else {
             // Disabled settings have no effective defaults.
-            for description in members.flatMap(\.descriptions) { section.record(description.name, nil, .default) }
+            for name in ["algorithms", "max_age", "replay"] { section.record(name, nil, .default) }
+            section.section("store").record("entries", nil, .default)
         }
     }.comparing(\.dpop)
 
@@ -41,6 +46,22 @@ enum DPoPReader {
             Setting(
                 "max_age", .seconds(1...3600), "Maximum age of a proof since its `iat`, apart from `clock_skew`."),
             at: \.rules.maximumAgeSeconds),
+        Member(
+            Setting(
+                "replay", .onOff,
+                "Whether to check that a proof is new: `dpop_proof_replayed`. `off` only where a request may be repeated safely."
+            ), at: \.remembersProofs),
+        Member(
+            section: "store",
+            [
+                Member(
+                    Setting(
+                        "entries", .integer(1000...10_000_000), change: .restart,
+                        "How many proofs the memory of this process holds. When it is full, a proof gets `503 store_unavailable`; none is forgotten early."
+                    ), at: \.entries)
+            ],
+            "The store of used proofs: the Valkey or Redis of `sign_ins.store`, under its prefix and `dpop:`, or else the memory of this process."
+        ),
     ]
 
     /// A provider whose tokens must be bound to a key of proofs needs proofs to be checked.

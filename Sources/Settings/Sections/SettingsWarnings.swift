@@ -11,6 +11,7 @@ extension Settings {
             + Self.guessableKeyWarnings("api_keys", apiKeys)
             + Self.guessableKeyWarnings("admin.api_keys", adminAPIKeys ?? [])
             + (tracing?.warnings ?? []) + (signIns?.warnings ?? []) + singleUseWarnings
+            + proofWarnings
             + providers.flatMap(\.warnings) + sharedRedirectURIWarnings + openPolicyWarnings
             + mistakableKindWarnings + serviceLinkWarnings
     }
@@ -22,6 +23,14 @@ extension Settings {
             "provider \(provider.policy.id): nonce.single_use with store memory: every process accepts a nonce once, "
                 + "and again after a restart; with several instances, set sign_ins.store.url"
         }
+    }
+
+    /// Without a shared store, each process has its own memory of used proofs.
+    private var proofWarnings: [String] {
+        guard dpop?.remembersProofs == true, (signIns?.store.url ?? .memory) == .memory else { return [] }
+        return [
+            "dpop with store memory: every process accepts a proof once, and again after a restart; with several instances, set sign_ins.store.url"
+        ]
     }
 
     /// If providers share a redirect URI, a response without an issuer does not say which provider sent it (mix-up

@@ -39,6 +39,7 @@ package enum Problem: Error, Equatable, Sendable {
     case signInExpired
     case signInReplayed
     case nonceReplayed
+    case proofReplayed
     case stateMismatch
     case redirectURIMismatch
     case responseIssuerMismatch(ResponseIssuerFault)
@@ -129,6 +130,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .signInExpired: Row("sign_in_expired", 422, "Sign-in expired")
         case .signInReplayed: Row("sign_in_replayed", 422, "Sign-in already finished", isSpent: true)
         case .nonceReplayed: Row("nonce_replayed", 422, "Nonce replayed", isSpent: true)
+        case .proofReplayed: Row("dpop_proof_replayed", 422, "DPoP proof replayed", isSpent: true)
         case .stateMismatch: Row("state_mismatch", 422, "State mismatch")
         case .redirectURIMismatch: Row("redirect_uri_mismatch", 422, "Redirect URI mismatch")
         case .responseIssuerMismatch: Row("response_issuer_mismatch", 422, "Response issuer mismatch")
@@ -233,10 +235,12 @@ package enum Problem: Error, Equatable, Sendable {
         case .signInDenied: "The user cancelled the sign-in; offer to begin a new one."
         case .nonceReplayed:
             "A token with this nonce was verified before, and a nonce can be used only once; begin a new sign-in."
+        case .proofReplayed:
+            "A request with this DPoP proof was accepted before, and a proof can be used only once; have the client make a new one for each request."
         case .storeUnavailable(isSpent: false):
-            "The sign-in store is full, can't be reached, is refused (/readyz says which of these), or rejects the record (then check its ACL, replicas and disk); nothing was used up; try again."
+            "The store is full, can't be reached, is refused (/readyz says which of these), or rejects the record (then check its ACL, replicas and disk); nothing was used up; try again."
         case .storeUnavailable(isSpent: true):
-            "The sign-in store did not confirm in time, so the sign-in or nonce may be used up; begin a new sign-in."
+            "The store did not confirm in time, so the sign-in, nonce or DPoP proof may be used up; begin a new sign-in, or have the client send a new proof."
         case .rejected(let rejection, let kind): rejection.detail(of: kind)
         case .audienceNotExpected(let expected):
             "The sign-in or request is for the audience \(expected.quotedASCII(maximumLength: 255)), but the token is for another of the provider's audiences; set audience to the token's own (for a sign-in, when it begins)."

@@ -154,15 +154,16 @@ struct Application: Sendable {
         let files = try SignInFiles(settings.signIns)
         if !files.isEmpty { Self.disableCoreDumps(log) }
         let keys = try files.readFirst()
-        let store = (settings.signIns ?? Settings.SignIns()).store
+        let store = settings.store
         var configuration = AssayService.Configuration(
-            settings, signInKeys: settings.signIns == nil ? nil : keys, store: try StoreSetup(store, files, log: log))
+            settings, signInKeys: settings.signIns == nil ? nil : keys, store: try StoreSetup(store, files, log: log),
+            proofStore: try StoreSetup(settings.proofStore, files, log: log))
         configuration.calls = calls
         if !files.isEmpty { configuration.readSignInFiles = { try files.read() } }
         configuration.readClientFiles = { [clientFiles = factory.clientFiles] in try clientFiles.readAgain() }
         let budget = DescriptorBudget(
             limit: descriptors, fetches: min(settings.providers.count, settings.keys.maximumFetches),
-            storeLoops: store.url == .memory ? 0 : Processors.count,
+            storeLoops: store.url == .memory ? 0 : (settings.dpop == nil ? 1 : 2) * Processors.count,
             calls: settings.providers.filter { !$0.clients.isEmpty }.map(\.maximumCalls).reduce(0, +))
         if budget.fit(&configuration.service.limits, admin: configuration.admin.limits) {
             log.warn(

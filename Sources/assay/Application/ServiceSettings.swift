@@ -10,7 +10,7 @@ extension AssayService.Configuration {
     private static let adminBuffered = 4 * 1024 * 1024
 
     /// The settings of both listeners and of their endpoints.
-    init(_ settings: Settings, signInKeys: HandleKeys?, store: StoreSetup) {
+    init(_ settings: Settings, signInKeys: HandleKeys?, store: StoreSetup, proofStore: StoreSetup) {
         let limits = settings.limits.listener
         var adminLimits = limits
         adminLimits.maximumConnections = settings.adminMaximumConnections
@@ -20,7 +20,8 @@ extension AssayService.Configuration {
         self.init(
             service: AssayService.Listener(settings.service.listen, tls: settings.service.tls, limits: limits),
             admin: AssayService.Listener(settings.admin.listen, tls: settings.admin.tls, limits: adminLimits),
-            settings: ServiceSettings(settings), signInKeys: signInKeys, store: store, version: assay.version)
+            settings: ServiceSettings(settings), signInKeys: signInKeys, store: store,
+            proofStore: proofStore, version: assay.version)
     }
 }
 
@@ -47,6 +48,7 @@ extension ServiceSettings {
         loggedRequests = LoggedRequests(settings.log)
         forwardAuth = settings.forwardAuth
         proofs = settings.dpop?.rules
+        remembersProofs = settings.dpop?.remembersProofs ?? false
         // Each event loop has its own share, so that the cache needs no lock.
         signatureCacheCapacity = (settings.verifiedTokenCacheEntries + Processors.count - 1) / Processors.count
     }

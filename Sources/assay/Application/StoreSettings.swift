@@ -22,6 +22,19 @@ extension StoreSetup {
     }
 }
 
+extension Settings {
+    /// The store of sign-ins.
+    var store: SignIns.Store { (signIns ?? SignIns()).store }
+
+    /// The store of DPoP proofs: the same server under a prefix of its own, or a memory of its own.
+    var proofStore: SignIns.Store {
+        var store = store
+        store.prefix += "dpop:"
+        store.entries = (dpop ?? DPoP()).entries
+        return store
+    }
+}
+
 extension ValkeySettings {
     /// - Returns: `nil` if the store is `memory`.
     /// - Throws: ``ConfigurationError`` if a file can't be used.

@@ -115,6 +115,58 @@ def test_the_proof_comes_before_certificate_and_scopes(service, issuer):
     refused(verify(service, token, certificate=pem), "binding_required")
 
 
+def test_a_proof_passes_only_once(service, issuer):
+    client = Client(issuer)
+    token = client.token()
+    once = client.request(token)
+    # Whatever refuses the token uses no proof up.
+    refused(verify(service, token, dpop=once, scopes=["x"]), "scope_missing")
+    refused(verify(service, token, dpop=once, subject="x"), "subject_mismatch")
+    accepted(service, token, dpop=once)
+    refused(verify(service, token, dpop=once), "dpop_proof_replayed")
+    refused(verify(service, token, dpop=once | {"url": URL + "?page=3"}), "dpop_proof_replayed")
+    assert 'assay_access_tokens_total{provider="api",code="dpop_proof_replayed"} 2' in service.admin.get("/metrics").text
+    explained = service.admin.post("/v1/explain", {"token": token, "dpop": once}).json
+    assert explained["valid"] is True
+    accepted(service, token, dpop=client.request(token))
+
+
+def test_a_jti_counts_for_its_key_and_url(service, issuer):
+    clients = [Client(issuer), Client(issuer)]
+    for client in clients:
+        token = client.token()
+        for url in (URL, "https://api.example/others"):
+            claims = {"jti": "same", "htm": "GET", "htu": url, "iat": now(), "ath": hash_of(token)}
+            proof = SignedJwt.sign(claims, client.key.private_key, alg="ES256", typ="dpop+jwt", extra_headers={"jwk": client.key.public_jwk})
+            accepted(service, token, dpop=client.request(token, url=url, proof=str(proof)))
+            refused(verify(service, token, dpop=client.request(token, url=url, proof=str(proof))), "dpop_proof_replayed")
+
+
+def test_replays_can_be_allowed(issuer):
+    with Service(access(issuer), dpop={"replay": "off"}) as service:
+        service.wait_until_ready()
+        client = Client(issuer)
+        token = client.token()
+        once = client.request(token)
+        accepted(service, token, dpop=once)
+        accepted(service, token, dpop=once)
+
+
+def test_a_full_memory_refuses_and_forgets_nothing(issuer):
+    with Service(access(issuer), dpop={"store": {"entries": 1000}}) as service:
+        service.wait_until_ready()
+        assert any("dpop with store memory" in line["setting"] for line in service.entries(message="configuration warning"))
+        client = Client(issuer)
+        token = client.token()
+        first = client.request(token)
+        accepted(service, token, dpop=first)
+        for _ in range(999):
+            accepted(service, token, dpop=client.request(token))
+        refused(verify(service, token, dpop=client.request(token)), "store_unavailable")
+        refused(verify(service, token, dpop=first), "dpop_proof_replayed")
+        accepted(service, access_token(issuer))
+
+
 def test_settings_and_requests_of_other_forms(service, issuer, demanding):
     client = Client(issuer)
     token = client.token()

@@ -49,6 +49,7 @@ STATUS = {
     "binding_missing": 422,
     "binding_mismatch": 422,
     "dpop_proof_invalid": 422,
+    "dpop_proof_replayed": 422,
     "groups_overage": 422,
     "client_not_configured": 400,
     "sign_in_not_supported": 400,
