@@ -7,6 +7,7 @@ import signal
 
 import pytest
 
+from access_tokens.test_dpop import Client
 from harness import contract
 from harness.client import request_bytes
 from harness.collector import Collector
@@ -151,10 +152,12 @@ def notified(service, issuer, down, authorization: dict) -> set[str]:
 def granted(service, issuer, authorization: dict) -> set[str]:
     """Verifies an access token, and causes possible errors; returns the codes."""
 
-    def ask(scopes: list[str], proof: dict | None = None, **claims):
+    def access_token(**claims) -> str:
         usual = {"nonce": None, "aud": "canary-api", "client_id": "canary-client", "scope": "canary-scope"}
-        token = jws(issuer.keys[0], canary_claims(issuer, **(usual | claims)), typ="at+jwt")
-        body = {"token": token, "scopes": scopes} | (proof or {})
+        return jws(issuer.keys[0], canary_claims(issuer, **(usual | claims)), typ="at+jwt")
+
+    def ask(scopes: list[str], proof: dict | None = None, token: str | None = None, **claims):
+        body = {"token": token or access_token(**claims), "scopes": scopes} | (proof or {})
         return service.api.post("/v1/access-tokens/verify", body, authorization)
 
     answers = [ask(["canary-scope"]), ask(["canary-other"]), ask([], client_id=None), ask([], aud="canary-other")]
@@ -166,12 +169,17 @@ def granted(service, issuer, authorization: dict) -> set[str]:
         ask([], {"dpop": dpop}),
         ask([], certificate, cnf={"x5t#S256": "canary-other"}),
     ]
+    client = Client(issuer)
+    bound = access_token(cnf={"jkt": client.key.dpop_jkt})
+    proof = client.request(bound, url="https://canary.example.com/canary-path")
+    answers += [ask([], {"dpop": proof}, bound), ask([], {"dpop": proof}, bound)]
     codes = [answer.code for answer in answers]
     assert codes == [
         None, "scope_missing", "claim_missing", "audience_mismatch",
-        "binding_required", "dpop_proof_invalid", "binding_missing", "binding_mismatch",
+        "binding_required", "dpop_proof_invalid", "binding_missing", "binding_mismatch", None, "dpop_proof_replayed",
     ]  # fmt: skip
-    assert not any(certificate["certificate"] in line for line in service.log)
+    for secret in (certificate["certificate"], proof["proof"], client.key.dpop_jkt):
+        assert not any(secret in line for line in service.log)
     return {*codes} - {None}
 
 
