@@ -1,4 +1,4 @@
-private import NIOCore
+package import NIOCore
 private import Synchronization
 
 /// Keeps a connection for the next exchange with the same server. Its owner closes it after the last one.
@@ -43,16 +43,20 @@ package final class KeptConnection: Sendable {
 
     /// Closes the connection, and those that are opened later. An exchange in progress ends as if the server had closed
     /// it.
-    package func close() {
+    ///
+    /// - Returns: succeeds once that has begun; `nil` if there is no connection.
+    @discardableResult
+    package func close() -> EventLoopFuture<Void>? {
         let connection = state.withLock { state in
             state.isClosed = true
             return state.connection
         }
-        connection?.closeSoon()
+        return connection?.closeSoon()
     }
 }
 
 extension ClientConnection {
     /// Closes the connection. May be called anywhere.
-    fileprivate func closeSoon() { closed.eventLoop.execute { self.close() } }
+    @discardableResult
+    fileprivate func closeSoon() -> EventLoopFuture<Void> { closed.eventLoop.submit { self.close() } }
 }

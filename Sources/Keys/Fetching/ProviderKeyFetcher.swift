@@ -1,3 +1,4 @@
+private import NIOCore
 private import Bytes
 private import HTTP
 private import JOSE
@@ -27,8 +28,22 @@ package final class ProviderKeyFetcher: KeyFetching {
     }
 
     package func fetch(_ mode: FetchMode, keyIDs: [String]) async throws(FetchFailure) -> FetchedKeys {
-        let kept = location.hasOneDocument ? nil : KeptConnection()
-        defer { kept?.close() }
+        guard !location.hasOneDocument else { return try await fetch(mode, keyIDs, keeping: nil) }
+        let kept = KeptConnection()
+        let fetched: Result<FetchedKeys, FetchFailure>
+        do throws(FetchFailure) {
+            fetched = .success(try await fetch(mode, keyIDs, keeping: kept))
+        } catch {
+            fetched = .failure(error)
+        }
+        // Waits, so that the provider's next fetch begins when this connection is gone.
+        try? await kept.close()?.get()
+        return try fetched.get()
+    }
+
+    private func fetch(
+        _ mode: FetchMode, _ keyIDs: [String], keeping kept: KeptConnection?
+    ) async throws(FetchFailure) -> FetchedKeys {
         let found = try await location.resolve(keyIDs: keyIDs) { (address, step) async throws(FetchFailure) in
             try await documents.fetch(address, mode, known: lastDocument(at: address, step), keeping: kept)
         } read: { (document, issuer) throws(FetchFailure) in
