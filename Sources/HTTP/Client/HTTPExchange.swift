@@ -132,7 +132,7 @@ extension HTTPExchange {
             }
         }
         let answer = loop.flatSubmit {
-            guard let reused = kept?.reusable else { return askOnNewConnection() }
+            guard let reused = kept?.reuse() else { return askOnNewConnection() }
             return ask(reused).flatMap { answer in
                 answer.isLost ? askOnNewConnection() : loop.makeSucceededFuture(answer)
             }

@@ -27,9 +27,13 @@ package final class KeptConnection: Sendable {
         return destination
     }
 
-    /// The connection, if another exchange can use it. Called on its event loop.
-    var reusable: ClientConnection? {
-        state.withLock { $0.connection }.flatMap { $0.isReusable ? $0 : nil }
+    /// The connection, if another exchange can use it. If not, it is closed, before another one is opened. Called on its
+    /// event loop.
+    func reuse() -> ClientConnection? {
+        guard let connection = state.withLock({ $0.connection }) else { return nil }
+        if connection.isReusable { return connection }
+        connection.close()
+        return nil
     }
 
     /// Keeps a new connection.
