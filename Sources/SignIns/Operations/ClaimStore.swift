@@ -89,6 +89,18 @@ package final class ClaimStore {
 
 @available(*, unavailable) extension ClaimStore: Sendable {}
 
+extension ClaimOutcome {
+    /// - Parameter replayed: the problem of what was claimed before.
+    /// - Returns: why the request is refused; `nil` if its claim was made.
+    func problem(ifClaimedBefore replayed: Problem) -> Problem? {
+        switch self {
+        case .claimed: nil
+        case .alreadyClaimed: replayed
+        case .unavailable(let mayBeClaimed): .storeUnavailable(isSpent: mayBeClaimed)
+        }
+    }
+}
+
 /// The state that the sign-ins of one event loop share. Confined to that loop.
 package final class LoopSignIns {
     package private(set) var sealer: SignInSealer

@@ -104,11 +104,11 @@ extension Operation {
         switch failure {
         case .notSent:
             let release = claims.release(claim, after: .none)
-            note(release: release)
+            self.release = release
             return FinishFailure(Problem(failure), isSpent: (try? await release.get()) != true)
         case .grantInvalid(_, isIssued: false):
             // The answer is the same whether or not this is confirmed, so it does not wait.
-            note(release: claims.release(claim, after: .refused))
+            release = claims.release(claim, after: .refused)
         case .grantInvalid, .unavailable, .clientRejected, .refused, .answerInvalid: break
         }
         return .ofCode(failure)

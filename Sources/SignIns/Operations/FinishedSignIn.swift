@@ -46,11 +46,8 @@ extension Operation {
     /// - Throws: ``Problem/signInReplayed``, ``Problem/storeUnavailable(isSpent:)``.
     func claimed(_ signIn: OpenedSignIn, by claim: Claim, _ made: ClaimStore.Made) throws(Problem) -> ClaimedSignIn {
         self.claim = made
-        switch made.outcome {
-        case .claimed: return ClaimedSignIn(signIn, claim)
-        case .alreadyClaimed: throw .signInReplayed
-        case .unavailable(let mayBeClaimed): throw .storeUnavailable(isSpent: mayBeClaimed)
-        }
+        if let problem = made.outcome.problem(ifClaimedBefore: .signInReplayed) { throw problem }
+        return ClaimedSignIn(signIn, claim)
     }
 }
 

@@ -23,7 +23,7 @@ package final class Operation {
     /// The claim of the sign-in; `nil` if there was none.
     package internal(set) var claim: ClaimStore.Made?
     /// Whether a claim that was made has been released; `nil` if none was to be.
-    package private(set) var release: EventLoopFuture<Bool>?
+    package internal(set) var release: EventLoopFuture<Bool>?
     /// How it uses the provider's token endpoint; `nil` if it does not, or has not come that far.
     package internal(set) var grant: GrantOperation?
     /// The requests to the provider.
@@ -96,9 +96,6 @@ package final class Operation {
         guard let provider else { return }
         try await verifier.requireUsableKeys(ofProvider: provider, until: keysDeadline)
     }
-
-    /// Notes that a claim is being released.
-    func note(release: EventLoopFuture<Bool>) { self.release = release }
 
     /// Waits for a call to the provider.
     func result<Value>(of call: EventLoopFuture<Called<Value>>) async -> Result<Value, CallFailure> {

@@ -24,10 +24,6 @@ extension DPoPProof {
     /// - Parameter outcome: the outcome of its claim.
     /// - Returns: why the token is rejected; `nil` if it is not.
     package static func problem(_ outcome: ClaimOutcome) -> Problem? {
-        switch outcome {
-        case .claimed: nil
-        case .alreadyClaimed: .proofReplayed
-        case .unavailable(let mayBeClaimed): .storeUnavailable(isSpent: mayBeClaimed)
-        }
+        outcome.problem(ifClaimedBefore: .proofReplayed)
     }
 }

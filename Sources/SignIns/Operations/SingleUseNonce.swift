@@ -36,11 +36,5 @@ extension SingleUseNonce {
 
     /// - Parameter outcome: the outcome of its ``claim(_:)``.
     /// - Returns: why the token is rejected; `nil` if it is not.
-    package func problem(_ outcome: ClaimOutcome) -> Problem? {
-        switch outcome {
-        case .claimed: nil
-        case .alreadyClaimed: .nonceReplayed
-        case .unavailable(let mayBeClaimed): .storeUnavailable(isSpent: mayBeClaimed)
-        }
-    }
+    package func problem(_ outcome: ClaimOutcome) -> Problem? { outcome.problem(ifClaimedBefore: .nonceReplayed) }
 }
