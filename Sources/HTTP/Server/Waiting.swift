@@ -24,7 +24,7 @@ extension EventLoop {
         Task.immediate(executorPreference: LoopExecutor(self)) { await bound.value() }
     }
 
-    /// Starts a task, as ``startTask(_:)`` does, for those who need a future.
+    /// Starts a task like ``startTask(_:)``, and returns its outcome as a future.
     package func future<Value: Sendable>(of operation: @escaping () async throws -> Value) -> EventLoopFuture<Value> {
         let promise = makePromise(of: Value.self)
         startTask {

@@ -2,7 +2,7 @@ private import Bytes
 package import JOSE
 private import OpenSSL
 
-/// What every DPoP proof must satisfy, whoever its client is.
+/// The settings for all DPoP proofs.
 package struct ProofRules: Sendable, Equatable {
     package var algorithms: SignatureAlgorithms = [.es256, .es384, .es512, .edDSA, .ed25519, .rs256, .ps256]
     /// The maximum age of a proof, in seconds, apart from clock skew.
@@ -11,7 +11,7 @@ package struct ProofRules: Sendable, Equatable {
     package init() {}
 }
 
-/// A DPoP proof as it came, and the request that it came with.
+/// A DPoP proof that is not checked yet, and the request that it was sent with.
 package struct PresentedProof: Sendable {
     /// The value of the header `DPoP`.
     let text: ArraySlice<UInt8>
@@ -43,7 +43,7 @@ package struct DPoPProof: Sendable, Equatable {
     package let target: String
     /// `jti`.
     package let identifier: String
-    /// When it is too old, whatever the clock skew.
+    /// When it becomes too old, clock skew included.
     package let expiresAt: UnixTime
 }
 
@@ -55,7 +55,7 @@ public enum ProofFault: Equatable, Sendable, CaseIterable {
     package var text: String {
         switch self {
         case .form:
-            "it is not one compact JWS of at most \(PresentedProof.maximumLength) bytes, as strict as tokens are"
+            "it is not one compact JWS of at most \(PresentedProof.maximumLength) bytes with a JSON object inside, as strict as tokens are"
         case .type: "its typ is not dpop+jwt, or its header has crit, b64 or zip"
         case .algorithm: "its alg is not in dpop.algorithms"
         case .key: "its jwk is missing, not public, malformed or too small"
@@ -84,8 +84,7 @@ extension JWSVerifier {
         }
         let key = try signingKey(of: jws, shown.rules)
         guard let object = try? JSONObject(jws.payload) else { throw .proofInvalid(.form) }
-        let claims = ProofClaims(object)
-        guard let claims else { throw .proofInvalid(.claims) }
+        guard let claims = ProofClaims(object) else { throw .proofInvalid(.claims) }
         guard claims.method.isExactly(shown.method) else { throw .proofInvalid(.method) }
         guard TargetURI(claims.target) == shown.target else { throw .proofInvalid(.target) }
         let expiresAt = claims.issuedAt.advanced(bySeconds: shown.rules.maximumAgeSeconds).advanced(bySeconds: skew)

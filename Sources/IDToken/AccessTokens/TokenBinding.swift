@@ -1,11 +1,11 @@
 private import Bytes
 private import JOSE
 
-/// What came with an access token to prove that its sender has the key that the token is bound to.
+/// What a request contains besides an access token, to prove that the sender has the token's key.
 package struct BindingEvidence: Sendable {
     /// `nil`: the request has no DPoP proof.
     package var proof: PresentedProof?
-    /// Of the TLS connection between the client and whoever ends it; `nil`: the client showed none.
+    /// Of the client's certificate in its TLS connection; `nil`: it presented none.
     package var certificate: CertificateThumbprint?
 
     package init(proof: PresentedProof? = nil, certificate: CertificateThumbprint? = nil) {

@@ -238,7 +238,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .proofReplayed:
             "A request with this DPoP proof was accepted before, and a proof can be used only once; have the client make a new one for each request."
         case .storeUnavailable(isSpent: false):
-            "The store is full, can't be reached, is refused (/readyz says which of these), or rejects the record (then check its ACL, replicas and disk); nothing was used up; try again."
+            "The store is full, can't be reached, is refused (for sign-ins and nonces, /readyz says which of these), or rejects the record (then check its ACL, replicas and disk); nothing was used up; try again."
         case .storeUnavailable(isSpent: true):
             "The store did not confirm in time, so the sign-in, nonce or DPoP proof may be used up; begin a new sign-in, or have the client send a new proof."
         case .rejected(let rejection, let kind): rejection.detail(of: kind)

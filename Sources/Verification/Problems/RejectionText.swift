@@ -114,7 +114,7 @@ extension Rejection {
         case .bindingRequired:
             "The token is bound to its client's key (cnf), and nothing proves that the sender has the key; send what cnf names (x5t#S256: certificate; jkt: dpop, with the scheme DPoP), have the provider issue bearer tokens for this API, or accept the risk with unchecked_bindings: true."
         case .bindingMissing:
-            "The token's cnf does not name the key that is needed: jkt for a DPoP proof, or what the provider's setting binding demands; have the client request a token that is bound to its key, or send no proof and change binding."
+            "The token's cnf does not name the key that is needed: jkt for a DPoP proof, or what the provider's setting binding demands; have the client request a token that is bound to its key, or, if unbound tokens may pass, send no proof and omit the setting binding."
         case .bindingMismatch:
             "The token is bound to another key: the thumbprint in its cnf is not that of the client's certificate, or of the DPoP proof's key; refuse the request, and if all are refused, check that certificate is that of the client's own connection."
         case .proofInvalid(let fault):
