@@ -37,6 +37,8 @@ class Call(Exchange):
         self.body = b""
         # Whether the request was received completely.
         self.is_whole = False
+        # Whether it waits for `release`, which then owns the connection.
+        self.is_parked = False
 
     def read(self) -> bool:
         """Reads the request; returns `False` if the client has closed the connection instead."""
@@ -95,6 +97,8 @@ class TokenEndpoint:
         self._open: set[socket.socket] = set()
         # Calls that are being answered.
         self._answering: set[socket.socket] = set()
+        # Calls that wait for `release`, without a thread each.
+        self._parked: list[Call] = []
         self._condition = threading.Condition()
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.port = self._listener.getsockname()[1]
@@ -134,6 +138,15 @@ class TokenEndpoint:
             self._choice = lambda call: None
         self._close(self._answering)
 
+    def release(self, body: Callable[[Call], bytes]) -> None:
+        """Answers the calls that `parked` holds, one after the other, and closes their connections."""
+        with self._condition:
+            calls, self._parked = self._parked, []
+        for call in calls:
+            with contextlib.suppress(OSError), call.connection:
+                call.answer(body(call), headers={"Connection": "close"})
+            self._open.discard(call.connection)
+
     def forget(self) -> None:
         """Forgets the requests so far."""
         with self._condition:
@@ -152,7 +165,7 @@ class TokenEndpoint:
 
     def wait_for(self, condition: Callable[[], bool], timeout: float = 30) -> None:
         with self._condition:
-            assert self._condition.wait_for(condition, timeout), [call.path for call in self.calls]
+            assert self._condition.wait_for(condition, timeout), f"{len(self.calls)} calls, to {sorted({call.path for call in self.calls})}"
 
     def close_connections(self) -> None:
         """Closes all connections, including idle ones."""
@@ -188,8 +201,10 @@ class TokenEndpoint:
             if self._tls:
                 connection = self._tls.wrap_socket(connection, server_side=True)
             self._open.add(connection)
-            while self._answer(Call(connection, number)):
+            while self._answer(call := Call(connection, number)):
                 pass
+            if call.is_parked:
+                return
         self._open.discard(connection)
         with contextlib.suppress(OSError):
             connection.close()
@@ -203,7 +218,12 @@ class TokenEndpoint:
             script = self._scripts.get(call.path)
             always = self._choice(call) or self._always.get(call.path) or self._usual.get(call.path)
             act = script.pop(0) if script else always
+            if act is parked:
+                call.is_parked = True
+                self._parked.append(call)
             self._condition.notify_all()
+        if call.is_parked:
+            return False
         if act is None:
             call.answer(b"", "404 Not Found")
             return True
@@ -223,6 +243,11 @@ class TokenEndpoint:
 
 
 # Acts that respond.
+
+
+def parked(call: Call) -> None:
+    """Holds the call until `TokenEndpoint.release`. A thousand threads that wake at once would starve the service of a machine with two
+    cores."""
 
 
 def answered(body, status: str = "200 OK", headers: dict | None = None) -> Callable:
