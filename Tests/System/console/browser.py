@@ -18,6 +18,7 @@ class Visit:
     def __init__(self, browser: Browser, url: str, allows: str | None = None, **context):
         self.url = url
         self.allows = allows
+        self.is_closed = False
         self.context = browser.new_context(**({"locale": "en-GB", "timezone_id": "UTC"} | context))
         self.messages: list[str] = []
         self.requests: list[str] = []
@@ -45,4 +46,6 @@ class Visit:
         assert elsewhere == []
 
     def close(self) -> None:
-        self.context.close()
+        if not self.is_closed:
+            self.is_closed = True
+            self.context.close()

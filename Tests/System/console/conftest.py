@@ -25,6 +25,7 @@ def visit(chromium):
 
     def open_console(service, **context) -> Visit:
         visits.append(Visit(chromium, f"http://{service.admin.address}/console", **context))
+        service.guests.append(visits[-1].close)
         return visits[-1]
 
     yield open_console

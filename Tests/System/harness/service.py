@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+from collections.abc import Callable
 
 from . import client, yaml
 from .waiting import DEADLINE, poll
@@ -134,6 +135,8 @@ class Service(Process):
         **settings,
     ):
         """The contexts are for clients of listeners with TLS."""
+        # Called before the service ends: whoever asks it by itself, such as a page in a browser, leaves first.
+        self.guests: list[Callable[[], None]] = []
         # Not pytest's directory, because a Unix socket's path must be short.
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-"))
         usual = {"service": {"listen": "127.0.0.1:0"}, "admin": {"listen": "127.0.0.1:0"}}
@@ -183,6 +186,8 @@ class Service(Process):
         return self
 
     def __exit__(self, exception, *_):
+        for leave in self.guests:
+            leave()
         try:
             if exception is None and self.process.poll() is None:
                 self.stop()
