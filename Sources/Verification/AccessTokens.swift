@@ -5,8 +5,11 @@ private import Keys
 
 /// The body of `POST /v1/access-tokens/verify`.
 package struct AccessTokenRequest: Sendable {
-    let token: ArraySlice<UInt8>
+    /// `nil`: the API's client sent none. Only with a resource.
+    let token: ArraySlice<UInt8>?
     let provider: String?
+    /// The ID of the resource that the token is for, which determines its providers and audiences.
+    let resource: String?
     let parameters: AccessTokenParameters
     let includesClaims: Bool
 
@@ -18,13 +21,21 @@ package struct AccessTokenRequest: Sendable {
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ object: JSONObject, beside others: [JSONName] = [], _ proofs: ProofRules?) throws(Problem) {
         try object.requireOnly(Names.all + others, in: "request")
-        guard let token = try? object.utf8(Names.token) else {
-            throw .requestInvalid("The request needs a member token, a string.")
+        resource = try object.checkedString(Names.resource, characters: MemberBounds.provider)
+        token = try? object.utf8(Names.token)
+        guard token != nil || resource != nil && object[Names.token]?.kind == .null else {
+            throw .requestInvalid(
+                resource == nil
+                    ? "The request needs a member token, a string."
+                    : "The request needs a member token: a string, or null if the client sent none.")
         }
-        self.token = token
         provider = try object.string(MemberNames.provider, characters: MemberBounds.provider)
+        let audience = try object.string(MemberNames.audience, characters: MemberBounds.audience)
+        if resource != nil, provider != nil || audience != nil {
+            throw .requestInvalid("resource determines provider and audience; send resource, or send these.")
+        }
         parameters = AccessTokenParameters(
-            audience: try object.string(MemberNames.audience, characters: MemberBounds.audience),
+            audience: audience,
             expectedSubject: try ExpectedSubject(of: object),
             authenticatedAfter: try VerifyRequest.authenticatedAfter(object),
             scopes: try object.scopes(Names.scopes) ?? [], evidence: try BindingEvidence(of: object, proofs))
@@ -44,9 +55,10 @@ package struct AccessTokenRequest: Sendable {
     private enum Names {
         static let token: JSONName = "token"
         static let scopes: JSONName = "scopes"
+        static let resource: JSONName = "resource"
         static let all =
             [
-                token, MemberNames.provider, MemberNames.audience, MemberNames.subject, MemberNames.issuer,
+                token, resource, MemberNames.provider, MemberNames.audience, MemberNames.subject, MemberNames.issuer,
                 MemberNames.authenticatedAfter, scopes, MemberNames.includeClaims,
             ] + BindingEvidence.names
     }
@@ -59,19 +71,29 @@ extension RequestVerifier {
         var index = request.provider.flatMap(ofAccessTokens.named)
         do throws(Problem) {
             if let named = request.provider, index == nil { throw noProvider(named: named, ofAccessTokens: true) }
+            let resource = request.resource.flatMap(resource)
+            if let named = request.resource, resource == nil { throw unknownResource(named: named) }
+            guard let text = request.token else { throw .tokenMissing }
             let token: UnverifiedToken
             do throws(Rejection) {
-                (token, index) = try read(request.token, ofProvider: index, among: ofAccessTokens)
+                (token, index) = try read(text, ofProvider: index, among: resource?.providers ?? ofAccessTokens)
             } catch {
+                if resource != nil, text.isOpaque(error) { throw .issuerNotOfResource }
                 throw .rejected(error, of: .accessToken)
             }
-            guard let index, let slot = slots[index], let dialect = slot.provider.accessTokens else {
+            guard let index, let slot = slot(index, of: resource), let dialect = slot.provider.accessTokens else {
+                guard resource == nil else { throw .issuerNotOfResource }
                 throw noProvider(named: nil, issuer: token.unverifiedIssuer, ofAccessTokens: true)
             }
             return try verify(token, request, dialect, index, slot, now)
         } catch {
             return .decided(.refused(error.naming(request.parameters.audience), provider: index))
         }
+    }
+
+    /// The provider with this number, under the resource's rules if there is one.
+    func slot(_ number: Int, of resource: ServedResource?) -> ProviderSlot? {
+        if let resource { resource[number] } else { slots[number] }
     }
 
     // Not inlined: inside the caller, where the slot is not a parameter, its policy would be copied.
@@ -109,6 +131,16 @@ extension RequestVerifier {
             }
             return answer(verified, keys)
         }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Whether a text that could not be read as a JWT can be another access token, which only its issuer can read: it
+    /// has not three parts, or the first is no JOSE header.
+    ///
+    /// - Source: RFC 6750, section 2.1.
+    func isOpaque(_ rejection: Rejection) -> Bool {
+        (rejection == .tokenMalformed(.serialization) || rejection == .tokenMalformed(.header)) && span.isToken
     }
 }
 

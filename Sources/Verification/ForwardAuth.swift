@@ -12,10 +12,29 @@ package final class ForwardAuth {
     package final class Rule {
         package let policy: ForwardAuthPolicy
         let providers: ProviderIndex
+        /// What the requests are for; `nil`: the policy names no resource.
+        let resource: ServedResource?
+        private let verifier: RequestVerifier
 
         fileprivate init(_ policy: ForwardAuthPolicy, _ verifier: RequestVerifier) {
             self.policy = policy
+            self.verifier = verifier
+            resource = policy.resource.flatMap(verifier.resource)
             providers = ProviderIndex(verifier.slots) { policy.providers.containsExactly($0.policy.id) }
+        }
+
+        /// The value of `WWW-Authenticate` in the response to a denied request; `nil` if there is none.
+        ///
+        /// - Parameters:
+        ///   - token: the request's token; `nil` if none was read.
+        ///   - provider: its provider's number.
+        package func challenge(for denial: Denial, token: ArraySlice<UInt8>?, provider: Int?) -> String? {
+            guard let resource, denial.isAboutToken else { return denial.challenge }
+            // No proof of a gateway's request is checked, so the challenge must not ask for one.
+            return resource.challenge(
+                code: denial.code, scopes: policy.requirements.scopes, nil,
+                needsProof: verifier.needsProof(token, ofProvider: provider)
+            ).field
         }
     }
 
@@ -45,9 +64,12 @@ package final class ForwardAuth {
             do throws(Rejection) {
                 (token, index) = try verifier.read(text, ofProvider: nil, among: rule.providers)
             } catch {
+                if rule.resource != nil, text.isOpaque(error) { throw .issuerNotOfResource }
                 throw .rejected(error)
             }
-            guard let index, let slot = verifier.slots[index] else { throw .providerUnknown() }
+            guard let index, let slot = verifier.slot(index, of: rule.resource) else {
+                throw rule.resource == nil ? .providerUnknown() : .issuerNotOfResource
+            }
             return try verify(token, index, slot, now)
         } catch {
             return .decided(.refused(error, provider: index))

@@ -9,8 +9,8 @@ extension RequestVerifier {
     ///   - status: the state of the provider's keys; `nil` if there is no provider.
     ///   - verdict: why the token was rejected; `nil` if it was not.
     ///   - now: in Unix seconds.
-    /// - Throws: ``Problem/providerUnknown``, ``Problem/audienceNotConfigured``, ``Problem/requestInvalid(_:)``: errors
-    ///   in the request rather than the token.
+    /// - Throws: ``Problem/providerUnknown``, ``Problem/resourceUnknown(nearest:)``, ``Problem/audienceNotConfigured``,
+    ///   ``Problem/requestInvalid(_:)``: errors in the request rather than the token.
     func explain(
         _ request: AccessTokenRequest, _ status: KeyStatus?, verdict: Problem?, now: Int64
     ) throws(Problem) -> ExplainAnswer {
@@ -19,16 +19,23 @@ extension RequestVerifier {
         if request.provider != nil, named == nil, namedOfIDTokens == nil {
             throw unknownProvider(named: request.provider)
         }
+        let resource = request.resource.flatMap(resource)
+        if let named = request.resource, resource == nil { throw unknownResource(named: named) }
+        guard let text = request.token else {
+            throw .requestInvalid("token must be a string, because without a token there is nothing to explain.")
+        }
         let (token, index): (UnverifiedToken, Int?)
         do throws(Rejection) {
-            (token, index) = try read(request.token, ofProvider: named, among: ofAccessTokens)
+            (token, index) = try read(text, ofProvider: named, among: resource?.providers ?? ofAccessTokens)
         } catch {
             return ExplainAnswer(
-                explanation: verifier.explain(malformedAccessToken: request.token, error),
+                explanation: verifier.explain(malformedAccessToken: text, error),
                 provider: named.flatMap { slots[$0]?.policy.id }, keys: status, time: now)
         }
-        let others = slots.compactMap { $0?.provider.accessTokens == nil ? nil : $0?.policy }
-        guard let index, namedOfIDTokens == nil || named != nil, let slot = slots[index],
+        let others = slots.indices.compactMap { number in
+            slot(number, of: resource).flatMap { $0.provider.accessTokens == nil ? nil : $0.policy }
+        }
+        guard let index, namedOfIDTokens == nil || named != nil, let slot = slot(index, of: resource),
             let dialect = slot.provider.accessTokens
         else {
             let ofIDs = namedOfIDTokens ?? token.unverifiedIssuer.flatMap { ofIDTokens.withIssuer($0, slots) }

@@ -137,7 +137,7 @@ extension ForwardAuth {
     func explain(
         _ text: ArraySlice<UInt8>, _ rule: Rule, _ status: KeyStatus?, _ verdict: Verdict<GatewayToken>, now: Int64
     ) -> ExplainAnswer {
-        let slot = verdict.provider.flatMap { verifier.slots[$0] }
+        let slot = verdict.provider.flatMap { verifier.slot($0, of: rule.resource) }
         let explanation = explanation(of: text, rule, slot, status, verdict, now: now)
         let requirements = PolicyChecks(policy: rule.policy, now: UnixTime(seconds: now))
         let checks = requirements.checks(of: verdict.answer, clockSkewSeconds: slot?.policy.clockSkewSeconds ?? 0)
@@ -160,8 +160,10 @@ extension ForwardAuth {
         } catch {
             return tokenVerifier.explain(malformed: text, error)
         }
-        let accepted = verifier.slots.compactMap { slot in
-            slot.flatMap { rule.policy.providers.containsExactly($0.policy.id) ? $0.policy : nil }
+        let accepted = verifier.slots.indices.compactMap { number in
+            verifier.slot(number, of: rule.resource).flatMap {
+                rule.policy.providers.containsExactly($0.policy.id) ? $0.policy : nil
+            }
         }
         guard let slot else { return tokenVerifier.explain(token, ofNoneOf: accepted, now: time) }
         let keys = ExplainedKeys(status, onceDecided: verdict.problem, now: now)

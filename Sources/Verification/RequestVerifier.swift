@@ -18,6 +18,7 @@ package final class RequestVerifier {
     let ofIDTokens: ProviderIndex
     /// The providers whose access tokens are verified. An issuer can be in both.
     let ofAccessTokens: ProviderIndex
+    let resources: [ServedResource]
 
     /// A provider, and this loop's latest copy of its keys.
     ///
@@ -40,12 +41,26 @@ package final class RequestVerifier {
             self.delivered = delivered
             policy = provider.policy
         }
+
+        /// The same provider, whose tokens must have one of these audiences instead.
+        init(_ other: ProviderSlot, audiences: [String]) {
+            provider = other.provider
+            delivered = other.delivered
+            var policy = other.policy
+            policy.audiences = audiences
+            self.policy = policy
+        }
     }
 
     /// - Parameter providers: indexed by number, as in verdicts; `nil` for numbers without a provider.
-    package init(_ providers: [(provider: Provider, keys: LoopKeySnapshot)?], by verifier: IDTokenVerifier) {
-        slots = providers.map { $0.map { ProviderSlot($0.provider, $0.keys) } }
+    package init(
+        _ providers: [(provider: Provider, keys: LoopKeySnapshot)?], by verifier: IDTokenVerifier,
+        resources: [Resource] = []
+    ) {
+        let slots = providers.map { $0.map { ProviderSlot($0.provider, $0.keys) } }
+        self.slots = slots
         self.verifier = verifier
+        self.resources = resources.map { ServedResource($0, slots) }
         ofIDTokens = ProviderIndex(slots) { $0.accessTokens == nil }
         ofAccessTokens = ProviderIndex(slots) { $0.accessTokens != nil }
     }

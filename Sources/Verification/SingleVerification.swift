@@ -39,10 +39,11 @@ package struct SingleVerification: Sendable {
     /// Starts to fetch the providers' keys.
     ///
     /// - Parameter policies: the forward-auth policies that requests may name.
+    /// - Parameter resources: the resources that requests may name.
     /// - Parameter keysTimeout: how long to wait for keys.
     /// - Throws: an event loop error, or ``Rejection/cryptographyUnavailable`` when out of memory.
     package init(
-        _ providers: [Provider], policies: [ForwardAuthPolicy], keysTimeout: Interval,
+        _ providers: [Provider], policies: [ForwardAuthPolicy], resources: [Resource], keysTimeout: Interval,
         on group: MultiThreadedEventLoopGroup
     ) async throws {
         let loop = group.next()
@@ -53,7 +54,8 @@ package struct SingleVerification: Sendable {
         self.loop = loop
         self.keysTimeout = keysTimeout
         verifier = try await loop.submit {
-            NIOLoopBound(RequestVerifier(registry, on: loop, by: try IDTokenVerifier()), eventLoop: loop)
+            NIOLoopBound(
+                RequestVerifier(registry, on: loop, by: try IDTokenVerifier(), resources: resources), eventLoop: loop)
         }.get()
     }
 

@@ -96,6 +96,14 @@ extension JWSVerifier {
     }
 }
 
+extension UnverifiedToken {
+    /// Whether the token's key is proven by a DPoP proof rather than by a certificate; also if either would do.
+    package func goesWithProof(_ dialect: AccessTokenDialect) -> Bool {
+        guard let confirmation = try? Confirmation(claims) else { return dialect.requiredBinding != .certificate }
+        return confirmation.keyThumbprint != nil || confirmation.certificateThumbprint == nil
+    }
+}
+
 /// - Parameters:
 ///   - expected: the token's `x5t#S256`; `nil` if it has none.
 ///   - shown: `nil` if no certificate came.

@@ -11,8 +11,9 @@ package enum KeyLocation: Sendable, Equatable {
     /// How a provider publishes its keys.
     package enum Network: Sendable, Equatable {
         /// At the `jwks_uri` of the discovery document at this URL. With `readsAlgorithms`, the supported ones of the
-        /// algorithms that the document lists for ID Tokens apply.
-        case discovery(address: String, issuer: String, readsAlgorithms: Bool)
+        /// algorithms that the document lists for ID Tokens apply. If the server refuses to send this document, each of
+        /// the other URLs is tried in turn.
+        case discovery(address: String, others: [String] = [], issuer: String, readsAlgorithms: Bool)
         /// A JWK Set at this URL.
         case jwkSet(address: String)
         /// Certificates by `kid` at this URL.
@@ -31,7 +32,8 @@ package enum KeyLocation: Sendable, Equatable {
         package func identity(under rules: NetworkRules) -> String {
             let text =
                 switch self {
-                case .discovery(let address, let issuer, let readsAlgorithms):
+                // The others follow from the issuer, and name it.
+                case .discovery(let address, _, let issuer, let readsAlgorithms):
                     "discovery \(address) \(issuer) \(readsAlgorithms)"
                 case .jwkSet(let address): "jwks \(address)"
                 case .certificates(let address): "certificates \(address)"
@@ -53,7 +55,7 @@ package enum KeyLocation: Sendable, Equatable {
 extension KeyLocation.Network {
     /// The algorithms that a discovery document allows.
     func algorithms(of metadata: ProviderMetadata) -> SignatureAlgorithms {
-        if case .discovery(_, _, readsAlgorithms: true) = self { metadata.algorithms } else { .all }
+        if case .discovery(_, _, _, readsAlgorithms: true) = self { metadata.algorithms } else { .all }
     }
 
     /// Whether one document has everything.
@@ -65,7 +67,9 @@ extension KeyLocation.Network {
     }
 
     /// One of the documents that are fetched.
-    enum Step { case discovery, keys }
+    ///
+    /// - `discovery`: whether it is the last place where the document is looked for.
+    enum Step { case discovery(isLast: Bool), keys }
 
     /// The result of resolving a location.
     struct Found {
@@ -102,8 +106,8 @@ extension KeyLocation.Network {
         read: (DocumentFetcher.Document, _ issuer: String) throws(FetchFailure) -> ProviderMetadata
     ) async throws(FetchFailure) -> Found {
         switch self {
-        case .discovery(let address, let issuer, _):
-            let metadata = try read(try await fetch(address, .discovery), issuer)
+        case .discovery(let address, let others, let issuer, _):
+            let metadata = try read(try await document(at: [address] + others, fetch), issuer)
             let keys = KeyDocument(address: metadata.jwksURI, document: try await fetch(metadata.jwksURI, .keys))
             return Found(metadata: metadata, documents: [keys])
         case .jwkSet(let address), .certificates(let address):
@@ -123,6 +127,25 @@ extension KeyLocation.Network {
             }
             return Found(metadata: nil, documents: documents)
         }
+    }
+
+    /// The first discovery document that its server sends.
+    ///
+    /// - Throws: errors of `fetch`; if every server refuses, that of the first.
+    private func document(
+        at addresses: [String],
+        _ fetch: (_ address: String, Step) async throws(FetchFailure) -> DocumentFetcher.Document
+    ) async throws(FetchFailure) -> DocumentFetcher.Document {
+        var refusal: FetchFailure?
+        for (index, address) in addresses.enumerated() {
+            do throws(FetchFailure) {
+                return try await fetch(address, .discovery(isLast: index == addresses.count - 1))
+            } catch {
+                guard error.isRefusal else { throw error }
+                refusal = refusal ?? error
+            }
+        }
+        throw refusal ?? FetchFailure(.address, "there is no URL of a discovery document")
     }
 
     /// Reads a JWK Set, or converts certificates or public keys to one.

@@ -61,6 +61,19 @@ package struct ProviderMetadata: Sendable, Equatable {
     package static func address(forIssuer issuer: String) -> String {
         (issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer) + "/.well-known/openid-configuration"
     }
+
+    /// The URL of an authorization server's metadata: the well-known path between the issuer's host and its path.
+    ///
+    /// - Parameter name: of the document below `/.well-known/`.
+    /// - Source: RFC 8414, section 3.1.
+    package static func address(forAuthorizationServer issuer: String, _ name: String = "oauth-authorization-server")
+        -> String
+    {
+        let hostStart = issuer.firstRange(of: "://")?.upperBound ?? issuer.startIndex
+        let pathStart = issuer[hostStart...].firstIndex(of: "/") ?? issuer.endIndex
+        let path = issuer[pathStart...]
+        return issuer[..<pathStart] + "/.well-known/\(name)" + (path.hasSuffix("/") ? path.dropLast() : path)
+    }
 }
 
 /// The endpoints for sign-ins that a provider's discovery document names.

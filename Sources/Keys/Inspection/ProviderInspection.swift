@@ -49,8 +49,10 @@ package struct ProviderInspection: Sendable {
     ) async throws(FetchFailure) -> DiscoveredEndpoints? {
         // No key has this ID. A "not found" response shows that the server handles requests for single keys.
         let found = try await location.resolve(keyIDs: [Self.noKeyID]) { (address, step) async throws(FetchFailure) in
-            try await fetch(
-                address, step == .discovery ? .discovery : .keys, mayBeAbsent: location.findsKeysByID, &report)
+            switch step {
+            case .discovery(let isLast): try await fetch(address, .discovery, mayBeRefused: !isLast, &report)
+            case .keys: try await fetch(address, .keys, mayBeAbsent: location.findsKeysByID, &report)
+            }
         } read: { (document, issuer) throws(FetchFailure) in
             let metadata: ProviderMetadata
             do throws(FetchFailure) {
@@ -82,7 +84,8 @@ package struct ProviderInspection: Sendable {
     }
 
     private func fetch(
-        _ address: String, _ subject: Finding.Subject, mayBeAbsent: Bool, _ report: inout InspectionReport
+        _ address: String, _ subject: Finding.Subject, mayBeAbsent: Bool = false, mayBeRefused: Bool = false,
+        _ report: inout InspectionReport
     ) async throws(FetchFailure) -> DocumentFetcher.Document {
         let trace = FetchTrace()
         var documents = DocumentFetcher(rules: rules, proxy: proxy, loop: loop, unixSeconds: unixSeconds)
@@ -93,7 +96,7 @@ package struct ProviderInspection: Sendable {
             return document
         } catch {
             report.add(trace.events, fetchedFrom: address)
-            if !(mayBeAbsent && error.isAbsence) {
+            if !(mayBeAbsent && error.isAbsence || mayBeRefused && error.isRefusal) {
                 let hasResolved = !trace.events.isEmpty
                 report.add(error, on: subject, from: address, hasResolved: hasResolved)
             }

@@ -60,7 +60,8 @@ final class ServiceLoop {
         self.boundTokens = boundTokens
         providerIDs = registry.ids
         verifier = RequestVerifier(
-            registry, on: loop, by: try IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity))
+            registry, on: loop, by: try IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity),
+            resources: settings.resources)
         forwardAuth = Self.forwardAuth(settings, verifier)
         features = ProviderFeatures(registry.providers)
         storeSetup = store
@@ -102,7 +103,7 @@ final class ServiceLoop {
         providerIDs = registry.ids
         claims?.providerCount = registry.providers.count
         proofStore?.providerCount = registry.providers.count
-        verifier = RequestVerifier(registry, on: loop, by: tokenVerifier)
+        verifier = RequestVerifier(registry, on: loop, by: tokenVerifier, resources: settings.resources)
         forwardAuth = Self.forwardAuth(settings, verifier)
         features = ProviderFeatures(registry.providers)
         // If memory runs out, there is no store, and the tokens of providers with single-use nonces are rejected.
@@ -127,6 +128,7 @@ final class ServiceLoop {
         case .clients: features.hasClients
         case .notifications: features.acceptsNotifications
         case .accessTokens: features.acceptsAccessTokens
+        case .resources: !settings.resources.isEmpty
         case .forwardAuth: forwardAuth != nil
         }
     }

@@ -34,6 +34,7 @@ package struct ServiceSettings: Sendable {
     package var loggedRequests = LoggedRequests(.all)
     /// How many valid signatures each event loop caches; 0 disables the cache.
     package var signatureCacheCapacity = 0
+    package var resources: [Resource] = []
     package var forwardAuth = ForwardAuthSettings()
     /// The rules of DPoP proofs; `nil`: none is accepted.
     package var proofs: ProofRules?

@@ -17,7 +17,7 @@ extension ServiceResponder {
         do throws(Problem) {
             try checkCapacity(for: request, record)
         } catch {
-            return .now(answer(.undecided(error, provider: nil), record))
+            return .now(answer(.undecided(error, provider: nil), by: rule, record))
         }
         do throws(Denial) {
             if rule.policy.requiresKey {
@@ -27,7 +27,8 @@ extension ServiceResponder {
             let answered = record
             func answer(_ verdict: Verdict<GatewayToken>, at now: VerificationTime) -> HTTPResponse {
                 service.note(verdict)
-                return self.answer(forwardAuth.decision(on: verdict, by: rule, at: now), answered)
+                return self.answer(
+                    forwardAuth.decision(on: verdict, by: rule, at: now), by: rule, token: token, answered)
             }
             let now = VerificationTime.now()
             switch forwardAuth.verify(token, by: rule, at: now) {
@@ -43,18 +44,23 @@ extension ServiceResponder {
                 }
             }
         } catch {
-            return .now(answer(.denied(error, provider: nil), record))
+            return .now(answer(.denied(error, provider: nil), by: rule, record))
         }
     }
 
-    private func answer(_ decision: ForwardAuth.Decision, _ record: RequestRecord) -> HTTPResponse {
+    /// - Parameter token: the request's token; `nil` if it was not read.
+    private func answer(
+        _ decision: ForwardAuth.Decision, by rule: ForwardAuth.Rule, token: ArraySlice<UInt8>? = nil,
+        _ record: RequestRecord
+    ) -> HTTPResponse {
         switch decision {
         case .allowed(let fields, let provider):
             count(record, "ok")
             return service.end(record, .ok, nil, provider: provider, headers: fields)
         case .denied(let denial, let provider):
             count(record, denial.code)
-            let challenge = denial.challenge.map { [("WWW-Authenticate", $0)] } ?? []
+            let field = rule.challenge(for: denial, token: token, provider: provider)
+            let challenge = field.map { [("WWW-Authenticate", $0)] } ?? []
             return service.end(
                 record, HTTPResponseStatus(statusCode: denial.status), nil, code: denial.code, provider: provider,
                 headers: challenge)

@@ -54,6 +54,7 @@ final class ServiceResponder: HTTPResponder {
             case .notifications: return try verifyNotification(body(of: request, &record), record)
             case .accessTokens: return try verifyAccessToken(body(of: request, &record), record)
             case .forwardAuth: return try decideForGateway(request, &record)
+            case .resourceMetadata, .wellKnownMetadata: return .now(try metadata(request, record))
             default: throw .notFound
             }
         } catch {

@@ -29,13 +29,17 @@ extension ServiceResponder {
         }
     }
 
+    /// - Parameter challenge: how to answer the API's client; `nil` unless the request named a resource.
     @inline(__always)
-    func response<Answer: TokenAnswer>(to verdict: Verdict<Answer>, _ record: RequestRecord) -> HTTPResponse {
+    func response<Answer: TokenAnswer>(
+        to verdict: Verdict<Answer>, _ record: RequestRecord, challenge: Challenge? = nil
+    ) -> HTTPResponse {
         switch verdict {
         case .verified(let answer, let provider):
             let text = service.json { answer.write(to: &$0) }
             return service.end(record, .ok, "application/json", text, provider: provider)
-        case .refused(let problem, let provider): return service.end(record, problem, provider: provider)
+        case .refused(let problem, let provider):
+            return service.end(record, problem, provider: provider, challenge: challenge)
         }
     }
 }
@@ -44,11 +48,13 @@ extension ServiceResponder {
 extension ServiceResponder {
     func verifyAccessToken(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let verifier = service.verifier
-        let request = try AccessTokenRequest(body, service.settings.proofs)
+        let proofs = service.settings.proofs
+        let request = try AccessTokenRequest(body, proofs)
         func answer(_ verdict: Verdict<AccessTokenAnswer>) -> HTTPResponse {
             service.note(verdict)
             service.metrics.countAccessToken(provider: verdict.provider, code: verdict.code)
-            return response(to: verdict, record)
+            let challenge = verifier.challenge(to: request, verdict.problem, provider: verdict.provider, proofs)
+            return response(to: verdict, record, challenge: challenge)
         }
         switch verifier.verify(request, at: .now()) {
         case .decided(let verdict):

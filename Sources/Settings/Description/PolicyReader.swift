@@ -12,7 +12,12 @@ enum PolicyReader {
         }, isRequired: true, "The policy's name in the path, the log and the metrics.")
     private static let providers = Setting(
         "providers", listOf: .text, refusesEmpty: "must name at least one provider",
+        defaultDescription: "required, unless `resource` is set: then the resource's",
         "The IDs of the providers whose tokens are accepted: access tokens or ID Tokens. No two may have the same issuer. The nonces of ID Tokens are not checked."
+    )
+    private static let resource = Setting(
+        "resource", .text, defaultDescription: "none",
+        "The ID of one of `resources`. Tokens must then be for it, and a refused request gets its [challenge](access-tokens.md#resources)."
     )
     private static let requiresKey = Setting(
         "require_key", .boolean, defaultDescription: "`true`",
@@ -31,21 +36,28 @@ enum PolicyReader {
             "`{ \(IdentityHeader.usual.map { "\($0.name): \($0.value.rawValue)" }.joined(separator: ", ")) }`")
 
     static let descriptions = [
-        id.description, providers.description, TokenSourceReader.setting, RequirementReader.description, headers,
+        id.description, providers.description, resource.description, TokenSourceReader.setting, RequirementReader.description, headers,
         requiresKey.description, stripsToken.description,
     ]
 
     /// - Returns: `nil` if an error was reported.
     static func read(_ element: Section, _ settings: Settings) -> ForwardAuthPolicy? {
         let id = id.read(element)
-        let names = providers.read(element)
+        let resource = readResource(element, settings)
+        let names = providers.read(element) ?? (element.isFaulty(providers.name) ? nil : resource?.providers)
         if id == nil { element.refuseMissing("id", "a policy needs id and providers") }
         if names == nil { element.refuseMissing("providers", "a policy needs id and providers") }
         let members = names.map { Self.providers(named: $0, element, settings) } ?? []
+        if let resource, let other = names?.first(where: { !resource.providers.containsExactly($0) }) {
+            element.refuse(
+                providers.name,
+                "\(other) is not among the providers of the resource \(resource.id); add it there, or remove it")
+        }
         let sources = TokenSourceReader.read(element)
         let requirements = RequirementReader.read(element, members)
         let headers = readHeaders(element)
         var policy = ForwardAuthPolicy(id: id ?? "", providers: names ?? [], requirements: requirements)
+        policy.resource = resource?.id
         if let sources { policy.sources = sources }
         if let headers { policy.headers = headers }
         policy.requiresKey = requiresKey.read(element) ?? policy.requiresKey
@@ -58,6 +70,15 @@ enum PolicyReader {
         }
         element.finish()
         return id == nil || names == nil ? nil : policy
+    }
+
+    private static func readResource(_ element: Section, _ settings: Settings) -> Resource? {
+        guard let name = resource.read(element) else { return nil }
+        let found = settings.resources.first { $0.id.isExactly(name) }
+        if found == nil, !element.reading.isFaulty(["resources"]) {
+            element.refuse(resource.name, "no resource has the id \(name); correct it, or add it to resources")
+        }
+        return found
     }
 
     private static func providers(

@@ -112,7 +112,7 @@ struct ProviderReading {
             section: "network", network,
             "Restrictions on connections to this provider, for key fetches and for calls to its endpoints."),
         Member(
-            [discoveryURL, discoveryIssuer, jwksURI, certificatesURI, publicKeyURI, jwksFile].map(\.description),
+            [discoveryURL, discovery, discoveryIssuer, jwksURI, certificatesURI, publicKeyURI, jwksFile].map(\.description),
             read: readKeys),
         Member(
             Setting(

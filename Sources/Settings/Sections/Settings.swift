@@ -16,6 +16,7 @@ package struct Settings: Sendable {
     package var tracing: Tracing?
     /// `nil`: sign-ins are disabled.
     package var signIns: SignIns?
+    package var resources: [Resource] = []
     package var forwardAuth = ForwardAuthSettings()
     /// `nil`: DPoP proofs are not accepted.
     package var dpop: DPoP?
@@ -152,6 +153,7 @@ extension Settings {
         ProviderReader.member,
         DPoPReader.member,
         DPoPReader.check,
+        ResourceReader.member,
         ForwardAuthReader.member,
     ]
 }

@@ -45,7 +45,15 @@ package enum Denial: Error, Equatable, Sendable {
         }
     }
 
-    /// The value of `WWW-Authenticate`; `nil` if there is none.
+    /// Whether the client could do something about its token.
+    var isAboutToken: Bool {
+        switch self {
+        case .gatewayUnauthenticated, .gatewayForbidden, .valuesTooLong: false
+        case .tokenMissing, .tokenUnreadable, .tokenRejected, .scopeMissing, .requirementNotMet, .groupsOverage: true
+        }
+    }
+
+    /// The value of `WWW-Authenticate` without a resource; `nil` if there is none.
     ///
     /// - Source: RFC 6750, section 3: no error code for a request without authentication information.
     package var challenge: String? {

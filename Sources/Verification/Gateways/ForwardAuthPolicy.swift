@@ -6,6 +6,9 @@ package struct ForwardAuthPolicy: Sendable, Equatable {
     package var id: String
     /// The IDs of the providers whose tokens are accepted. No two of them have the same issuer.
     package var providers: [String]
+    /// The ID of the resource that tokens must be for, and whose challenges are sent; `nil`: tokens are for their
+    /// providers' audiences.
+    package var resource: String?
     /// Where to look for the token. The first source that the request contains is used.
     package var sources: [TokenSource]
     package var requirements: Requirements

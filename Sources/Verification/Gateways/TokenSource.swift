@@ -76,7 +76,7 @@ extension ForwardAuthPolicy {
 
 extension Span<UInt8> {
     /// Whether this can be a token: not empty, and nothing but the characters of a `b64token`.
-    fileprivate var isToken: Bool {
+    var isToken: Bool {
         var index = endOfAlphanumerics(from: 0)
         while index < count, self[index].isTokenPunctuation { index = endOfAlphanumerics(from: index + 1) }
         return index == count && count > 0

@@ -12,6 +12,8 @@ package enum Problem: Error, Equatable, Sendable {
     case featureOff(Feature)
     /// The path names a policy of `forward_auth` that does not exist.
     case policyUnknown
+    /// No resource has its metadata at this path of this host.
+    case metadataUnknown
     /// Like `notFound`, on the admin listener, which has other paths.
     case notFoundByAdmin(paths: String)
     /// A path of the console while the console is disabled.
@@ -29,6 +31,8 @@ package enum Problem: Error, Equatable, Sendable {
     /// Like `providerUnknown`: the provider or issuer is known, but its entry verifies the other kind of token.
     case providerOfAccessTokens
     case providerOfIDTokens
+    /// - Parameter nearest: the configured ID that the request probably meant.
+    case resourceUnknown(nearest: String?)
     case audienceNotConfigured
     case clientNotConfigured
     case redirectURINotConfigured
@@ -55,6 +59,10 @@ package enum Problem: Error, Equatable, Sendable {
     ///
     /// - Parameter expected: one of the configured audiences.
     case audienceNotExpected(_ expected: String)
+    /// Like `rejected(.issuerMismatch)`: the resource accepts no tokens like this one.
+    case issuerNotOfResource
+    /// The API's client sent no token.
+    case tokenMissing
     /// The code or token can't be used.
     case grantInvalid(OAuthErrorName)
     /// The provider refuses the client's credentials.
@@ -110,7 +118,8 @@ package enum Problem: Error, Equatable, Sendable {
     private var row: Row {
         switch self {
         case .requestInvalid: Row("request_invalid", 400, "Invalid request")
-        case .notFound, .featureOff, .policyUnknown, .notFoundByAdmin, .consoleOff: Row("not_found", 404, "Not found")
+        case .notFound, .featureOff, .policyUnknown, .metadataUnknown, .notFoundByAdmin, .consoleOff:
+            Row("not_found", 404, "Not found")
         case .methodNotAllowed: Row("method_not_allowed", 405, "Method not allowed")
         case .requestTimeout: Row("request_timeout", 408, "Request timed out")
         case .requestTooLarge: Row("request_too_large", 413, "Request too large")
@@ -120,6 +129,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .callerForbidden: Row("caller_forbidden", 403, "Caller not allowed")
         case .providerUnknown, .providerOfAccessTokens, .providerOfIDTokens:
             Row("provider_unknown", 404, "Unknown provider")
+        case .resourceUnknown: Row("resource_unknown", 404, "Unknown resource")
         case .audienceNotConfigured: Row("audience_not_configured", 400, "Audience not configured")
         case .clientNotConfigured: Row("client_not_configured", 400, "Client not configured")
         case .redirectURINotConfigured: Row("redirect_uri_not_configured", 400, "Redirect URI not configured")
@@ -138,7 +148,8 @@ package enum Problem: Error, Equatable, Sendable {
         case .storeUnavailable(let isSpent):
             Row("store_unavailable", 503, "Store unavailable", retryAfter: 1, isSpent: isSpent)
         case .rejected(.cryptographyUnavailable, _): Row(ofRejectionWithStatus: 500)
-        case .rejected, .audienceNotExpected: Row(ofRejectionWithStatus: 422)
+        case .rejected, .audienceNotExpected, .issuerNotOfResource: Row(ofRejectionWithStatus: 422)
+        case .tokenMissing: Row("token_missing", 422, "Token missing")
         case .grantInvalid: Row("grant_invalid", 422, "Grant invalid")
         case .clientRejected: Row("client_rejected", 502, "Client rejected")
         case .signInRefused, .providerRefused: Row("provider_refused", 422, "Refused by the provider")
@@ -162,7 +173,11 @@ package enum Problem: Error, Equatable, Sendable {
 
     /// Of the problems without words in their rows.
     private var rejection: Rejection {
-        if case .rejected(let rejection, _) = self { rejection } else { .audienceNotExpected }
+        switch self {
+        case .rejected(let rejection, _): rejection
+        case .issuerNotOfResource: .issuerMismatch
+        default: .audienceNotExpected
+        }
     }
 
     /// After how many seconds to try again; `nil`: that can't help.
@@ -183,6 +198,8 @@ package enum Problem: Error, Equatable, Sendable {
         case .featureOff(let feature): feature.absence
         case .policyUnknown:
             "No policy of forward_auth has the id in the path, byte for byte; correct the gateway's path, or add the policy."
+        case .metadataUnknown:
+            "No resource in the settings has its metadata at this path of the host in Host; have the proxy pass Host and the path unchanged, or correct resources."
         case .notFoundByAdmin(let paths):
             "The admin listener has no such path; it has \(paths); tokens are verified on the service listener."
         case .consoleOff: "The console is off on this listener; set admin.console to true to turn it on."
@@ -206,6 +223,10 @@ package enum Problem: Error, Equatable, Sendable {
             "The provider with this id or issuer verifies access tokens, not ID Tokens; send access tokens to /v1/access-tokens/verify, or add a provider without tokens: access."
         case .providerOfIDTokens:
             "The provider with this id or issuer verifies ID Tokens, not access tokens; send ID Tokens to /v1/verify, or add a provider with tokens: access."
+        case .resourceUnknown(nil):
+            "No resource in the settings has this id, byte for byte; correct the request, or add it to resources."
+        case .resourceUnknown(let nearest?):
+            "No resource in the settings has this id, and the nearest is \(nearest); correct the request, or add it to resources."
         case .audienceNotConfigured:
             "The request's audience is not one of the provider's audiences; correct the request, or add the audience to the provider."
         case .clientNotConfigured:
@@ -244,6 +265,10 @@ package enum Problem: Error, Equatable, Sendable {
         case .rejected(let rejection, let kind): rejection.detail(of: kind)
         case .audienceNotExpected(let expected):
             "The sign-in or request is for the audience \(expected.quotedASCII(maximumLength: 255)), but the token is for another of the provider's audiences; set audience to the token's own (for a sign-in, when it begins)."
+        case .issuerNotOfResource:
+            "The token's iss is not an issuer of the resource's providers, or the token is opaque, which none of them can verify; have the client request a token from one of the resource's authorization_servers, or add the issuer's entry to the resource's providers."
+        case .tokenMissing:
+            "The client sent no token; answer it with challenge, so that it requests one."
         case .grantInvalid:
             "The provider says that the code or token has expired, was used or revoked, or belongs to another client; have the user sign in again."
         case .clientRejected:
@@ -267,7 +292,7 @@ package enum Problem: Error, Equatable, Sendable {
 
 /// A part of the service whose paths do not exist until the settings turn it on.
 package enum Feature: Sendable, CaseIterable {
-    case signIns, clients, notifications, accessTokens, forwardAuth
+    case signIns, clients, notifications, accessTokens, resources, forwardAuth
 
     /// What is off, and which setting turns it on.
     var absence: String {
@@ -277,6 +302,7 @@ package enum Feature: Sendable, CaseIterable {
         case .notifications:
             "No provider accepts notifications; in a provider's setting notifications, list the kinds that it sends."
         case .accessTokens: "No provider verifies access tokens; add one with tokens: access to the settings."
+        case .resources: "No resource is configured; add resources to the settings."
         case .forwardAuth: "No gateway may ask; add policies under forward_auth in the settings."
         }
     }

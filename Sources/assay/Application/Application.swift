@@ -74,7 +74,7 @@ struct Application: Sendable {
     /// Verifies one token in this process.
     func singleVerification() async throws -> SingleVerification {
         try await SingleVerification(
-            providers.map(\.provider), policies: settings.forwardAuth.policies,
+            providers.map(\.provider), policies: settings.forwardAuth.policies, resources: settings.resources,
             keysTimeout: .seconds(settings.limits.keysTimeoutSeconds), on: serving)
     }
 
@@ -141,6 +141,7 @@ struct Application: Sendable {
         let needsStore = !features.isEmpty
         if settings.providers.contains(where: { $0.notifications != nil }) { features.append("notifications") }
         if settings.providers.contains(where: { $0.accessTokens != nil }) { features.append("access_tokens") }
+        if !settings.resources.isEmpty { features.append("resources") }
         if !settings.forwardAuth.policies.isEmpty { features.append("forward_auth") }
         guard !features.isEmpty else { return }
         var fields: [(name: StaticString, value: Log.Value)] = [("features", .texts(features))]

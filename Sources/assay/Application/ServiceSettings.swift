@@ -46,6 +46,7 @@ extension ServiceSettings {
         }
         refusesPublicHosts = settings.refusesPublicHosts
         loggedRequests = LoggedRequests(settings.log)
+        resources = settings.resources
         forwardAuth = settings.forwardAuth
         proofs = settings.dpop?.rules
         remembersProofs = settings.dpop?.remembersProofs ?? false

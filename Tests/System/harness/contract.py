@@ -14,6 +14,7 @@ STATUS = {
     "caller_forbidden": 403,
     "not_found": 404,
     "provider_unknown": 404,
+    "resource_unknown": 404,
     "method_not_allowed": 405,
     "request_timeout": 408,
     "request_too_large": 413,
@@ -50,6 +51,7 @@ STATUS = {
     "binding_mismatch": 422,
     "dpop_proof_invalid": 422,
     "dpop_proof_replayed": 422,
+    "token_missing": 422,
     "groups_overage": 422,
     "client_not_configured": 400,
     "sign_in_not_supported": 400,
@@ -76,6 +78,8 @@ STATUS = {
 RETRY_AFTER = {"provider_unavailable", "keys_unavailable", "store_unavailable", "overloaded", "shutting_down"}
 NAMES_ERROR = {"grant_invalid", "client_rejected", "provider_refused"}
 NAMES_CLAIM = {"claim_missing", "claim_invalid"}
+# Documents that do not depend on who asks.
+PUBLIC = ("/v1/resources/", "/.well-known/oauth-protected-resource")
 PROBLEM_MEMBERS = {"type", "title", "status", "detail", "code", "request_id"}
 
 STRING, INTEGER, BOOLEAN, NULL = str, int, bool, type(None)
@@ -166,7 +170,8 @@ def assert_promised(method: str, path: str, response, request_id: str | None = N
     assert re.fullmatch(r"[\x21-\x7e]{1,128}", ids[0]), ids
     if request_id is not None and re.fullmatch(r"[\x21-\x7e]{1,128}", request_id):
         assert ids[0] == request_id
-    assert response.all("Cache-Control") == ["no-store"], response.headers
+    is_public = response.status == 200 and path.startswith(PUBLIC)
+    assert response.all("Cache-Control") == ["max-age=3600" if is_public else "no-store"], response.headers
     assert response.status != 500, response
 
     if path.startswith("/v1/forward-auth/") and response.status in (200, 401, 403):
@@ -205,7 +210,13 @@ def check_decision(response) -> None:
     challenges = response.all("WWW-Authenticate")
     if response.status == 200:
         assert challenges == [], response.headers
-    elif response.status == 401:
+        return
+    assert len(challenges) == 1 or (response.status == 403 and not challenges), response.headers
+    # A policy with a resource adds the address of its metadata.
+    of_resource = re.fullmatch(r'(?:Bearer|DPoP) (error="\w+", )?(scope="[^"\\]+", )?resource_metadata="[^"\\]+"(, .*)?', ", ".join(challenges))
+    if of_resource:
+        return
+    if response.status == 401:
         assert challenges in (["Bearer"], ['Bearer error="invalid_request"'], ['Bearer error="invalid_token"']), response.headers
     elif challenges:
         assert re.fullmatch(r'Bearer error="insufficient_scope", scope="[^"\\]+"', ", ".join(challenges)), response.headers
@@ -224,11 +235,18 @@ def check_problem(problem: dict, status: int | None = None) -> dict:
     if "spent" in problem:
         expected = expected | {"spent"}
         assert isinstance(problem["spent"], bool), problem
+    # For a request that names a resource.
+    if "challenge" in problem:
+        assert problem["status"] == 422, problem
+        expected = expected | {"challenge"}
+        challenge = problem["challenge"]
+        assert set(challenge) == {"status", "www_authenticate"} and challenge["status"] in (401, 403), problem
+        assert challenge["www_authenticate"].startswith(("Bearer ", "DPoP ")), problem
     assert set(problem) == expected, problem
     assert problem["type"] == "urn:assay:problem:" + code
     assert problem["status"] == STATUS[code], problem
     assert status is None or problem["status"] == status, problem
-    assert all(isinstance(problem[name], str) and problem[name] for name in expected - {"status", "spent", "context"}), problem
+    assert all(isinstance(problem[name], str) and problem[name] for name in expected - {"status", "spent", "context", "challenge"}), problem
     assert "\n" not in problem["detail"] and problem["detail"].endswith(".") and not problem["title"].endswith("."), problem
     if "claim" in expected:
         assert problem["claim"] in problem["detail"], problem

@@ -62,6 +62,8 @@ package struct HTTPResponse: Sendable {
     /// Constant content that follows ``body``. All responses share its memory.
     package var constantBody: ByteBuffer?
     package var requestID: String
+    /// The value of `Cache-Control`. Most responses are about one request and its secrets.
+    package var cacheControl: StaticString = "no-store"
     /// Header fields in addition to those of every response.
     package var headers: [(name: String, value: String)]
     /// Whether the connection is closed after the response.
@@ -132,7 +134,9 @@ extension HTTPResponse {
         buffer.writeDecimal(body.count + (constantBody?.readableBytes ?? 0))
         buffer.writeStaticString("\r\nX-Request-Id: ")
         buffer.writeString(requestID)
-        buffer.writeStaticString("\r\nCache-Control: no-store\r\nDate: ")
+        buffer.writeStaticString("\r\nCache-Control: ")
+        buffer.writeStaticString(cacheControl)
+        buffer.writeStaticString("\r\nDate: ")
         buffer.writeString(date)
         for header in headers {
             buffer.writeStaticString("\r\n")
