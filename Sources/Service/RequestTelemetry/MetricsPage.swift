@@ -64,6 +64,8 @@ struct MetricsPage {
         case .clients: features.hasClients
         case .notifications: features.acceptsNotifications
         case .accessTokens: features.acceptsAccessTokens
+        // It has no metrics of its own.
+        case .resources: false
         case .forwardAuth: loops.forwardAuth.contains { _ in true }
         }
     }

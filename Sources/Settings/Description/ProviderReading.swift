@@ -112,7 +112,8 @@ struct ProviderReading {
             section: "network", network,
             "Restrictions on connections to this provider, for key fetches and for calls to its endpoints."),
         Member(
-            [discoveryURL, discovery, discoveryIssuer, jwksURI, certificatesURI, publicKeyURI, jwksFile].map(\.description),
+            [discoveryURL.description, discovery.description]
+                + [discoveryIssuer, jwksURI, certificatesURI, publicKeyURI, jwksFile].map(\.description),
             read: readKeys),
         Member(
             Setting(

@@ -77,7 +77,7 @@ enum ResourceReader {
         let names = providers.read(element)
         for (name, isThere) in [("id", id != nil), ("resource", address != nil), ("providers", names != nil)]
         where !isThere { element.refuseMissing(name, "a resource needs id, resource and providers") }
-        let members = names.map { members(named: $0, element, settings) } ?? []
+        let members = names.map { Self.members(named: $0, element, settings) } ?? []
         let audiences = readAudiences(element, members)
         let servers = readServers(element, members)
         let scopes = scopes.read(element) ?? []

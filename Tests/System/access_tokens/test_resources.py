@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from access_tokens.test_access_tokens import access, access_token, accepted, refused, verify
+from access_tokens.test_access_tokens import PATH, access, access_token, accepted, refused, verify
 from access_tokens.test_dpop import Client
 from harness.client import request_bytes
 from harness.service import Service, provider
@@ -19,7 +19,7 @@ METADATA = {
 }  # fmt: skip
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 WHERE = f'resource_metadata="https://mcp.example.com{WELL_KNOWN}/mcp"'
-ALGORITHMS = "ES256 ES384 ES512 EdDSA Ed25519 RS256 PS256"
+ALGORITHMS = "RS256 PS256 ES256 ES384 ES512 EdDSA Ed25519"
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +91,10 @@ def bearer_only(settings):
     with start(settings | {"providers": providers}) as service:
         service.wait_until_ready()
         yield service
+
+
+def post(service, **members):
+    return service.api.post(PATH, members)
 
 
 def challenged(response, code: str) -> tuple[int, str]:
@@ -194,12 +198,12 @@ def test_pages_of_any_origin_may_read_the_metadata(service, path):
 
 
 def test_metadata_needs_no_key(settings):
-    with start(settings, api_keys=[hashlib.sha256(b"the caller's own key").hexdigest()]) as service:
+    with start(settings, dpop={}, api_keys=[hashlib.sha256(b"the caller's own key").hexdigest()]) as service:
         service.wait_until_ready()
         assert service.api.get("/v1/resources/mcp/metadata").status == 200
         assert service.api.get(WELL_KNOWN + "/mcp", {"Host": "mcp.example.com"}).status == 200
-        assert verify(service, None, token=None, resource="mcp").code == "caller_unauthenticated"
-        assert verify(service, None, token=None, resource="mcp").json.get("challenge") is None
+        assert post(service, token=None, resource="mcp").code == "caller_unauthenticated"
+        assert post(service, token=None, resource="mcp").json.get("challenge") is None
 
 
 def test_without_resources_their_paths_are_absent(issuer):
@@ -257,10 +261,10 @@ def test_a_request_names_a_resource_or_a_provider(service, issuer):
         refused(verify(service, token, resource=resource), "request_invalid")
     accepted(service, token, resource="mcp", provider=None, audience=None)
     refused(verify(service, None, resource="mcp"), "request_invalid")
-    refused(verify(service, None, token=None), "request_invalid")
-    refused(verify(service, None, token=5, resource="mcp"), "request_invalid")
+    refused(post(service, token=None), "request_invalid")
+    refused(post(service, token=5, resource="mcp"), "request_invalid")
     # Before anything about the token.
-    refused(verify(service, None, token=None, resource="nothing"), "resource_unknown")
+    refused(post(service, token=None, resource="nothing"), "resource_unknown")
 
 
 def test_explain_explains_by_the_resource_s_rules(service, issuer):
@@ -280,11 +284,11 @@ def test_explain_explains_by_the_resource_s_rules(service, issuer):
 
 
 def test_a_request_without_a_token_is_asked_for_one(service, bearer_only):
-    response = verify(bearer_only, None, token=None, resource="mcp")
+    response = post(bearer_only, token=None, resource="mcp")
     assert challenged(response, "token_missing") == (401, f'Bearer scope="mcp:tools", {WHERE}')
-    response = verify(bearer_only, None, token=None, resource="root")
+    response = post(bearer_only, token=None, resource="root")
     assert challenged(response, "token_missing") == (401, f'Bearer resource_metadata="https://api.example.com{WELL_KNOWN}"')
-    response = verify(service, None, token=None, resource="mcp", scopes=["mcp:admin", "x"])
+    response = post(service, token=None, resource="mcp", scopes=["mcp:admin", "x"])
     assert challenged(response, "token_missing") == (401, f'Bearer scope="mcp:admin x", {WHERE}, DPoP algs="{ALGORITHMS}"')
 
 
@@ -327,7 +331,7 @@ def test_a_certificate_is_asked_for_as_a_bearer_token(service, issuer, certified
     of_certificate = access_token(issuer, aud=MCP, cnf={"x5t#S256": "A" * 43})
     bearer = (401, f'Bearer error="invalid_token", scope="mcp:tools", {WHERE}, DPoP algs="{ALGORITHMS}"')
     assert challenged(verify(service, of_certificate, resource="mcp"), "binding_required") == bearer
-    assert challenged(verify(service, of_certificate, resource="mcp", certificate="B" * 43), "binding_mismatch") == bearer
+    assert challenged(verify(service, of_certificate, resource="mcp", certificate="B" * 42 + "A"), "binding_mismatch") == bearer
     unbound = access_token(certified, aud="https://certificates.example.com")
     status, field = challenged(verify(service, unbound, resource="certificates"), "binding_missing")
     assert (status, field.split(" ")[0]) == (401, "Bearer")
@@ -335,7 +339,7 @@ def test_a_certificate_is_asked_for_as_a_bearer_token(service, issuer, certified
 
 def test_a_resource_of_proofs_alone_asks_for_nothing_else(service, strict):
     where = f'resource_metadata="https://proofs.example.com{WELL_KNOWN}"'
-    missing = challenged(verify(service, None, token=None, resource="proofs"), "token_missing")
+    missing = challenged(post(service, token=None, resource="proofs"), "token_missing")
     assert missing == (401, f'DPoP scope="mcp:tools", {where}, algs="{ALGORITHMS}"')
     unbound = access_token(strict, aud="https://proofs.example.com")
     missing = challenged(verify(service, unbound, resource="proofs"), "binding_missing")
@@ -395,7 +399,7 @@ def test_challenges_are_well_formed(service, issuer):
     parameter = r'[a-z_]+="[\x20-\x21\x23-\x5b\x5d-\x7e]*"'
     challenge = rf"(Bearer|DPoP) {parameter}(, {parameter})*"
     for token in (None, "opaque", access_token(issuer, aud=MCP, cnf={})):
-        field = verify(service, None, token=token, resource="mcp").json["challenge"]["www_authenticate"]
+        field = post(service, token=token, resource="mcp").json["challenge"]["www_authenticate"]
         assert re.fullmatch(rf"{challenge}(, {challenge})?", field), field
 
 
