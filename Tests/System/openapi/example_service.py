@@ -44,7 +44,9 @@ class ExampleService:
         # Without this, the endpoint would not exist.
         admin = {"listen": "127.0.0.1:0", "console": True}
         gateway = {"forward_auth": {"policies": [{"id": "api", "providers": ["api"]}]}}
-        self.service = Service(*providers, **({"admin": admin, "sign_ins": {}} | gateway | settings))
+        # The host that the tests' client names, and the ID that they put into paths.
+        resources = {"resources": [{"id": "apple", "resource": "https://127.0.0.1", "providers": ["api"]}]}
+        self.service = Service(*providers, **({"admin": admin, "sign_ins": {}} | gateway | resources | settings))
 
     def issuer_with_key(self, kid: str) -> Issuer:
         return next(issuer for issuer in self.issuers.values() if issuer.keys[0].kid == kid)

@@ -20,7 +20,7 @@ ROUTES = endpoints.routes()
 # The harness checks responses against the same table, but never accepts 500.
 STATUSES = contract.STATUS | {"internal": 500}
 OF_GRANTS = {"grant_invalid", "provider_refused"}
-OF_ACCESS_TOKENS = {"binding_required", "binding_missing", "binding_mismatch", "dpop_proof_invalid", "dpop_proof_replayed", "scope_missing"}
+OF_ACCESS_TOKENS = {"binding_required", "binding_missing", "binding_mismatch", "dpop_proof_invalid", "dpop_proof_replayed", "scope_missing", "token_missing"}
 OF_BROWSERS = {"state_mismatch", "redirect_uri_mismatch", "response_issuer_mismatch"}
 REJECTIONS = {
     code
@@ -37,6 +37,7 @@ OPTIONAL = {
     ("/components/schemas/Problem", "claim"),
     ("/components/schemas/Problem", "context"),
     ("/components/schemas/Problem", "spent"),
+    ("/components/schemas/Problem", "challenge"),
     ("/components/schemas/Readiness", "store"),
     ("/components/schemas/VerdictList", "notifications"),
     ("/components/schemas/VerdictList", "access_tokens"),
@@ -46,7 +47,7 @@ OPTIONAL = {
     ("/components/schemas/VerdictList", "store"),
 }
 # Members of requests that enable a check. They must not be null, so that a backend that has lost a value gets an error.
-CHECKS = {"nonce", "subject", "issuer", "authenticated_after", "scopes"}
+CHECKS = {"nonce", "subject", "issuer", "authenticated_after", "scopes", "resource"}
 # Responses to methods without an operation.
 OF_NO_OPERATION = {"/components/responses/MethodNotAllowed"}
 REQUEST_SCHEMAS = {"AccessTokenExplanationRequest", "IDTokenExplanationRequest", "NotificationExplanationRequest", "VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "FinishRequest", "NotificationRequest", "AccessTokenRequest", "ApplePayload", "RefreshRequest", "RevokeRequest"}
@@ -126,7 +127,8 @@ def test_api_keys_are_optional_and_do_not_apply_to_health_and_metrics():
     assert secured == {
         operation.id: [{}, {"gatewayKey" if operation.id == "forwardAuth" else "apiKey": []}]
         for operation in document().operations
-        if operation.path.startswith("/v1/")
+        # Clients read a resource's metadata before they have a token.
+        if operation.path.startswith("/v1/") and operation.id != "getResourceMetadata"
     }
     assert {operation.id for operation in document().operations if 401 in operation.responses} == set(secured)
 
@@ -137,6 +139,8 @@ def test_every_response_documents_its_headers(response):
     expected |= {302: {"location"}, 401: {"www-authenticate"}, 405: {"allow"}}.get(response.status, set())
     if response.status == 503:
         expected |= {"retry-after"}
+    if response.pointer.endswith("/ResourceMetadata"):
+        expected |= {"access-control-allow-origin"}
     assert set(response.headers) == expected
     optional = {name for name, place in response.headers.items() if not document()[place]["required"]}
     # A service that is not ready may not know when it will be.
@@ -177,7 +181,7 @@ def test_only_claims_and_event_data_are_free_objects():
         if isinstance(value, dict) and value.get("type") == "object" and "properties" not in value
     }
     expected = {f"/components/schemas/{answer}/properties/claims" for answer in ("VerifyAnswer", "FinishAnswer", "RefreshAnswer", "AccessTokenAnswer")}
-    assert free == expected | {"/components/schemas/NotifiedEvent/properties/data"}
+    assert free == expected | {"/components/schemas/NotifiedEvent/properties/data", "/components/schemas/ResourceMetadata"}
 
 
 def test_every_request_member_has_a_type_and_a_description():
@@ -200,6 +204,8 @@ def test_request_members_may_be_null_unless_required_or_enabling_a_check():
             is_nullable = "null" in document().types(f"{pointer}/properties/{name}")
             # `as` is null in a request that does not say what it is; without it, the request has another schema.
             is_optional = name not in schema.get("required", []) or (name == "as" and "/Notification" not in pointer)
+            # A request without a token, to a resource.
+            is_optional = is_optional or (pointer, name) == ("/components/schemas/AccessTokenRequest", "token")
             assert is_nullable == (is_optional and name not in CHECKS), (pointer, name)
 
 

@@ -246,6 +246,9 @@ def test_paths_exist_only_on_their_listeners_with_their_methods(path, listener, 
     client = {"service": examples.service.api, "admin": examples.service.admin}[listener]
     operations = [each for each in document().operations if each.path == path and url in each.servers]
     documented = set(METHODS) if any(each.is_on_head for each in operations) else {each.method for each in operations}
+    if any("access-control-allow-origin" in response.headers for each in operations for response in each.responses.values()):
+        # Pages of other origins ask first whether they may.
+        documented.add("options")
     for method in METHODS:
         response = client.request(method.upper(), target(path), b"{}" if method == "post" else None)
         if not operations:
