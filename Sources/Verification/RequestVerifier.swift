@@ -151,13 +151,13 @@ extension RequestVerifier {
         _ text: ArraySlice<UInt8>, ofProvider named: Int?, among providers: ProviderIndex
     ) throws(Rejection) -> (token: UnverifiedToken, provider: Int?) {
         if let named, slots[named]?.provider.accessTokens?.loadBalancer != nil {
-            return (try UnverifiedToken(padded: text), named)
+            return (try UnverifiedToken(padded: text, upTo: verifier.maximumTokenLength), named)
         }
         do throws(Rejection) {
             let token = try verifier.read(text)
             return (token, named ?? token.unverifiedIssuer.flatMap { providers.withIssuer($0, slots) })
         } catch {
-            guard named == nil, providers.hasLoadBalancers, let token = try? UnverifiedToken(padded: text),
+            guard named == nil, providers.hasLoadBalancers, let token = try? UnverifiedToken(padded: text, upTo: verifier.maximumTokenLength),
                 token.jws.headerObject?["signer"] != nil
             else { throw error }
             return (token, providers.withLoadBalancer(of: token, slots))

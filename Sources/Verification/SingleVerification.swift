@@ -44,6 +44,7 @@ package struct SingleVerification: Sendable {
     /// - Throws: an event loop error, or ``Rejection/cryptographyUnavailable`` when out of memory.
     package init(
         _ providers: [Provider], policies: [ForwardAuthPolicy], resources: [Resource], keysTimeout: Interval,
+        maximumTokenLength: Int,
         on group: MultiThreadedEventLoopGroup
     ) async throws {
         let loop = group.next()
@@ -54,8 +55,9 @@ package struct SingleVerification: Sendable {
         self.loop = loop
         self.keysTimeout = keysTimeout
         verifier = try await loop.submit {
-            NIOLoopBound(
-                RequestVerifier(registry, on: loop, by: try IDTokenVerifier(), resources: resources), eventLoop: loop)
+            let verifier = try IDTokenVerifier(maximumTokenLength: maximumTokenLength)
+            return NIOLoopBound(
+                RequestVerifier(registry, on: loop, by: verifier, resources: resources), eventLoop: loop)
         }.get()
     }
 

@@ -13,7 +13,7 @@ import Testing
         #expect(try read(provider: "issuer: https://op.example\naudiences: [a]").accessTokens == nil)
         #expect(try read(provider: "tokens: id\nissuer: https://op.example\naudiences: [a]").accessTokens == nil)
         let provider = try read(provider: Self.api)
-        #expect(provider.accessTokens?.declaresType == true)
+        #expect(provider.accessTokens?.types == [.accessToken])
         #expect(provider.policy.requiredClaims == [ClaimName("jti")])
         #expect(!provider.policy.issuesTokensOfSignIns)
         #expect(!provider.warnings.contains { $0.contains("access token could pass") })

@@ -87,7 +87,7 @@ import Testing
     @Test func `the discovery document's algorithms are those of ID Tokens alone`() throws {
         let provider = "issuer: https://a.example\naudiences: [a]\n"
         func readsAlgorithms(_ text: String) throws -> Bool? {
-            guard case .network(.discovery(_, _, let reads), _) = try read(provider: text).keys else { return nil }
+            guard case .network(.discovery(_, _, _, let reads), _) = try read(provider: text).keys else { return nil }
             return reads
         }
         #expect(try readsAlgorithms(provider) == true)

@@ -45,6 +45,9 @@ final class DevResponder: HTTPResponder {
         if let refusal = refusal(of: request) { return .now(refusal) }
         let path = request.head.path.string
         if let common = common(path, request) { return common }
+        if let id = Self.provider(ofWellKnown: path), settings.contains(where: { $0.id == id }) {
+            return reply(to: request, "/.well-known/openid-configuration", id)
+        }
         let parts = path.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: true)
         guard let id = parts.first.map(String.init), settings.contains(where: { $0.id == id }) else {
             return .now(
@@ -54,6 +57,17 @@ final class DevResponder: HTTPResponder {
         }
         let rest = parts.count > 1 ? "/" + parts[1] : "/"
         return reply(to: request, rest, id)
+    }
+
+    /// The provider whose metadata is at a path where the well-known part comes before the issuer's own path.
+    ///
+    /// - Source: RFC 8414, section 3.1.
+    private static func provider(ofWellKnown path: String) -> String? {
+        for name in ["oauth-authorization-server", "openid-configuration"] {
+            let prefix = "/.well-known/\(name)/"
+            if path.hasPrefix(prefix) { return String(path.dropFirst(prefix.count)) }
+        }
+        return nil
     }
 
     /// Refuses requests meant for another host, and all but GET, HEAD and OPTIONS from another site's page. Neither

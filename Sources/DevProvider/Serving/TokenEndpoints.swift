@@ -31,9 +31,10 @@ extension DevResponder {
     /// - Throws: ``OpenSSLError``.
     func mint(_ minting: Minting, _ provider: inout EmulatedProvider, now: Int64) throws -> [String: JSONTree] {
         if let dialect = provider.settings.accessTokens {
+            let granted = EmulatedProvider.GrantedAccess(
+                person: minting.person, audience: minting.clientID, clientID: minting.clientID)
             let token = try provider.accessToken(
-                dialect, minting.person, clientID: minting.clientID, overriding: minting.claims, id: randomName(),
-                now: now)
+                dialect, granted, overriding: minting.claims, id: randomName(), now: now)
             return ["token": .string(token)]
         }
         let nonce = try Self.claim(for: minting.nonce, provider.policy.nonce)

@@ -47,7 +47,7 @@ extension UnverifiedToken {
         do throws(Rejection) {
             if let signer = dialect.loadBalancer { try LoadBalancerHeader(self).check(self, signedBy: signer) }
             _ = try checkIssuer(claims, policy)
-            _ = try checkResourceAudience(claims, policy, narrowedTo: nil)
+            _ = try checkResourceAudience(claims, policy, dialect, narrowedTo: nil)
             _ = try checkClient(self, policy, dialect)
             _ = try checkExpiration(claims, policy, now: now)
             return true

@@ -60,7 +60,7 @@ final class ServiceLoop {
         self.boundTokens = boundTokens
         providerIDs = registry.ids
         verifier = RequestVerifier(
-            registry, on: loop, by: try IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity),
+            registry, on: loop, by: try Self.tokenVerifier(settings),
             resources: settings.resources)
         forwardAuth = Self.forwardAuth(settings, verifier)
         features = ProviderFeatures(registry.providers)
@@ -94,7 +94,7 @@ final class ServiceLoop {
         var tokenVerifier = verifier.verifier
         if settings.signatureCacheCapacity != self.settings.signatureCacheCapacity,
             // If OpenSSL can't allocate memory, the current verifier stays in use, with its cache capacity.
-            let other = try? IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity)
+            let other = try? Self.tokenVerifier(settings)
         {
             tokenVerifier = other
         }
@@ -114,6 +114,11 @@ final class ServiceLoop {
             proofStore = try? proofStoreSetup?.claims(on: loop, providerCount: registry.providers.count)
         }
         readiness.excuseNewcomers(verifier, wasReady: wasReady)
+    }
+
+    private static func tokenVerifier(_ settings: ServiceSettings) throws(Rejection) -> IDTokenVerifier {
+        try IDTokenVerifier(
+            signatureCacheCapacity: settings.signatureCacheCapacity, maximumTokenLength: settings.maximumToken)
     }
 
     private static func forwardAuth(_ settings: ServiceSettings, _ verifier: RequestVerifier) -> ForwardAuth? {

@@ -10,6 +10,8 @@ package import Verification
 package struct ServiceSettings: Sendable {
     package var maximumBody = 64 * 1024
     package var maximumBatchBody = 4 * 1024 * 1024
+    /// The length of the longest token, in bytes. Fixed at the start.
+    package var maximumToken = UnverifiedToken.maximumLength
     /// How long a request waits for keys.
     package var keysTimeout = Interval.seconds(5)
     /// How long a call to a provider's endpoint may take.

@@ -113,9 +113,14 @@ extension ProviderReading {
         if provider.accessTokens?.loadBalancer != nil, !section.mentions("audiences") {
             return section.recordPreset(audiences, [])
         }
+        let hasKeysOfOneClient = provider.accessTokens?.hasKeysOfOneClient == true
+        if hasKeysOfOneClient, section.source("audiences", keepsNull: true) == nil {
+            // Its keys, which no other client has, tie a token to the relying party.
+            return section.record("audiences", .scalar("none"), section.preset)
+        }
         if section.isWord("none", "audiences") {
             // Without audiences, only the authorized party ties a token to the relying party.
-            if provider.policy.authorizedParties.isEmpty, !section.isFaulty("authorized_parties") {
+            if !hasKeysOfOneClient, provider.policy.authorizedParties.isEmpty, !section.isFaulty("authorized_parties") {
                 section.refuse("audiences", "audiences: none needs authorized_parties")
             }
             provider.policy.audiences = []

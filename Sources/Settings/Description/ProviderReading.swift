@@ -55,6 +55,7 @@ struct ProviderReading {
 
     /// All settings except `id`, `preset` and the preset's parameters.
     static let members: [Member<ProviderReading>] = [
+        Member([tokenTypes, clientClaims, accessTokenClaim], read: readDialect),
         Member(
             [
                 issuer.description, issuerAliases.description, tenants.description, excludedTenants.description,

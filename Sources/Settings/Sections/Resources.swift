@@ -112,7 +112,10 @@ enum ResourceReader {
     /// - Returns: `nil`: the resource's own.
     private static func readAudiences(_ element: Section, _ members: [ProviderSettings]) -> [String]? {
         guard element.isWord("none", audiences.name) else { return audiences.read(element) }
-        if let provider = members.first(where: { $0.policy.authorizedParties.isEmpty }) {
+        let isTied = { (provider: ProviderSettings) in
+            !provider.policy.authorizedParties.isEmpty || provider.accessTokens?.hasKeysOfOneClient == true
+        }
+        if let provider = members.first(where: { !isTied($0) }) {
             element.refuse(
                 audiences.name, "audiences: none needs authorized_parties at the provider \(provider.policy.id)")
         }

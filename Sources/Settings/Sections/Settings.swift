@@ -103,6 +103,7 @@ extension Settings {
             at: \.allowsInsecureListen),
         Member([], read: ListenerReader.checkReach),
         Member(section: "limits", Limits.members, "Sizes, counts and timeouts that clients can't exceed."),
+        Limits.check,
         Member(
             section: "keys",
             [

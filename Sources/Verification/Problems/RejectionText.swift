@@ -49,7 +49,7 @@ extension Rejection {
     var idTokenDetail: String {
         switch self {
         case .tokenMalformed(.tooLong):
-            "The token is longer than \(UnverifiedToken.maximumLength) bytes; send nothing but the id_token, or have the provider put less into it, such as fewer groups."
+            "The token is longer than limits.max_token allows; send nothing but the id_token, have the provider put less into it, such as fewer groups, or raise the limit."
         case .tokenMalformed(.encrypted):
             "The token has five parts: it is encrypted (JWE); ask the provider for signed ID Tokens."
         case .tokenMalformed(.serialization):
@@ -133,13 +133,13 @@ extension Rejection {
     var accessTokenDetail: String {
         switch self {
         case .tokenMalformed(.tooLong):
-            "The token is longer than \(UnverifiedToken.maximumLength) bytes; send nothing but the access token, or have the provider put less into it, such as fewer groups."
+            "The token is longer than limits.max_token allows; send nothing but the access token, have the provider put less into it, such as fewer groups, or raise the limit."
         case .tokenMalformed(.encrypted):
             "The token has five parts: it is encrypted (JWE); ask the provider for signed access tokens."
         case .tokenMalformed(.serialization):
             "The token is not three parts of base64url separated by dots: an opaque access token, which only the provider can read, or a damaged one; ask the provider for JWT access tokens."
         case .headerUnsupported:
-            "The token's header has crit, b64 or zip, or a typ other than an access token's (at+jwt); send the access token, not the ID Token or another token."
+            "The token's header has crit, b64 or zip, or a typ other than this provider's access tokens have (at+jwt, unless token_types or a preset says otherwise); send the access token, not the ID Token or another token, or set token_types."
         case .audienceMismatch:
             "The token's aud is not one of this API's identifiers; check audiences, and send the access token, not the ID Token, whose aud is the client."
         case .audienceNotExpected: idTokenDetail
@@ -156,7 +156,7 @@ extension Rejection {
         case .claimMissing(.signer), .claimInvalid(.signer):
             "The assertion's signer is missing or names another load balancer; check signer in the settings, byte for byte, and never accept assertions from other load balancers."
         case .claimMissing(.scope), .claimMissing(.shortScope), .claimMissing(.clientID):
-            "The token has no \(claim?.string ?? ""), which this provider's access tokens have; send the access token, not the ID Token."
+            "The token has no \(claim?.string ?? ""), which this provider's access tokens have; send the access token, not the ID Token, or correct client_claims or access_token_claim."
         case .claimMissing(let claim):
             "The token has no \(claim.string), which is required; send an access token, have the provider add the claim, or change required_claims."
         case .claimInvalid(.nonce), .claimInvalid(.accessTokenHash), .claimInvalid(.codeHash), .claimInvalid(.authTime):
@@ -187,7 +187,7 @@ extension Rejection {
     var notificationDetail: String {
         switch self {
         case .tokenMalformed(.tooLong):
-            "The notification is longer than \(UnverifiedToken.maximumLength) bytes; send nothing but the notification, exactly as the provider sent it."
+            "The notification is longer than limits.max_token allows; send nothing but the notification, exactly as the provider sent it, or raise the limit."
         case .tokenMalformed(.encrypted):
             "The notification has five parts: it is encrypted (JWE); ask the provider for signed notifications."
         case .tokenMalformed(.serialization):

@@ -75,7 +75,8 @@ struct Application: Sendable {
     func singleVerification() async throws -> SingleVerification {
         try await SingleVerification(
             providers.map(\.provider), policies: settings.forwardAuth.policies, resources: settings.resources,
-            keysTimeout: .seconds(settings.limits.keysTimeoutSeconds), on: serving)
+            keysTimeout: .seconds(settings.limits.keysTimeoutSeconds),
+            maximumTokenLength: settings.limits.maximumToken, on: serving)
     }
 
     /// Runs the service until a signal stops it.

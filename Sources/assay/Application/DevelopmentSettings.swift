@@ -17,7 +17,7 @@ struct DevelopmentSettings {
     let credentials: [String: [String: ClientCredential]]
 
     /// - Parameters:
-    ///   - team: the settings to develop with. Their providers, forward-auth policies, limits and rules are used; their listeners, API keys,
+    ///   - team: the settings to develop with. Their providers, resources, forward-auth policies, limits and rules are used; their listeners, API keys,
     ///     stores and files are not.
     ///   - server: the development providers.
     /// - Throws: ``ConfigurationError`` for a provider whose ID is a path of the development provider.
@@ -33,6 +33,7 @@ struct DevelopmentSettings {
         settings.keys = team.keys
         settings.clockSkewSeconds = team.clockSkewSeconds
         settings.verifiedTokenCacheEntries = team.verifiedTokenCacheEntries
+        settings.dpop = team.dpop
         settings.forwardAuth = team.forwardAuth
         for index in settings.forwardAuth.policies.indices { settings.forwardAuth.policies[index].requiresKey = false }
         var (providers, credentials): ([DevProviderSettings], [String: [String: ClientCredential]]) = ([], [:])
@@ -53,6 +54,13 @@ struct DevelopmentSettings {
                 credentials[id, default: [:]][client.client.id] = try .made(
                     for: client.authentication, issuer: developed.policy.issuer)
             }
+        }
+        settings.resources = team.resources.map { resource in
+            var resource = resource
+            resource.authorizationServers = resource.providers.compactMap { id in
+                settings.providers.first { $0.policy.id == id }?.policy.issuer
+            }
+            return resource
         }
         (self.settings, self.providers, self.credentials) = (settings, providers, credentials)
     }

@@ -31,6 +31,7 @@ extension ServiceSettings {
         self.init(openAPI: Asset.openAPI.bytes)
         maximumBody = settings.limits.maximumBody
         maximumBatchBody = settings.limits.maximumBatchBody
+        maximumToken = settings.limits.maximumToken
         keysTimeout = .seconds(settings.limits.keysTimeoutSeconds)
         providerTimeout = .seconds(settings.limits.providerTimeoutSeconds)
         queueTimeout = Interval(milliseconds: settings.limits.queueTimeoutMilliseconds)
