@@ -3,15 +3,14 @@ private import JOSE
 extension ProviderPreset {
     /// authentik, one application.
     ///
-    /// Its access tokens are its ID Tokens with two more claims, and have the same audience, the client's ID. `typ` is
-    /// `JWT` in both.
-    /// - Source: github.com/goauthentik/authentik, `authentik/providers/oauth2/id_token.py` (`to_access_token`); the
-    ///   form of the issuer is unsourced.
+    /// Its access tokens are its ID Tokens with two more claims, and have the same audience, the client's ID, and the
+    /// same nonce. Only ID Tokens have the access token's hash.
+    /// - Source: github.com/goauthentik/authentik, `authentik/providers/oauth2/id_token.py` (`to_access_token`) and
+    ///   `views/token.py`; the form of the issuer is unsourced.
     public static let authentik = selfHosted(
         name: "authentik", summary: "authentik, one application", issuer: "https://<host>/application/o/<app>/"
     ) { facts in
-        facts.policy.refusesAccessTokens = true
-        // Not the nonce: access tokens have it, too. The hash of an access token can't be in it.
+        facts.policy.requiredClaims = [.accessTokenHash]
         facts.accessTokens = .jwt(
             AccessTokenDialect(clientClaims: [.authorizedParty]) {
                 $0.idTokenClaims = [.accessTokenHash]
