@@ -157,7 +157,8 @@ extension RequestVerifier {
             let token = try verifier.read(text)
             return (token, named ?? token.unverifiedIssuer.flatMap { providers.withIssuer($0, slots) })
         } catch {
-            guard named == nil, providers.hasLoadBalancers, let token = try? UnverifiedToken(padded: text, upTo: verifier.maximumTokenLength),
+            guard named == nil, providers.hasLoadBalancers,
+                let token = try? UnverifiedToken(padded: text, upTo: verifier.maximumTokenLength),
                 token.jws.headerObject?["signer"] != nil
             else { throw error }
             return (token, providers.withLoadBalancer(of: token, slots))

@@ -1,4 +1,6 @@
+import HTTP
 import IDToken
+import Keys
 @testable import Settings
 import Testing
 
@@ -178,10 +180,11 @@ import Testing
         #expect(try read("") == [openid, oauth, inserted])
         #expect(try read("discovery: openid") == [openid])
         #expect(try read("discovery: oauth") == [oauth])
-        #expect(addresses(try self.read("")) == [
-            "https://a.example/.well-known/openid-configuration",
-            "https://a.example/.well-known/oauth-authorization-server",
-        ])
+        #expect(
+            addresses(try self.read("")) == [
+                "https://a.example/.well-known/openid-configuration",
+                "https://a.example/.well-known/oauth-authorization-server",
+            ])
         let ofIDTokens = try SettingsTests.read(provider: "issuer: https://a.example/op\naudiences: [a]")
         #expect(addresses(ofIDTokens) == [openid])
         for members in ["discovery: saml", "discovery: oauth\njwks_uri: https://a.example/k"] {

@@ -28,7 +28,8 @@ import Testing
         "ory": ["issuer": "https://example.projects.oryapis.com"],
         "pomerium": ["domain": "app.example.com"],
         "salesforce": ["domain": "example.my.salesforce.com"],
-        "spring-authorization-server": ["issuer": "https://auth.example.com"], "supabase": ["project": "abcdefghijklmnopqrst"],
+        "spring-authorization-server": ["issuer": "https://auth.example.com"],
+        "supabase": ["project": "abcdefghijklmnopqrst"],
         "workos-authkit": ["client": "client_01HEXAMPLE"],
         "zitadel": ["issuer": "https://example.zitadel.cloud"],
     ]

@@ -30,7 +30,8 @@ import Verification
     }
 
     @Test func `three members are enough`() throws {
-        let resource = try #require(try read("[{ id: mcp, resource: https://m.example, providers: [auth, other] }]").first)
+        let resource = try #require(
+            try read("[{ id: mcp, resource: https://m.example, providers: [auth, other] }]").first)
         #expect(resource.id == "mcp")
         #expect(resource.audiences == ["https://m.example", "https://m.example/"])
         #expect(resource.authorizationServers == ["https://auth.example.com", "https://other.example.com"])
@@ -75,7 +76,8 @@ import Verification
     }
 
     @Test func `providers verify access tokens`() throws {
-        #expect(try fault("[{ id: m, resource: https://m.example, providers: [users] }]").contains("verifies ID Tokens"))
+        #expect(
+            try fault("[{ id: m, resource: https://m.example, providers: [users] }]").contains("verifies ID Tokens"))
         #expect(try fault("[{ id: m, resource: https://m.example, providers: [nobody] }]").contains("no provider"))
     }
 

@@ -34,6 +34,7 @@ extension DevResponder {
         for id in providers.keys {
             providers[id]?.faults.reset()
             providers[id]?.grants = IssuedGrants()
+            providers[id]?.registered = [:]
         }
     }
 

@@ -39,10 +39,12 @@ public struct ProviderPreset: Sendable {
 
     /// Every preset, in alphabetical order.
     public static let all: [ProviderPreset] = [
-        .apple, .auth0, .authentik, .awsLoadBalancer, .azureB2C, .clerk, .cloudflareAccess, .cognito, .dex, .entraExternal,
+        .apple, .auth0, .authentik, .awsLoadBalancer, .azureB2C, .clerk, .cloudflareAccess, .cognito, .dex,
+        .entraExternal,
         .facebookLimitedLogin, .firebase, .firebaseSessionCookie, .gitHubActions, .gitLab, .google,
         .googleIdentityAwareProxy, .kakao, .keycloak, .kinde, .kubernetes, .line, .linkedIn, .loginGov, .microsoft,
-        .microsoftVersion1, .oidc, .okta, .ory, .pomerium, .salesforce, .slack, .springAuthorizationServer, .supabase, .twitch, .workOSAuthKit,
+        .microsoftVersion1, .oidc, .okta, .ory, .pomerium, .salesforce, .slack, .springAuthorizationServer, .supabase,
+        .twitch, .workOSAuthKit,
         .yahooJapan, .zitadel,
     ]
 

@@ -36,7 +36,8 @@ enum PolicyReader {
             "`{ \(IdentityHeader.usual.map { "\($0.name): \($0.value.rawValue)" }.joined(separator: ", ")) }`")
 
     static let descriptions = [
-        id.description, providers.description, resource.description, TokenSourceReader.setting, RequirementReader.description, headers,
+        id.description, providers.description, resource.description, TokenSourceReader.setting,
+        RequirementReader.description, headers,
         requiresKey.description, stripsToken.description,
     ]
 

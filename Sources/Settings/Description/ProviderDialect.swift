@@ -39,10 +39,13 @@ extension ProviderReading {
         let claim = marker.read(section)
         guard var dialect = provider.accessTokens, dialect.loadBalancer == nil else {
             guard !section.isFaulty(tokens.name) else { return }
-            for name in [given.map { _ in types.name }, claims.map { _ in clients.name }, claim.map { _ in marker.name }] {
+            for name in [
+                given.map { _ in types.name }, claims.map { _ in clients.name }, claim.map { _ in marker.name },
+            ] {
                 guard let name else { continue }
                 section.refuse(
-                    name, "\(name) needs tokens: access, and a preset other than aws-alb, whose tokens are known; remove it")
+                    name,
+                    "\(name) needs tokens: access, and a preset other than aws-alb, whose tokens are known; remove it")
             }
             return
         }

@@ -51,7 +51,8 @@ extension ProviderReading {
         let certificates = address(certificatesURI)
         let publicKeys = address(publicKeyURI)
         let file = jwksFile.read(section)
-        let kind = readDiscoveryKind(section, provider, isLocated: [url, jwks, certificates, publicKeys, file].contains { $0 != nil })
+        let kind = readDiscoveryKind(
+            section, provider, isLocated: [url, jwks, certificates, publicKeys, file].contains { $0 != nil })
         var documentIssuer = discoveryIssuer.read(section)
         if [url, jwks, certificates, publicKeys].count(where: { $0 != nil }) > 1 {
             section.refuse(nil, "set only one of discovery_url, jwks_uri, certificates_uri and public_key_uri")

@@ -148,7 +148,8 @@ enum ResourceReader {
                 members[member.name] = value
             } else {
                 element.refuse(
-                    metadata.name, "\(member.name) must be a string, true, false, or a list of strings that is not empty")
+                    metadata.name,
+                    "\(member.name) must be a string, true, false, or a list of strings that is not empty")
             }
         }
         return members

@@ -64,7 +64,8 @@ package final class ServedResource {
     /// that need a key of the resource.
     package static let reservedMembers: Set = [
         "resource", "authorization_servers", "bearer_methods_supported", "dpop_signing_alg_values_supported",
-        "dpop_bound_access_tokens_required", "tls_client_certificate_bound_access_tokens", "jwks_uri", "signed_metadata",
+        "dpop_bound_access_tokens_required", "tls_client_certificate_bound_access_tokens", "jwks_uri",
+        "signed_metadata",
     ]
 }
 

@@ -41,7 +41,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("https://a.example/mcp", ["a.example", "A.EXAMPLE", "a.example:443"], ["a.example:80", "b.a.example", "", "a"]),
+        (
+            "https://a.example/mcp", ["a.example", "A.EXAMPLE", "a.example:443"],
+            ["a.example:80", "b.a.example", "", "a"]
+        ),
         ("https://a.example:8443", ["a.example:8443"], ["a.example", "a.example:443", "a.example:84430"]),
         ("http://127.0.0.1", ["127.0.0.1", "127.0.0.1:80"], ["127.0.0.1:443", "localhost"]),
     ])
