@@ -38,7 +38,8 @@ class Program:
         with open(self._log, "wb") as log:
             self.process = subprocess.Popen(command, env=environment(**variables), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
-            poll(lambda: self._is_up(port), tells=lambda: self._log.read_text(errors="replace")[-2000:])
+            # Importing the SDK takes a while.
+            poll(lambda: self._is_up(port), 60, tells=lambda: self._log.read_text(errors="replace")[-2000:])
         except BaseException:
             self.stop()
             raise

@@ -46,6 +46,8 @@ def watched(shared_server, collector):
         provider(issuer, "api", tokens="access", audiences=["canary-api"]),
     ]
     more = {"log": {"level": "debug"}, "tracing": tracing(collector), "sign_ins": {}, "dpop": {}}
+    resource = {"id": "mcp", "resource": "https://mcp.example.com", "providers": ["api"], "authorization_servers": [issuer.url]}
+    more["resources"] = [resource | {"audiences": ["canary-api"]}]
     with Service(*settings, api_keys=[sha256_hex(API_KEY)], **more) as service:
         service.wait_until_ready()
         yield service, issuer, down
@@ -156,8 +158,8 @@ def granted(service, issuer, authorization: dict) -> set[str]:
         usual = {"nonce": None, "aud": "canary-api", "client_id": "canary-client", "scope": "canary-scope"}
         return jws(issuer.keys[0], canary_claims(issuer, **(usual | claims)), typ="at+jwt")
 
-    def ask(scopes: list[str], proof: dict | None = None, token: str | None = None, **claims):
-        body = {"token": token or access_token(**claims), "scopes": scopes} | (proof or {})
+    def ask(scopes: list[str], members: dict | None = None, token: str | None = None, **claims):
+        body = {"token": token or access_token(**claims), "scopes": scopes} | (members or {})
         return service.api.post("/v1/access-tokens/verify", body, authorization)
 
     answers = [ask(["canary-scope"]), ask(["canary-other"]), ask([], client_id=None), ask([], aud="canary-other")]
@@ -173,10 +175,12 @@ def granted(service, issuer, authorization: dict) -> set[str]:
     bound = access_token(cnf={"jkt": client.key.dpop_jkt})
     proof = client.request(bound, url="https://canary.example.com/canary-path")
     answers += [ask([], {"dpop": proof}, bound), ask([], {"dpop": proof}, bound)]
+    answers += [ask([], {"resource": "mcp", "token": None}), ask([], {"resource": "canary-resource"}), ask([], {"resource": "mcp"}, "canary")]
     codes = [answer.code for answer in answers]
     assert codes == [
         None, "scope_missing", "claim_missing", "audience_mismatch",
         "binding_required", "dpop_proof_invalid", "binding_missing", "binding_mismatch", None, "dpop_proof_replayed",
+        "token_missing", "resource_unknown", "issuer_mismatch",
     ]  # fmt: skip
     for secret in (certificate["certificate"], proof["proof"], client.key.dpop_jkt):
         assert not any(secret in line for line in service.log)
