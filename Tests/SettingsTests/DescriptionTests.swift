@@ -37,7 +37,7 @@ import Testing
             return path
         }
         // The elements of these lists are recorded as a whole.
-        let lists = [["providers", "clients"], ["forward_auth", "policies"]]
+        let lists = [["providers", "clients"], ["forward_auth", "policies"], ["resources"]]
         let described = Self.described.keys.map { path in lists.first(where: path.starts) ?? path }
         #expect(Set(asked).subtracting(described) == [])
         #expect(Set(described).subtracting(asked) == [])

@@ -5,8 +5,12 @@ internal import JOSE
 extension EmulatedProvider {
     /// The token endpoint's response.
     ///
+    /// - Parameter proof: the header `DPoP`. It binds JWT access tokens to its key.
     /// - Throws: ``DevOAuthError``, or ``OpenSSLError``.
-    mutating func grant(_ form: FormParameters, authorization: String?, now: Int64) throws -> JSONTree {
+    mutating func grant(
+        _ form: FormParameters, authorization: String?, proof: String? = nil, now: Int64
+    ) throws -> JSONTree {
+        let boundKey = settings.accessTokens == nil ? nil : try proof.map { try self.boundKey(by: $0, now: now) }
         let client = try authenticate(form, authorization, now: now)
         let tokens: IssuedGrants.Tokens
         var nonce: String?
@@ -29,10 +33,12 @@ extension EmulatedProvider {
         if let resource = form["resource"], resource != tokens.authorization.resource {
             throw DevOAuthError.invalidTarget
         }
-        return .object(try members(of: tokens, nonce: nonce, now: now))
+        return .object(try members(of: tokens, nonce: nonce, boundKey: boundKey, now: now))
     }
 
-    private func members(of tokens: IssuedGrants.Tokens, nonce: String?, now: Int64) throws -> [String: JSONTree] {
+    private func members(
+        of tokens: IssuedGrants.Tokens, nonce: String?, boundKey: String?, now: Int64
+    ) throws -> [String: JSONTree] {
         let authorization = tokens.authorization
         let request = TokenRequest(
             person: authorization.person, clientID: authorization.clientID, nonce: nonce, scopes: authorization.scopes,
@@ -45,12 +51,16 @@ extension EmulatedProvider {
             let granted = GrantedAccess(
                 person: authorization.person, audience: audience, clientID: authorization.clientID,
                 scopes: authorization.scopes)
-            members["access_token"] = .string(try accessToken(accessTokens, granted, id: tokens.accessToken, now: now))
+            let binding = boundKey.map { ["cnf": JSONTree.object(["jkt": .string($0)])] } ?? [:]
+            members["access_token"] = .string(
+                try accessToken(accessTokens, granted, overriding: binding, id: tokens.accessToken, now: now))
         } else {
             members["id_token"] = .string(
                 try keys.sign(try idTokenClaims(request, now: now), type: dialect.headerType))
         }
-        if !settings.quirks.contains(.noTokenType) { members["token_type"] = .string("Bearer") }
+        if !settings.quirks.contains(.noTokenType) {
+            members["token_type"] = .string(boundKey == nil ? "Bearer" : "DPoP")
+        }
         if let refreshToken = tokens.refreshToken { members["refresh_token"] = .string(refreshToken) }
         if !authorization.scopes.isEmpty, !dialect.sendsUserOnce {
             members["scope"] = .string(authorization.scopes.joined(separator: " "))

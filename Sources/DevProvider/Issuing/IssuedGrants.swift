@@ -153,4 +153,6 @@ enum DevOAuthError: String, Error {
     case invalidTarget = "invalid_target"
     /// RFC 7591, section 3.2.2.
     case invalidRedirectURI = "invalid_redirect_uri"
+    /// RFC 9449, section 5.
+    case invalidProof = "invalid_dpop_proof"
 }

@@ -57,7 +57,8 @@ extension DevResponder {
         case ("/authorize", .get), ("/authorize", .post): return try authorize(request, &provider, now: now)
         case ("/token", .post) where request.isForm:
             guard let form = FormParameters(request.body) else { throw DevOAuthError.invalidRequest }
-            return .json(try provider.grant(form, authorization: authorization, now: now))
+            let proof = request.head.fields["DPoP"]?.string
+            return .json(try provider.grant(form, authorization: authorization, proof: proof, now: now))
         case ("/register", .post) where provider.settings.accessTokens != nil:
             return .json(try provider.register(request.members(), now: now), .created)
         case ("/token", .post): return try token(request, &provider, now: now)

@@ -14,15 +14,21 @@ extension DevResponder {
         let nonce: String
         var claims: [String: JSONTree] = [:]
         var wantsCode = false
+        /// The request that a DPoP proof is made for, to whose key the access token is bound; `nil`: it is not bound.
+        var proving: DevProofRequest?
     }
 
     func token(_ request: HTTPRequest, _ provider: inout EmulatedProvider, now: Int64) throws -> HTTPResponse {
         let members = try request.members()
-        try members.checkNames(["nonce", "claims", "code", "person", "audience"])
+        try members.checkNames(["nonce", "claims", "code", "person", "audience", "dpop"])
+        let proving = try members.object("dpop").map(DevProofRequest.init)
+        guard proving == nil || provider.settings.accessTokens != nil else {
+            throw DevRequestError("dpop is only for access tokens; this provider issues ID Tokens")
+        }
         let minting = Minting(
             person: try person(members["person"]), clientID: try clientID(members.text("audience"), provider),
             nonce: try members.text("nonce") ?? randomName(), claims: try members.object("claims") ?? [:],
-            wantsCode: try members.flag("code") ?? false)
+            wantsCode: try members.flag("code") ?? false, proving: proving)
         return .json(.object(try mint(minting, &provider, now: now)))
     }
 
@@ -33,9 +39,13 @@ extension DevResponder {
         if let dialect = provider.settings.accessTokens {
             let granted = EmulatedProvider.GrantedAccess(
                 person: minting.person, audience: minting.clientID, clientID: minting.clientID)
-            let token = try provider.accessToken(
-                dialect, granted, overriding: minting.claims, id: randomName(), now: now)
-            return ["token": .string(token)]
+            var claims = minting.claims
+            let key = try minting.proving.map { _ in try DevProofKey() }
+            if let key, claims["cnf"] == nil { claims["cnf"] = .object(["jkt": .string(key.thumbprint)]) }
+            let token = try provider.accessToken(dialect, granted, overriding: claims, id: randomName(), now: now)
+            guard let key, let request = minting.proving else { return ["token": .string(token)] }
+            let proof = try key.proof(for: request, token: token, now: now)
+            return ["token": .string(token), "dpop": request.evidence(proof)]
         }
         let nonce = try Self.claim(for: minting.nonce, provider.policy.nonce)
         var request = EmulatedProvider.TokenRequest(

@@ -47,7 +47,9 @@ enum PolicyReader {
         let resource = readResource(element, settings)
         let names = providers.read(element) ?? (element.isFaulty(providers.name) ? nil : resource?.providers)
         if id == nil { element.refuseMissing("id", "a policy needs id and providers") }
-        if names == nil { element.refuseMissing("providers", "a policy needs id and providers") }
+        if names == nil, !element.isFaulty(Self.resource.name) {
+            element.refuseMissing("providers", "a policy needs id and providers")
+        }
         let members = names.map { Self.providers(named: $0, element, settings) } ?? []
         if let resource, let other = names?.first(where: { !resource.providers.containsExactly($0) }) {
             element.refuse(

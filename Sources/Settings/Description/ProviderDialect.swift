@@ -51,7 +51,8 @@ extension ProviderReading {
         }
         let usual = dialect.types
         if let given { dialect.types = Set(given) }
-        if let claims {
+        // Some presets know claims that not every token has.
+        if let claims, claims != dialect.clientClaims {
             dialect.clientClaims = claims
             dialect.requiresClient = !claims.isEmpty
         }

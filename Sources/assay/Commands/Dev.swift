@@ -20,7 +20,7 @@ struct Dev: AsyncParsableCommand {
 
             Prints the page to open, the console, and a curl command. Without --log, standard error has only warnings \
             and errors. Anyone can sign in as anyone, so it listens on loopback only.
-            """)
+            """, subcommands: [Token.self])
 
     @Option(
         name: .customLong("config"),
