@@ -47,7 +47,7 @@ extension EmulatedProvider {
             "access_token": .string(tokens.accessToken), "expires_in": .integer(3600),
         ]
         if let accessTokens = settings.accessTokens {
-            let audience = authorization.resource ?? audiences.first ?? authorization.clientID
+            let audience = authorization.resource ?? audiences.first ?? ""
             let granted = GrantedAccess(
                 person: authorization.person, audience: audience, clientID: authorization.clientID,
                 scopes: authorization.scopes)
@@ -100,7 +100,7 @@ extension EmulatedProvider {
     /// What an access token is for.
     struct GrantedAccess {
         let person: Person
-        /// The API.
+        /// The API; empty for a provider whose tokens have no audience.
         let audience: String
         let clientID: String
         /// Empty: the usual ones.
@@ -119,12 +119,12 @@ extension EmulatedProvider {
         let scopes = granted.scopes.isEmpty ? ["openid", "read"] : granted.scopes
         var claims: [String: JSONTree] = [
             "iss": .string(issuer(of: person)), "sub": .string(try subject(of: person)),
-            "aud": .string(granted.audience),
             "iat": .integer(now), "exp": .integer(now + self.dialect.tokenLifetimeSeconds), "jti": .string(id),
         ]
         if let template = policy.issuerTemplates?.first {
             claims[template.claim.string] = .string(tenant(of: person))
         }
+        if !granted.audience.isEmpty { claims["aud"] = .string(granted.audience) }
         if let name = dialect.clientClaims.first { claims[name.string] = .string(granted.clientID) }
         if dialect.requiredClaims.contains(.shortScope) {
             claims["scp"] = .string(scopes.filter { $0 != "openid" }.joined(separator: " "))

@@ -6,9 +6,10 @@ import json
 import urllib.parse
 
 import pytest
+from requests_oauth2client import DPoPKey
 
 from harness.commands import Dev
-from harness.service import write_config
+from harness.service import run, write_config
 from harness.tokens import unb64url
 
 API = "https://api.example/"
@@ -131,3 +132,60 @@ def test_a_reset_forgets_registrations(dev):
     assert dev.ask_issuer("POST", "/reset").status == 200
     query = {"client_id": client, "redirect_uri": BACK, "response_type": "code", "code_challenge": CHALLENGE, "code_challenge_method": "S256"}
     assert dev.ask_issuer("GET", "/auth/authorize?" + urllib.parse.urlencode(query)).status == 400
+
+
+# DPoP
+
+
+def test_a_token_comes_with_a_proof(dev):
+    members = dev.token("auth", claims={"aud": MCP, "scope": "use"}, dpop={"method": "POST", "url": MCP + "?a=b"})
+    assert members["dpop"].keys() == {"proof", "method", "url", "scheme"}
+    answer = dev.api.post("/v1/access-tokens/verify", members | {"resource": "mcp"})
+    assert answer.status == 200, answer
+    assert answer.json["authorization"]["binding"]["method"] == "dpop"
+    assert dev.api.post("/v1/access-tokens/verify", members | {"resource": "mcp"}).code == "dpop_proof_replayed"
+    assert dev.api.post("/v1/access-tokens/verify", {"token": members["token"], "resource": "mcp"}).code == "binding_required"
+    response = dev.ask_issuer("POST", "/login/token", {"dpop": {"url": MCP}})
+    assert (response.status, "only for access tokens" in response.json["error"]) == (400, True)
+    assert dev.ask_issuer("POST", "/auth/token", {"dpop": {}}).status == 400
+
+
+def test_a_client_s_proof_binds_its_tokens(dev):
+    key = DPoPKey.generate(alg="ES256")
+    url = f"http://{dev.issuer_address}/auth/token"
+
+    def ask(proof):
+        client = register(dev).json["client_id"]
+        form = {"grant_type": "authorization_code", "code": code(dev, client)["code"], "redirect_uri": BACK, "client_id": client, "code_verifier": VERIFIER}
+        headers = {"Content-Type": "application/x-www-form-urlencoded", "DPoP": str(proof)}
+        return dev.ask_issuer("POST", "/auth/token", urllib.parse.urlencode(form).encode(), headers)
+
+    granted = ask(key.proof(htm="POST", htu=url)).json
+    assert granted["token_type"] == "DPoP"
+    assert claims(granted["access_token"])["cnf"] == {"jkt": key.dpop_jkt}
+    for proof in ("x", key.proof(htm="GET", htu=url), key.proof(htm="POST", htu=url + "s"), key.proof(htm="POST", htu=url, ath="x")):
+        assert ask(proof).json["error"] == "invalid_dpop_proof"
+
+
+def test_the_command_prints_a_token_with_its_proof(dev):
+    origin = f"http://{dev.issuer_address}"
+
+    def token(*options: str):
+        return run("dev", "token", "--issuer-origin", origin, *options)
+
+    bound = token("--provider", "auth", "--dpop", "--url", API + "orders")
+    assert bound.returncode == 0, bound
+    answer = dev.api.post("/v1/access-tokens/verify", json.loads(bound.stdout))
+    assert answer.json["authorization"]["binding"]["method"] == "dpop"
+    lines = token("--provider", "auth", "--dpop", "--url", API, "--method", "PUT", "--headers").stdout.decode().splitlines()
+    assert [line.split(" ")[0] for line in lines] == ["Authorization:", "DPoP:"] and lines[0].startswith("Authorization: DPoP ey")
+    assert token("--provider", "auth", "--headers").stdout.decode().startswith("Authorization: Bearer ey")
+    assert "id_token" in json.loads(token("--provider", "login", "--person", "alex").stdout)
+    for options, text in (
+        (["--provider", "login", "--headers"], "tokens: access"),
+        (["--provider", "auth", "--dpop"], "--dpop needs --url"),
+        (["--provider", "nobody"], "there is no such page"),
+        (["--provider", "auth", "--person", "nobody"], "there is no person nobody"),
+    ):
+        result = token(*options)
+        assert result.returncode != 0 and text in result.stderr.decode(), result
