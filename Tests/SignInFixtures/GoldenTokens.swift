@@ -5,9 +5,8 @@ extension GoldenToken {
     package static let all = [
         apple, auth0, authentik, azureB2C, clerkSession, clerkIDToken, cognito, dex, entraExternal, facebook, firebase,
         firebaseSessionCookie, gitHubActions, gitLab, google, kakao, keycloak, kinde, kubernetes, line, linkedIn,
-        loginGov,
-        microsoft, microsoftConsumer, microsoftVersion1, oidc, okta, ory, salesforce, slack, spring, supabase, twitch,
-        workOSAuthKit, yahooJapan, zitadel,
+        loginGov, microsoft, microsoftConsumer, microsoftVersion1, oidc, okta, ory, salesforce, slack, spring, supabase,
+        twitch, workOSAuthKit, yahooJapan, zitadel,
     ]
 
     package static let tenant = "11111111-2222-3333-4444-55555555aaaa"
