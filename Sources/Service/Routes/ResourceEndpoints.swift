@@ -22,7 +22,7 @@ extension ServiceResponder {
         }
         let text = service.json { resource.writeMetadata(to: &$0, service.settings.proofs) }
         var response = service.end(record, .ok, "application/json", text, headers: [origin])
-        response.cacheControl = "max-age=3600"
+        response.caching = .forAnHour
         return response
     }
 
