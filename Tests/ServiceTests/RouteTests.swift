@@ -27,7 +27,7 @@ import Verification
     }
 
     @Test(arguments: [
-        ("/v1/resources/mcp/metadata", Route.resourceMetadata, "mcp"),
+        ("/v1/resources/mcp/metadata", Route.resourceMetadata, "mcp" as String?),
         ("/v1/resources/a%2Fb/metadata", .resourceMetadata, "a%2Fb"),
         ("/.well-known/oauth-protected-resource", .wellKnownMetadata, nil),
         ("/.well-known/oauth-protected-resource/mcp", .wellKnownMetadata, nil),
