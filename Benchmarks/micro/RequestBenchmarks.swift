@@ -79,8 +79,9 @@ private func request(_ name: String, token: String, code: String) -> Benchmark {
 /// An event loop's verifier for one provider, with its own keys.
 private func requestVerifier() throws -> RequestVerifier {
     let keys = try deliveredKeys(try Fixtures().keySet(["RS256", "RS384", "RS512", "ES256"]))
-    let provider = Provider(policy: applePolicy(), isOptional: false, keys: unusedStore(on: EmbeddedEventLoop()))
-    return RequestVerifier([(provider, keys)], by: try IDTokenVerifier())
+    let store = unusedStore(on: EmbeddedEventLoop())
+    let provider = Provider(policy: applePolicy(), isOptional: false, keys: .store(store))
+    return RequestVerifier([(provider, .one(keys, store))], by: try IDTokenVerifier())
 }
 
 /// An event loop's copy of a key set.

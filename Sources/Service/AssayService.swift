@@ -224,7 +224,7 @@ package final class AssayService: Sendable {
         served.registry = after
         try await EventLoopFuture.andAllSucceed(loops.onEach { $0.change(to: settings, after) }, on: loop).get()
         // Every loop has switched, so only requests that started before still wait for these stores.
-        for store in before.keyStores(notIn: after) { store.retire() }
+        for keys in before.keys(notIn: after) { keys.retire() }
     }
 
     /// How long to wait for the last spans to be exported.

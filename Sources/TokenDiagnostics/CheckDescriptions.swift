@@ -13,6 +13,8 @@ struct CheckDescriptions {
     let parameters: VerificationParameters
     /// Whether the provider's nonces are single-use.
     let usesNoncesOnce: Bool
+    /// Whether the provider's keys are fetched only for tokens that could pass.
+    let fetchesLazily: Bool
     let keys: ExplainedKeys?
     /// The policies of all other configured providers.
     let others: [ProviderPolicy]

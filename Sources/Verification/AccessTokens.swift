@@ -80,6 +80,7 @@ extension RequestVerifier {
         _ token: UnverifiedToken, _ request: AccessTokenRequest, _ dialect: AccessTokenDialect, _ index: Int,
         _ slot: ProviderSlot, _ now: VerificationTime
     ) throws(Problem) -> Outcome<AccessTokenAnswer> {
+        let slot = try slot.slot(for: token, nil, of: .accessToken)
         try request.check(against: slot.policy)
         return try attempt(accessToken: token, dialect, index, slot, now, request.parameters) { token, keys in
             AccessTokenAnswer(
@@ -95,8 +96,8 @@ extension RequestVerifier {
         _ now: VerificationTime, _ parameters: AccessTokenParameters,
         answer: (consuming VerifiedAccessToken, LoopKeySnapshot.Latest) -> Answer
     ) throws(Problem) -> Outcome<Answer> {
-        try attempt(token, index, slot, now, of: .accessToken) {
-            token.wouldPassClaims(ofAccessTokenUnder: slot.policy, dialect, now: now.wall)
+        try attempt(token, index, slot, now, of: .accessToken) { () throws(Rejection) in
+            try token.checkClaims(ofAccessTokenUnder: slot.policy, dialect, now: now.wall)
         } checkingHeader: { () throws(Rejection) in
             try verifier.jwsVerifier.checkAccessTokenHeader(
                 token, allowing: slot.policy.algorithms ?? .all, dialect)
@@ -105,7 +106,7 @@ extension RequestVerifier {
                 token, with: keys.keys, algorithms: keys.algorithms, under: slot.policy, dialect,
                 expecting: parameters, now: now.wall)
             if dialect.loadBalancer != nil, let keyID = token.keyID, keys.snapshot.isUnproven(keyID) {
-                slot.provider.keys.prove(keyID)
+                slot.source.prove(keyID)
             }
             return answer(verified, keys)
         }

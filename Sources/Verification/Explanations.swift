@@ -79,7 +79,7 @@ extension RequestVerifier {
         switch request {
         case .idToken(let request):
             return {
-                await self.explained(until: deadline) {
+                await self.explained(request.idToken, request.connection, until: deadline) {
                     self.verify(request, at: $0)
                 } by: { status, verdict throws(Problem) in
                     try self.explain(request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
@@ -87,7 +87,7 @@ extension RequestVerifier {
             }
         case .accessToken(let request):
             return {
-                await self.explained(until: deadline) {
+                await self.explained(request.token, nil, until: deadline) {
                     self.verify(request, at: $0)
                 } by: { status, verdict throws(Problem) in
                     try self.explain(request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
@@ -95,7 +95,7 @@ extension RequestVerifier {
             }
         case .notification(let request):
             return {
-                await self.explained(until: deadline) {
+                await self.explained(request.token, request.connection, until: deadline) {
                     self.verify(request, at: $0)
                 } by: { status, verdict throws(Problem) in
                     try self.explain(request, status, verdict, now: SystemClocks.unixSeconds())
@@ -108,7 +108,7 @@ extension RequestVerifier {
                 )
             }
             return {
-                await self.explained(until: deadline) {
+                await self.explained(token, nil, until: deadline) {
                     forwardAuth.verify(token, by: rule, at: $0)
                 } by: { status, verdict throws(Problem) in
                     forwardAuth.explain(token, rule, status, verdict, now: SystemClocks.unixSeconds())
@@ -125,30 +125,36 @@ extension RequestVerifier {
 
     /// Verifies a token, after waiting for a fetch that could help, and explains the verdict.
     ///
-    /// - Parameter explain: gets the state of the provider's keys after the wait, `nil` if there is no provider, and the
+    /// - Parameters:
+    ///   - text: the token.
+    ///   - connection: the request's.
+    ///   - explain: gets the state of the provider's keys after the wait, `nil` if there is no provider, and the
     ///   verdict.
     private func explained<Answer>(
-        until deadline: MonotonicTime, verifying verify: (VerificationTime) -> Outcome<Answer>,
+        _ text: ArraySlice<UInt8>, _ connection: Connection?, until deadline: MonotonicTime, verifying verify: (VerificationTime) -> Outcome<Answer>,
         by explain: (KeyStatus?, Verdict<Answer>) throws(Problem) -> ExplainAnswer
     ) async -> Explained {
         let outcome = verify(.now())
-        let slot = outcome.provider.flatMap { slots[$0] }
+        let token = try? verifier.read(text)
+        let slot = outcome.provider.flatMap { number in
+            token.map { try? explainedSlot(number, $0, connection) } ?? slots[number]
+        }
         let verdict: Verdict<Answer>
         switch outcome {
         case .decided(let decided):
             // A rejected header needs no keys. But an explanation also covers the signature, so it waits for a fetch in
             // progress.
-            if let slot, slot.delivered.snapshot == nil,
+            if let slot, !slot.source.isLazy, slot.delivered.snapshot == nil,
                 decided.problem?.code != Rejection.Code.tokenMalformed.rawValue
             {
-                _ = try? await slot.provider.keys.wait(
+                _ = try? await slot.source.wait(
                     for: .anyKeys(mayFetch: false), judgedBy: 0, until: deadline
                 ).get()
             }
             verdict = decided
         case .pending(let wait): verdict = await self.verdict(after: wait, until: deadline, verifyingAgain: verify)
         }
-        let status = try? await slot?.provider.keys.status().get()
+        let status = await slot?.source.status()
         do throws(Problem) {
             return Explained(answer: .success(try explain(status, verdict)), provider: verdict.provider)
         } catch {
@@ -166,7 +172,7 @@ extension RequestVerifier {
     private func explain(
         _ request: VerifyRequest, _ status: KeyStatus?, verdict: Problem?, now: Int64
     ) throws(Problem) -> ExplainAnswer {
-        let named = request.provider.flatMap(ofIDTokens.named).flatMap { slots[$0] }?.provider
+        let named = request.provider.flatMap(ofIDTokens.named)
         let namedOfAccessTokens = request.provider.flatMap(ofAccessTokens.named).flatMap { slots[$0] }
         if request.provider != nil, named == nil, namedOfAccessTokens == nil {
             throw unknownProvider(named: request.provider)
@@ -177,33 +183,57 @@ extension RequestVerifier {
         } catch {
             return ExplainAnswer(
                 explanation: verifier.explain(malformed: request.idToken, error),
-                provider: named?.policy.id, keys: status, time: now)
+                provider: named.flatMap { slots[$0] }?.policy.id, keys: status, time: now)
         }
         let ofIssuersAccessTokens = token.unverifiedIssuer.flatMap { ofAccessTokens.withIssuer($0, slots) }
         let accessTokens = (namedOfAccessTokens ?? ofIssuersAccessTokens.flatMap { slots[$0] })?.entry(
             for: token, now: UnixTime(seconds: now))
-        let policies = providers.map(\.provider).filter { $0.accessTokens == nil }.map(\.policy)
-        let ofIssuer = token.unverifiedIssuer.flatMap { ofIDTokens.withIssuer($0, slots) }.flatMap { slots[$0] }
+        let policies = singleIssuers.map(\.provider).filter { $0.accessTokens == nil }.map(\.policy)
+        let ofIssuer = token.unverifiedIssuer.flatMap { ofIDTokens.withIssuer($0, slots) }
         if let accessTokens, named == nil, namedOfAccessTokens != nil || ofIssuer == nil {
             return ExplainAnswer(
                 explanation: verifier.explain(token, ofAccessTokens: accessTokens, now: UnixTime(seconds: now)),
                 provider: accessTokens.id, keys: nil, time: now)
         }
-        guard let provider = named ?? ofIssuer?.provider else {
+        guard let number = named ?? ofIssuer, let slot = try explainedSlot(number, token, request.connection) else {
             return ExplainAnswer(
                 explanation: verifier.explain(token, ofNoneOf: policies, now: UnixTime(seconds: now)), provider: nil,
                 keys: nil, time: now)
         }
-        let policy = provider.policy
+        let policy = slot.policy
         try request.check(against: policy)
         let explanation = verifier.explain(
             token,
             with: ExplainedKeys(status, onceDecided: verdict, now: now),
             under: policy,
-            isNamed: named != nil, usesNoncesOnce: provider.usesNoncesOnce,
-            others: policies.filter { !$0.id.isExactly(policy.id) }, accessTokens: accessTokens,
+            isNamed: named != nil, usesNoncesOnce: slot.provider.usesNoncesOnce,
+            fetchesLazily: slot.source.isLazy, others: policies.filter { !$0.id.isExactly(policy.id) },
+            accessTokens: accessTokens,
             expecting: request.parameters, now: UnixTime(seconds: now))
         return ExplainAnswer(explanation: explanation, provider: policy.id, keys: status, time: now)
+    }
+}
+
+extension RequestVerifier {
+    /// The slot whose rules apply to a token. For one of an issuer that its entry does not list, it has no keys, and
+    /// rules that no issuer meets.
+    ///
+    /// - Throws: ``Problem/requestInvalid(_:)`` if the request names no connection that can be used, and should.
+    func explainedSlot(
+        _ number: Int, _ token: UnverifiedToken, _ connection: Connection?
+    ) throws(Problem) -> ProviderSlot? {
+        guard let entry = slots[number] else { return nil }
+        do throws(Problem) {
+            return try entry.slot(for: token, connection, of: .idToken)
+        } catch {
+            guard case .rejected = error, let issuers = entry.issuers, let list = entry.provider.issuers?.list else {
+                throw error
+            }
+            var policy = entry.policy
+            policy.issuer = "one of the \(list.count) issuers of this provider's list"
+            return ProviderSlot(
+                entry.provider, policy, LoopKeySnapshot(), .pool(issuers.pool, issuer: "", reader: nil), use: nil)
+        }
     }
 }
 

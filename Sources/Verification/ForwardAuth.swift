@@ -59,7 +59,9 @@ package final class ForwardAuth {
     private func verify(
         _ token: UnverifiedToken, _ index: Int, _ slot: RequestVerifier.ProviderSlot, _ now: VerificationTime
     ) throws(Problem) -> RequestVerifier.Outcome<GatewayToken> {
-        if let dialect = slot.provider.accessTokens {
+        let dialect = slot.provider.accessTokens
+        let slot = try slot.slot(for: token, nil, of: dialect == nil ? .idToken : .accessToken)
+        if let dialect {
             return try verifier.attempt(accessToken: token, dialect, index, slot, now, AccessTokenParameters()) {
                 token, _ in .accessToken(token)
             }

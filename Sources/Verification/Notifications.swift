@@ -6,6 +6,8 @@ package import JOSE
 package struct NotificationRequest: Sendable {
     let token: ArraySlice<UInt8>
     let provider: String?
+    /// For a provider with `issuers: any`; `nil` for all others.
+    let connection: Connection?
 
     /// Reads `token` or `payload`. Apple sends the body `{"payload": "…"}`: a backend may forward this body unchanged,
     /// or send it as the value of `payload`.
@@ -13,8 +15,10 @@ package struct NotificationRequest: Sendable {
     /// - Parameter others: names of members that belong to something else.
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ object: JSONObject, beside others: [JSONName] = []) throws(Problem) {
-        try object.requireOnly([MemberNames.provider, Names.token, Names.payload] + others, in: "request")
+        try object.requireOnly(Names.all + others, in: "request")
         provider = try object.string(MemberNames.provider, characters: MemberBounds.provider)
+        connection = try Connection(of: object)
+        if connection == nil { try object.requireNone([MemberNames.issuer, MemberNames.audience]) }
         let token = try object.text(Names.token)
         switch (token, try Self.payload(of: object)) {
         case (let token?, nil), (nil, let token?): self.token = token
@@ -34,6 +38,8 @@ package struct NotificationRequest: Sendable {
     private enum Names {
         static let token: JSONName = "token"
         static let payload: JSONName = "payload"
+        static let all =
+            [MemberNames.provider, token, payload, MemberNames.issuer, MemberNames.audience] + MemberNames.ofConnection
     }
 }
 
@@ -70,7 +76,8 @@ extension RequestVerifier {
             if index == nil { index = token.unverifiedIssuer.flatMap(self.index(ofNotificationIssuer:)) }
             guard let index, let slot = slots[index] else { throw .providerUnknown() }
             guard let rules = slot.provider.notifications else { throw .notificationsNotConfigured }
-            return try attempt(token, index, slot, rules, now)
+            return try attempt(
+                token, index, try slot.slot(for: token, request.connection, of: .notification), rules, now)
         } catch {
             return .decided(.refused(error, provider: index))
         }
@@ -89,8 +96,8 @@ extension RequestVerifier {
     ) throws(Problem) -> Outcome<NotificationAnswer> {
         let policy = slot.policy
         let jwsVerifier = verifier.jwsVerifier
-        return try attempt(token, index, slot, now, of: .notification) {
-            token.wouldPassClaims(ofNotificationUnder: policy, rules, now: now.wall)
+        return try attempt(token, index, slot, now, of: .notification) { () throws(Rejection) in
+            try token.checkClaims(ofNotificationUnder: policy, rules, now: now.wall)
         } checkingHeader: { () throws(Rejection) in
             try jwsVerifier.checkNotificationHeader(token, allowing: policy.algorithms ?? .all)
         } verifying: { keys throws(Rejection) in

@@ -160,19 +160,22 @@ extension ForwardAuth {
         } catch {
             return tokenVerifier.explain(malformed: text, error)
         }
-        let accepted = verifier.slots.compactMap { slot in
-            slot.flatMap { rule.policy.providers.containsExactly($0.policy.id) ? $0.policy : nil }
+        let accepted = verifier.singleIssuers.map(\.provider.policy).filter {
+            rule.policy.providers.containsExactly($0.id)
         }
+        let slot = verdict.provider.flatMap { number in (try? verifier.explainedSlot(number, token, nil)) ?? slot }
         guard let slot else { return tokenVerifier.explain(token, ofNoneOf: accepted, now: time) }
         let keys = ExplainedKeys(status, onceDecided: verdict.problem, now: now)
         let others = accepted.filter { !$0.id.isExactly(slot.policy.id) }
         guard let dialect = slot.provider.accessTokens else {
             return tokenVerifier.explain(
-                token, with: keys, under: slot.policy, isNamed: false, others: others,
+                token, with: keys, under: slot.policy, isNamed: false, fetchesLazily: slot.source.isLazy,
+                others: others,
                 expecting: Self.parameters, now: time)
         }
         return tokenVerifier.explain(
-            accessToken: token, with: keys, under: slot.policy, dialect, isNamed: false, others: others,
+            accessToken: token, with: keys, under: slot.policy, dialect, isNamed: false,
+            fetchesLazily: slot.source.isLazy, others: others,
             expecting: AccessTokenParameters(), now: time)
     }
 }

@@ -96,7 +96,7 @@ package enum MemberNames {
     static let ofVerifyRequest = [
         idToken, provider, nonce, audience, maxAge, accessToken, code, user, includeClaims, subject, issuer,
         authenticatedAfter,
-    ]
+    ] + ofConnection
 }
 
 /// The permitted lengths of these members, in Unicode scalars.

@@ -27,6 +27,12 @@ package final class RequestVerifier {
         let provider: Provider
         let policy: ProviderPolicy
         let delivered: LoopKeySnapshot
+        /// Whom to ask for newer keys.
+        let source: KeySource
+        /// The loop's copies of the keys of all issuers; `nil` unless this is an entry with many.
+        let issuers: LoopIssuers?
+        /// Where to note that a signature has held; `nil` unless this is one of an entry's many issuers.
+        private let use: IssuerUse?
         var keys: LoopKeySnapshot.Latest? { delivered.latest }
 
         /// The keys, unless they are too old to be used.
@@ -35,26 +41,55 @@ package final class RequestVerifier {
             return keys
         }
 
-        init(_ provider: Provider, _ delivered: LoopKeySnapshot) {
+        init(_ provider: Provider, _ delivered: LoopKeys) {
             self.provider = provider
-            self.delivered = delivered
             policy = provider.policy
+            use = nil
+            switch delivered {
+            case .one(let snapshot, let store):
+                (self.delivered, source, issuers) = (snapshot, .store(store), nil)
+            case .many(let all):
+                (self.delivered, issuers) = (LoopKeySnapshot(), all)
+                source = .pool(all.pool, issuer: "", reader: nil)
+            }
         }
+
+        /// One of an entry's many issuers.
+        init(
+            _ provider: Provider, _ policy: ProviderPolicy, _ delivered: LoopKeySnapshot, _ source: KeySource,
+            use: IssuerUse?
+        ) {
+            self.provider = provider
+            self.policy = policy
+            self.delivered = delivered
+            self.source = source
+            self.use = use
+            issuers = nil
+        }
+
+        /// Notes that a signature has held under the keys.
+        @inline(__always)
+        func noteUse(at now: MonotonicTime) { use?.note(at: now) }
     }
 
     /// - Parameter providers: indexed by number, as in verdicts; `nil` for numbers without a provider.
-    package init(_ providers: [(provider: Provider, keys: LoopKeySnapshot)?], by verifier: IDTokenVerifier) {
+    package init(_ providers: [(provider: Provider, keys: LoopKeys)?], by verifier: IDTokenVerifier) {
         slots = providers.map { $0.map { ProviderSlot($0.provider, $0.keys) } }
         self.verifier = verifier
         ofIDTokens = ProviderIndex(slots) { $0.accessTokens == nil }
         ofAccessTokens = ProviderIndex(slots) { $0.accessTokens != nil }
     }
 
-    package var providers: [(number: Int, provider: Provider, snapshot: KeySnapshot?)] {
+    /// The providers with one issuer each, and their keys.
+    package var singleIssuers: [(number: Int, provider: Provider, snapshot: KeySnapshot?)] {
         slots.enumerated().compactMap { number, slot in
-            slot.map { (number, $0.provider, $0.delivered.snapshot) }
+            guard let slot, slot.issuers == nil else { return nil }
+            return (number, slot.provider, slot.delivered.snapshot)
         }
     }
+
+    /// All providers, in the order of their numbers.
+    package var providers: [Provider] { slots.compactMap { $0?.provider } }
 
     /// A provider of either kind of token.
     package func provider(_ id: String) -> (number: Int, provider: Provider)? {
@@ -90,9 +125,12 @@ package final class RequestVerifier {
     private func verify(
         _ token: UnverifiedToken, _ request: VerifyRequest, _ index: Int, _ slot: ProviderSlot, _ now: VerificationTime
     ) throws(Problem) -> Outcome<VerifyAnswer> {
+        let slot = try slot.slot(for: token, request.connection, of: .idToken)
         try request.check(against: slot.policy)
         return try attempt(idToken: token, index, slot, now, request.parameters) { token, keys in
-            VerifyAnswer(token: token, keys: keys.used(at: now.monotonic), includesClaims: request.includesClaims)
+            VerifyAnswer(
+                token: token, keys: keys.used(at: now.monotonic), includesClaims: request.includesClaims,
+                connection: request.connection?.id)
         }
     }
 
@@ -103,8 +141,8 @@ package final class RequestVerifier {
         idToken token: UnverifiedToken, _ index: Int, _ slot: ProviderSlot, _ now: VerificationTime,
         _ parameters: VerificationParameters, answer: (consuming VerifiedIDToken, LoopKeySnapshot.Latest) -> Answer
     ) throws(Problem) -> Outcome<Answer> {
-        try attempt(token, index, slot, now, of: .idToken) {
-            token.wouldPassClaims(of: slot.policy, now: now.wall)
+        try attempt(token, index, slot, now, of: .idToken) { () throws(Rejection) in
+            try token.checkClaims(of: slot.policy, now: now.wall)
         } checkingHeader: { () throws(Rejection) in
             try verifier.checkHeader(token, under: slot.policy)
         } verifying: { keys throws(Rejection) in
@@ -176,8 +214,26 @@ extension RequestVerifier {
 
 /// Information about providers that requests for codes and grants need.
 extension RequestVerifier {
+    /// The rules for a provider's tokens.
+    ///
+    /// - Parameter connection: the request's, for a provider with `issuers: any`.
+    /// - Returns: `nil` if there is no such provider.
+    /// - Throws: ``Problem/requestInvalid(_:)`` if the connection is missing, or can't be used.
+    package func policy(
+        ofProvider number: Int, _ connection: Connection? = nil
+    ) throws(Problem) -> ProviderPolicy? {
+        guard let slot = slots[number] else { return nil }
+        return try slot.slot(ofConnection: connection).policy
+    }
+
     /// The endpoints of the provider's discovery document; `nil` if none has been read yet.
-    package func discoveredEndpoints(ofProvider number: Int) -> DiscoveredEndpoints? {
-        slots[number]?.delivered.endpoints
+    ///
+    /// - Parameter connection: the request's, for a provider with `issuers: any`.
+    package func discoveredEndpoints(
+        ofProvider number: Int, _ connection: Connection? = nil
+    ) -> DiscoveredEndpoints? {
+        guard let slot = slots[number] else { return nil }
+        guard let connection else { return slot.delivered.endpoints }
+        return slot.issuers?[connection.issuer]?.delivered.endpoints
     }
 }

@@ -106,11 +106,21 @@ package struct SingleVerification: Sendable {
     package func keyFailures() async throws -> [String] {
         var failures: [String] = []
         for provider in providers {
-            guard let failure = try await provider.keys.status().get().lastFailure else { continue }
-            let phase = failure.phase.rawValue
-            failures.append("The keys of \(provider.policy.id) can't be fetched (\(phase)): \(failure.message).")
+            switch provider.keys {
+            case .store(let store):
+                guard let failure = try await store.status().get().lastFailure else { continue }
+                failures.append(Self.message(failure, provider.policy.id))
+            case .pool(let pool):
+                failures += try await pool.summary().get().failing.compactMap { issuer, status in
+                    status.lastFailure.map { Self.message($0, "\(provider.policy.id), issuer \(issuer),") }
+                }
+            }
         }
         return failures
+    }
+
+    private static func message(_ failure: FetchFailure, _ whose: String) -> String {
+        "The keys of \(whose) can't be fetched (\(failure.phase.rawValue)): \(failure.message)."
     }
 
     /// Stops fetching keys.

@@ -29,6 +29,8 @@ package struct VerifyAnswer: TokenAnswer {
     let token: VerifiedIDToken
     let keys: KeysUsed
     let includesClaims: Bool
+    /// The backend's ID of the connection; `nil` unless the provider has `issuers: any`.
+    let connection: String?
 
     /// The user whom the token names.
     package var identity: Identity { token.identity }
@@ -46,7 +48,7 @@ package struct VerifyAnswer: TokenAnswer {
     /// The same, with the identity completed from the UserInfo endpoint.
     package func writeMembers(_ identity: borrowing Identity, to json: inout JSONWriter) {
         json.name("identity")
-        identity.write(to: &json)
+        identity.write(to: &json, connection: connection)
         json.name("token")
         token.write(to: &json)
         json.name("keys")
@@ -59,9 +61,11 @@ package struct VerifyAnswer: TokenAnswer {
 }
 
 extension Identity {
-    /// Writes the identity as a JSON object that always has every member.
+    /// Writes the identity as a JSON object that always has every member, but for `connection`.
+    ///
+    /// - Parameter connection: `nil` unless the provider has `issuers: any`.
     @inline(__always)
-    func write(to json: inout JSONWriter) {
+    func write(to json: inout JSONWriter, connection: String? = nil) {
         json.beginObject()
         json.member("provider", provider)
         json.member("issuer", issuer)
@@ -81,6 +85,7 @@ extension Identity {
         json.member("transfer_subject", transferSubject)
         json.member("tenant", tenant)
         json.member("hosted_domain", hostedDomain)
+        if let connection { json.member("connection", connection) }
         json.endObject()
     }
 }

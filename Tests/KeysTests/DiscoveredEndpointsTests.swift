@@ -7,7 +7,9 @@ import TestSupport
 @Suite struct DiscoveredEndpointsTests {
     private func endpoints(_ members: String, allowingHTTP: Bool = false) throws -> DiscoveredEndpoints {
         let json = #"{"issuer":"https://a.example","jwks_uri":"https://a.example/keys"\#(members)}"#
-        return try ProviderMetadata(Array(json.utf8), issuer: "https://a.example", allowingHTTP: allowingHTTP).endpoints
+        var rules = NetworkRules()
+        rules.allowHTTP = allowingHTTP
+        return try ProviderMetadata(Array(json.utf8), issuer: "https://a.example", under: rules).endpoints
     }
 
     @Test func `all that a document names`() throws {

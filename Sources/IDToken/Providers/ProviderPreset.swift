@@ -53,6 +53,9 @@ public struct ProviderPreset: Sendable {
         return issuers.first { $0 + "/" == issuer || $0 == issuer + "/" }
     }
 
+    /// The policies of all presets; the issuer of one with parameters that are part of it is no issuer.
+    package static let allPolicies = all.map { $0.facts([:]).policy }
+
     public static func named(_ name: String) -> ProviderPreset? { all.first { $0.name == name } }
 
     /// The policy of a relying party that adds its client IDs and changes nothing else.

@@ -47,10 +47,21 @@ public struct UnverifiedToken: Sendable {
     ///
     /// Without this check, junk tokens could trigger requests to a provider.
     public func wouldPassClaims(of policy: ProviderPolicy, now: UnixTime) -> Bool {
+        passes { () throws(Rejection) in try checkClaims(of: policy, now: now) }
+    }
+
+    /// Checks the unverified issuer, audience and expiry.
+    ///
+    /// - Throws: the rejection for the first that would not pass.
+    package func checkClaims(of policy: ProviderPolicy, now: UnixTime) throws(Rejection) {
+        _ = try checkIssuer(claims, policy)
+        _ = try checkAudience(claims, policy, narrowedTo: nil)
+        _ = try checkExpiration(claims, policy, now: now)
+    }
+
+    func passes(_ check: () throws(Rejection) -> Void) -> Bool {
         do throws(Rejection) {
-            _ = try checkIssuer(claims, policy)
-            _ = try checkAudience(claims, policy, narrowedTo: nil)
-            _ = try checkExpiration(claims, policy, now: now)
+            try check()
             return true
         } catch {
             return false

@@ -7,6 +7,9 @@ package enum KeyLocation: Sendable, Equatable {
     case network(Network, fallbackFile: String? = nil)
     /// A file with a JWK Set.
     case file(path: String)
+    /// Each issuer's own discovery document, for an entry with many. With `readsAlgorithms`, as in
+    /// ``Network/discovery(address:issuer:readsAlgorithms:)``.
+    case issuers(readsAlgorithms: Bool)
 
     /// How a provider publishes its keys.
     package enum Network: Sendable, Equatable {
@@ -46,7 +49,14 @@ package enum KeyLocation: Sendable, Equatable {
         switch self {
         case .network(_, let fallbackFile): fallbackFile
         case .file(let path): path
+        case .issuers: nil
         }
+    }
+
+    /// The location of one issuer's keys, below the issuer.
+    package static func discovery(ofIssuer issuer: String, readsAlgorithms: Bool) -> Network {
+        .discovery(
+            address: ProviderMetadata.address(forIssuer: issuer), issuer: issuer, readsAlgorithms: readsAlgorithms)
     }
 }
 

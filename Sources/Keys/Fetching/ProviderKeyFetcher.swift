@@ -47,8 +47,7 @@ package final class ProviderKeyFetcher: KeyFetching {
         let found = try await location.resolve(keyIDs: keyIDs) { (address, step) async throws(FetchFailure) in
             try await documents.fetch(address, mode, known: lastDocument(at: address, step), keeping: kept)
         } read: { (document, issuer) throws(FetchFailure) in
-            let metadata = try ProviderMetadata(
-                document.body, issuer: issuer, allowingHTTP: documents.rules.allowHTTP)
+            let metadata = try ProviderMetadata(document.body, issuer: issuer, under: documents.rules)
             guard !location.algorithms(of: metadata).isEmpty else {
                 throw FetchFailure(.parse, "the discovery document lists no algorithm that is supported")
             }

@@ -17,10 +17,10 @@ package struct ProviderMetadata: Sendable, Equatable {
     /// - Parameters:
     ///   - issuer: the configured issuer. The document's must equal it byte for byte; otherwise anyone who controls the
     ///     URL could substitute another provider's keys.
-    ///   - allowingHTTP: whether endpoints may be `http` URLs.
+    ///   - rules: decide which URLs may be used. One that may not counts as absent.
     /// - Throws: ``FetchFailure``.
     /// - Source: OpenID Connect Discovery 1.0, section 4.3.
-    package init(_ json: [UInt8], issuer: String, allowingHTTP: Bool = false) throws(FetchFailure) {
+    package init(_ json: [UInt8], issuer: String, under rules: NetworkRules = NetworkRules()) throws(FetchFailure) {
         guard let members = (try? JSONTree(readingObject: json))?.object else {
             throw FetchFailure(.parse, "the discovery document is not one JSON object")
         }
@@ -35,8 +35,11 @@ package struct ProviderMetadata: Sendable, Equatable {
         guard let jwksURI = members["jwks_uri"]?.string else {
             throw FetchFailure(.parse, "the discovery document has no jwks_uri")
         }
+        if rules.requiresDefaultPort, (try? rules.url(jwksURI)) == nil {
+            throw FetchFailure(.parse, "the discovery document's jwks_uri is not an https URL with the default port")
+        }
         self.jwksURI = jwksURI
-        endpoints = DiscoveredEndpoints(members, allowingHTTP: allowingHTTP)
+        endpoints = DiscoveredEndpoints(members, under: rules)
         if let listed = members["id_token_signing_alg_values_supported"]?.array?.compactMap(\.string) {
             algorithms = SignatureAlgorithms(naming: listed)
             unsafeAlgorithms = Self.unsafeNames.filter { name in
@@ -78,9 +81,9 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
     package let sendsResponseIssuer: Bool
 
     /// - Parameter members: those of the discovery document.
-    init(_ members: [String: JSONTree], allowingHTTP: Bool) {
+    init(_ members: [String: JSONTree], under rules: NetworkRules) {
         func url(_ name: String) -> FetchURL? {
-            members[name]?.string.flatMap { try? FetchURL($0, allowingHTTP: allowingHTTP) }
+            members[name]?.string.flatMap { try? rules.url($0) }
         }
         authorization = url("authorization_endpoint")
         token = url("token_endpoint")

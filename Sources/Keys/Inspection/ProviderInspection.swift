@@ -54,7 +54,7 @@ package struct ProviderInspection: Sendable {
         } read: { (document, issuer) throws(FetchFailure) in
             let metadata: ProviderMetadata
             do throws(FetchFailure) {
-                metadata = try ProviderMetadata(document.body, issuer: issuer, allowingHTTP: rules.allowHTTP)
+                metadata = try ProviderMetadata(document.body, issuer: issuer, under: rules)
             } catch {
                 report.addRefusal(error, ofDiscovery: document.body, configuredIssuer: issuer)
                 throw error

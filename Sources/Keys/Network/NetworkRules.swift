@@ -3,6 +3,8 @@ package import HTTP
 /// The network rules of one provider.
 package struct NetworkRules: Sendable, Equatable {
     package var allowHTTP = false
+    /// Whether every URL must have the default port of `https`, unless ``allowHTTP`` is set: callers name the servers.
+    package var requiresDefaultPort = false
     /// Whether fetches may connect to any address.
     package var allowPrivateAddresses = false
     /// Whether the provider is one of `assay dev`, whose keys nothing else trusts.
@@ -35,7 +37,18 @@ package struct NetworkRules: Sendable, Equatable {
     /// The rules that decide which servers a fetch trusts.
     var trust: String {
         let blocks = allowedAddresses.map(\.text).joined(separator: ",")
-        return "http=\(allowHTTP) private=\(allowPrivateAddresses) addresses=\(blocks) ca=\(caFile ?? "")"
+        return (requiresDefaultPort ? "port=443 " : "") + "http=\(allowHTTP) private=\(allowPrivateAddresses) addresses=\(blocks) ca=\(caFile ?? "")"
+    }
+
+    /// Reads a URL to which requests may be sent.
+    ///
+    /// - Throws: ``FetchFailure`` with the reason, without repeating the URL.
+    package func url(_ text: String) throws(FetchFailure) -> FetchURL {
+        let url = try FetchURL(text, allowingHTTP: allowHTTP)
+        guard !requiresDefaultPort || allowHTTP || url.port == 443 else {
+            throw FetchFailure(.address, "the URL has a port other than 443; use the default port of https")
+        }
+        return url
     }
 
     /// Whether a fetch may connect to an address.

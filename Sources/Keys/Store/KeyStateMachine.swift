@@ -21,7 +21,9 @@ extension KeyStore {
         private var lastWholeAnswer: MonotonicTime?
         private var omitted = OmittedKeys()
         private var fetch: Fetch?
-        private var consecutiveFailures = 0
+        package private(set) var consecutiveFailures = 0
+        /// Whether a planned fetch was left out, because the keys were not used.
+        private var isRefreshOverdue = false
         private var waiters = Waiters()
         /// For tokens with an unknown `kid`.
         private var unknownKeys: FetchBudget
@@ -54,6 +56,7 @@ extension KeyStore {
             unknownKeys = FetchBudget(rules)
             badSignatures = FetchBudget(rules)
             missing = MissingKeys(rules)
+            consecutiveFailures = rules.priorFailures
         }
 
         package typealias WaiterID = Int
@@ -80,14 +83,14 @@ extension KeyStore {
             guard lastWholeAnswer == nil, snapshot == nil || snapshot?.source == .file else { return [] }
             let fetchedAt = now - age
             let lifetime = rules.lifetime(fetched.lifetime)
-            let usableUntil = fetchedAt + lifetime + rules.staleIfError
-            guard now <= usableUntil else { return [] }
+            let usableUntil = fetchedAt + lifetime + (rules.isLazy ? .seconds(0) : rules.staleIfError)
+            guard now <= fetchedAt + lifetime + rules.staleIfError else { return [] }
             omitted = OmittedKeys(omittedKeys, until: fetchedAt + rules.graceForOmittedKeys, now: now)
             answer = fetched
             if rules.findsKeysByID { sought.adopt((fetched.keys.keys + omittedKeys).compactMap(\.keyID)) }
             let current = makeSnapshot(
                 fetched, fetchedAt: fetchedAt, freshUntil: fetchedAt + lifetime, usableUntil: usableUntil)
-            return finish(publish(current) + resumeWaitersForAnyKeys())
+            return finish(publish(current) + (current.isUsable(at: now) ? resumeWaitersForAnyKeys() : []))
         }
 
         /// The store starts.
@@ -160,7 +163,8 @@ extension KeyStore {
             }
             let lifetime = rules.lifetime(fetched.lifetime)
             let current = makeSnapshot(
-                fetched, fetchedAt: now, freshUntil: now + lifetime, usableUntil: now + lifetime + rules.staleIfError)
+                fetched, fetchedAt: now, freshUntil: now + lifetime,
+                usableUntil: now + lifetime + (rules.isLazy ? .seconds(0) : rules.staleIfError))
             // Fetch soon to find out whether omitted keys are gone.
             let untilNext = omitted.isEmpty ? lifetime : min(lifetime, rules.minimumLifetime)
             nextFetch = now + (rules.pollInterval ?? untilNext * .random(in: rules.refreshAhead, using: &random))
@@ -190,6 +194,7 @@ extension KeyStore {
             let pause = max(backoff(), askedFor)
             nextFetch = now + pause
             var effects: [Effect] = [.report(.fetchFailed(failure, isFirst: consecutiveFailures == 1))]
+            effects += useExpiredKeys()
             for waiter in waiters.remove(where: { !$0.needsAnotherFetch }) {
                 // A request that joined late may start a fetch of its own, if the budget allows it.
                 let asksAgain = waiter.missedFetchStart && !waiter.needsAnyKeys
@@ -221,8 +226,34 @@ extension KeyStore {
             return isFallbackBroken ? [] : [.report(.fallbackFailed(failure))]
         }
 
+        /// A fetch has failed, so keys that are fetched only for requests are used after their lifetime too.
+        private mutating func useExpiredKeys() -> [Effect] {
+            guard rules.isLazy, let snapshot, let answer else { return [] }
+            let end = snapshot.freshUntil + rules.staleIfError
+            guard snapshot.usableUntil < end, now <= end else { return [] }
+            let current = makeSnapshot(
+                answer, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil, usableUntil: end)
+            return publish(current) + resumeWaitersForAnyKeys()
+        }
+
+        /// The keys are in use, so a refresh that was left out is made up for.
+        package mutating func used(now time: MonotonicTime) -> [Effect] {
+            advance(to: time)
+            guard isRefreshOverdue, fetch == nil else { return [] }
+            return finish(beginFetch(plannedMode))
+        }
+
+        /// The fetch that began to wait for its turn is not needed any more.
+        package mutating func fetchAbandoned(now time: MonotonicTime) -> [Effect] {
+            advance(to: time)
+            fetch = nil
+            return finish([])
+        }
+
         /// The timer of ``Effect/setTimer(_:)`` fired.
-        package mutating func timerFired(now time: MonotonicTime) -> [Effect] {
+        ///
+        /// - Parameter isUsed: whether the keys have been used since the last fetch.
+        package mutating func timerFired(now time: MonotonicTime, isUsed: Bool = true) -> [Effect] {
             advance(to: time)
             var effects: [Effect] = []
             if omitted.dropExpired(now: now), let snapshot, let answer {
@@ -237,7 +268,14 @@ extension KeyStore {
             }
             if fetch == nil { effects += fetchForLateWaiters() }
             // If operators wait, their fetch starts within a second and replaces the planned one.
-            if fetch == nil, waiters.isEmpty, let nextFetch, nextFetch <= now { effects += beginFetch(plannedMode) }
+            if fetch == nil, waiters.isEmpty, let nextFetch, nextFetch <= now {
+                if isUsed {
+                    effects += beginFetch(plannedMode)
+                } else {
+                    isRefreshOverdue = true
+                    self.nextFetch = nil
+                }
+            }
             return finish(effects)
         }
 
@@ -247,6 +285,8 @@ extension KeyStore {
             guard staleIfError != rules.staleIfError else { return [] }
             rules.staleIfError = staleIfError
             guard let snapshot, let answer, !(rules.hasFallback && snapshot.source == .file) else { return [] }
+            // Of keys that are fetched only for requests, those that were not extended stay as they are.
+            guard !rules.isLazy || snapshot.usableUntil > snapshot.freshUntil else { return [] }
             let current = makeSnapshot(
                 answer, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil,
                 usableUntil: snapshot.freshUntil + staleIfError)
@@ -316,6 +356,7 @@ extension KeyStore {
         private mutating func beginFetch(_ mode: FetchMode, isStrict: Bool = false) -> [Effect] {
             fetch = Fetch(mode: mode, isStrict: isStrict)
             nextFetch = nil
+            isRefreshOverdue = false
             sought.beginFetch()
             return [.startFetch(mode)]
         }
@@ -372,8 +413,9 @@ extension KeyStore {
         private mutating func finish(_ effects: [Effect], readingFallback: Bool = false) -> [Effect] {
             var effects = effects
             let state = KeyState(snapshot, at: now)
-            let hasChanged = state != reportedState
-            reportedState = state
+            // Unused keys that expire are no outage.
+            let hasChanged = state != reportedState && !(rules.isLazy && state == .unavailable && lastFailure == nil)
+            if hasChanged { reportedState = state }
             if hasChanged { effects.append(.report(.stateChanged(state))) }
             if needsFallback, readingFallback || (hasChanged && state == .unavailable) { effects.append(.readFallback) }
             if let due = nextDue(state) { effects.append(.setTimer(due)) }

@@ -15,7 +15,7 @@ struct Readiness {
     /// Whether every provider that counts for readiness has usable keys.
     func isReady(_ verifier: RequestVerifier) -> Bool {
         let now = SystemClocks.monotonic()
-        return verifier.providers.allSatisfy { number, provider, snapshot in
+        return verifier.singleIssuers.allSatisfy { number, provider, snapshot in
             provider.isOptional || isExcused(number, snapshot) || KeyState(snapshot, at: now) != .unavailable
         }
     }
@@ -33,7 +33,7 @@ struct Readiness {
         let now = SystemClocks.monotonic()
         let before = excused
         excused = [:]
-        for (number, _, snapshot) in verifier.providers where KeyState(snapshot, at: now) == .unavailable {
+        for (number, _, snapshot) in verifier.singleIssuers where KeyState(snapshot, at: now) == .unavailable {
             excused[number] = wasReady ? snapshot?.version ?? 0 : before[number]
         }
     }
@@ -50,7 +50,8 @@ extension ServiceLoop {
         let text = json { json in
             json.object { json in
                 json.member("status", stage != .serving ? "shutting_down" : isReady ? "ready" : "unready")
-                json.objects("providers", verifier.providers) { json, each in
+                // Issuers of entries with many are fetched when needed, so readiness does not depend on them.
+                json.objects("providers", verifier.singleIssuers) { json, each in
                     json.member("id", each.provider.policy.id)
                     json.member("state", KeyState(each.snapshot, at: now).rawValue)
                 }

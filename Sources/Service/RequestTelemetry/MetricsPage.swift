@@ -15,7 +15,8 @@ struct MetricsPage {
     let loops: LoopMetrics
     /// One per event loop; empty if nothing is single-use.
     var stores: [StoreStatus] = []
-    let statuses: [KeyStatus]
+    /// In the order of ``providers``.
+    let statuses: [ProviderKeyState]
     let keyCounts: KeyTelemetry.Counts
     /// `nil` if calls are not counted.
     var calls: CallTelemetry.Counts?
@@ -91,7 +92,10 @@ struct MetricsPage {
     }
 
     private func writeKeys(to page: inout PrometheusText) {
-        let ids = providers.map(\.policy.id)
+        let all = zip(providers.map(\.policy.id), statuses)
+        let single = all.compactMap { id, state in state.ofOneIssuer.map { (id, $0) } }
+        let (ids, statuses) = (single.map(\.0), single.map(\.1))
+        writeIssuers(all.compactMap { id, state in state.ofMany.map { (id, $0) } }, to: &page)
         page.metric(
             "assay_keys_state", .gauge, "1 for the current state of a provider's keys, else 0.",
             labels: ["provider", "state"],
@@ -131,6 +135,14 @@ struct MetricsPage {
                     Sample([id], Int((unixMilliseconds + $0.milliseconds) / 1000))
                 }
             })
+    }
+
+    private func writeIssuers(_ entries: [(id: String, summary: IssuerPoolSummary)], to page: inout PrometheusText) {
+        guard !entries.isEmpty else { return }
+        page.metric(
+            "assay_issuers", .gauge, "Issuers of an entry with many about which something is known, by the state of their keys.",
+            labels: ["provider", "state"],
+            entries.flatMap { id, summary in summary.counts.map { Sample([id, $0.state.rawValue], $0.count) } })
     }
 
     private func writeFetches(to page: inout PrometheusText) {

@@ -3,7 +3,7 @@ private import Keys
 internal import NIOCore
 internal import Replay
 private import SignIns
-private import Verification
+internal import Verification
 
 /// Collects the counters of all loops.
 struct Scrape: Sendable {
@@ -28,7 +28,7 @@ struct Scrape: Sendable {
         return counted.flatMap { parts in
             // Must be read after the loops' counters: a provider is registered before any loop counts its requests.
             let registry = served.registry
-            let statuses = EventLoopFuture.whenAllSucceed(registry.providers.map { $0.keys.status() }, on: loop)
+            let statuses = EventLoopFuture.whenAllSucceed(registry.providers.map { $0.keyState() }, on: loop)
             return statuses.map { page(parts, registry, $0) }
         }
     }
@@ -49,7 +49,7 @@ struct Scrape: Sendable {
     }
 
     private func page(
-        _ parts: [(metrics: LoopMetrics, store: StoreStatus?)], _ registry: ProviderRegistry, _ statuses: [KeyStatus]
+        _ parts: [(metrics: LoopMetrics, store: StoreStatus?)], _ registry: ProviderRegistry, _ statuses: [ProviderKeyState]
     ) -> [UInt8] {
         MetricsPage(
             providers: registry.providers, providerIDs: registry.ids, loops: LoopMetrics(sumOf: parts.map(\.metrics)),

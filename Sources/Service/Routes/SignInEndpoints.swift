@@ -17,6 +17,7 @@ extension ServiceResponder {
         guard let (number, provider) = service.verifier.provider(request.provider) else {
             throw service.verifier.unknownProvider(named: request.provider)
         }
+        guard provider.issuers == nil else { throw .signInNotSupported }
         let begun = try BegunSignIn(
             request, under: provider.policy, provider.grants?.rules, authorizationEndpoint(number, provider),
             now: VerificationTime.now().wall,

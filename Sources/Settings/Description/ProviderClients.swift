@@ -123,6 +123,9 @@ extension Section {
 extension KeyLocation {
     /// Whether a discovery document is read.
     package var readsDiscovery: Bool {
-        if case .network(.discovery, _) = self { true } else { false }
+        switch self {
+        case .network(.discovery, _), .issuers: true
+        case .network, .file: false
+        }
     }
 }

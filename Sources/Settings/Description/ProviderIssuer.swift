@@ -43,6 +43,7 @@ extension ProviderReading {
 
     /// Reads the issuer, its aliases, the accepted tenants, and the accepted issuers of keys.
     @Sendable static func readIssuer(_ section: Section, _ provider: inout ProviderReading) {
+        guard !provider.hasManyIssuers else { return }
         if !section.isFaulty("issuer") { section.read(issuer, &provider.policy.issuer) }
         if let known = ProviderPreset.issuer(besides: provider.policy.issuer) {
             section.refuse(
@@ -128,7 +129,7 @@ extension ProviderReading {
                 "a load balancer's assertions have no aud, and name their client in the header; remove audiences"
             )
         }
-        if provider.policy.audiences.isEmpty {
+        if provider.policy.audiences.isEmpty, !provider.hasManyIssuers {
             section.refuseMissing(
                 "audiences", "provider \(provider.policy.id) needs audiences: your client IDs there")
         }

@@ -36,6 +36,7 @@ extension ProviderReading {
 
     /// Reads the location of the keys. Must come after the settings for network access.
     @Sendable static func readKeys(_ section: Section, _ provider: inout ProviderReading) {
+        guard !provider.hasManyIssuers else { return }
         let network = provider.network
         func address(_ setting: Setting<String>) -> String? {
             let url = section.scalar(setting.name, urlType(network))

@@ -1,6 +1,7 @@
 internal import IDToken
 internal import JOSE
 internal import Keys
+internal import Verification
 
 /// A provider while its settings are read: its preset's policy with the changes so far.
 struct ProviderReading {
@@ -22,6 +23,12 @@ struct ProviderReading {
     var clients: [ClientSettings] = []
     /// `nil` until they are read, after everything else.
     var keys: KeyLocation?
+    /// Whether the entry has a list of issuers, or any.
+    var hasManyIssuers = false
+    /// Those issuers; `nil` until they are read, and for one issuer.
+    var issuers: EntryIssuers?
+    var issuersFile: IssuersFile?
+    var maximumIssuers = 0
 
     /// - Parameter arguments: values of the preset's parameters.
     init(_ preset: ProviderPreset, _ arguments: PresetArguments, _ accessTokens: AccessTokenDialect?) {
@@ -120,6 +127,7 @@ struct ProviderReading {
                 "How the provider's endpoints differ from the protocol. `revoked_is_invalid_request`: for a refresh, `invalid_request` means that the token was revoked. `refresh_tokens_stay`: a refresh token stays valid after use. `no_openid_scope`: `openid` is not added to the scopes. `form_post_for_scopes`: if scopes are requested, the response is a form POST. `scope_is_list`: the token endpoint returns the granted scopes as a list. `no_token_type`: the token endpoint returns no `token_type`."
             ), at: \.quirks),
         Member([endpoints], read: readEndpoints),
+        Member([issuers.description, issuersFile.description, maximumIssuers.description], read: readIssuers),
         Member(ofClients, read: readClients),
         Member(
             Setting("optional", .boolean, "Whether `/readyz` ignores this provider."), at: \.isOptional),

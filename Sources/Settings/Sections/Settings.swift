@@ -54,6 +54,11 @@ package struct Settings: Sendable {
     package struct Keys: Sendable, Equatable {
         package var staleIfErrorSeconds: Int64 = 24 * 3600
         package var maximumFetches = 64
+        /// After how long without use an issuer of an entry with many loses its keys; `nil`: the default.
+        package var idleForSeconds: Int64?
+
+        /// - Parameter isOpen: whether the entry has `issuers: any`.
+        package func idleSeconds(isOpen: Bool) -> Int64 { idleForSeconds ?? (isOpen ? 3600 : 24 * 3600) }
     }
 
     /// API keys for the admin listener. If empty, none is required.
@@ -116,6 +121,12 @@ extension Settings {
                         "Maximum number of providers whose keys are fetched at the same time; the others wait. Retries after a failure get at most half of it."
                     ),
                     at: \.keys.maximumFetches),
+                Member(
+                    Setting(
+                        "idle_for", .seconds(1...(30 * 86400)), defaultDescription: "`24h`; `1h` for `issuers: any`",
+                        "How long an issuer of an entry with many may be unused before its keys are dropped. They are fetched again when needed."
+                    ),
+                    ifSet: \.keys.idleForSeconds),
             ], "The providers' key sets."),
         Member(section: "log", Log.members, "The log on standard error, one JSON object per line."),
         TracingReader.member,

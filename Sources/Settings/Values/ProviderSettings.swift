@@ -1,6 +1,8 @@
+package import HTTP
 package import IDToken
 package import Keys
 package import OAuth
+package import Verification
 
 /// One provider's validated settings: the rules for its tokens, and the location of its keys.
 package struct ProviderSettings: Sendable, Equatable {
@@ -16,6 +18,12 @@ package struct ProviderSettings: Sendable, Equatable {
     /// `nil` if no notifications are accepted.
     package var notifications: NotificationRules?
     package var keys: KeyLocation
+    /// `nil` if the entry has one issuer.
+    package var issuers: EntryIssuers?
+    /// The file that ``issuers`` are from.
+    package var issuersFile: IssuersFile?
+    /// The most issuers whose keys are kept.
+    package var maximumIssuers = 0
     /// The network rules of key fetches and of calls to endpoints.
     package var network = NetworkRules()
     /// Empty: the provider's endpoints are not called.
@@ -144,6 +152,15 @@ extension KeyLocation {
                 address: url ?? ProviderMetadata.address(forIssuer: policy.issuer), issuer: issuer ?? policy.issuer,
                 readsAlgorithms: policy.algorithms == nil && !isOfAccessTokens), fallbackFile: fallbackFile)
     }
+}
+
+/// A file with a list of issuers, as it was read.
+package struct IssuersFile: Sendable, Equatable {
+    package let path: String
+    package let version: SmallFile.Version
+
+    /// What it holds is compared as the list.
+    package static func == (left: IssuersFile, right: IssuersFile) -> Bool { left.path == right.path }
 }
 
 /// A client's validated settings.

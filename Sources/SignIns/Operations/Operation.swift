@@ -57,7 +57,7 @@ package final class Operation {
     }
 
     /// The endpoints of the provider's discovery document; `nil` if none has been read yet.
-    var discovered: DiscoveredEndpoints? { provider.flatMap(verifier.discoveredEndpoints) }
+    var discovered: DiscoveredEndpoints? { provider.flatMap { verifier.discoveredEndpoints(ofProvider: $0) } }
 
     // MARK: Steps
 

@@ -40,6 +40,13 @@ package final class LoopKeySnapshot {
     }
 }
 
+/// One event loop's copies of a provider's keys.
+package enum LoopKeys {
+    case one(LoopKeySnapshot, KeyStore)
+    /// Of an entry with many issuers.
+    case many(LoopIssuers)
+}
+
 extension KeyStatus {
     /// When the next fetch is planned, in Unix seconds; `nil` while one is in progress.
     ///

@@ -48,7 +48,8 @@ struct Application: Sendable {
         let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
         tracing = try settings.tracing.map { [log] in try TraceExport($0, log: log) }
         disk.start()
-        factory = ProviderFactory(proxy, telemetry, calls, tracer: tracing?.tracer, disk, credentials: credentials)
+        factory = ProviderFactory(
+            proxy, KeyFactory(proxy, telemetry, tracer: tracing?.tracer, disk), calls, credentials: credentials)
         if settings.providers.contains(where: { $0.clients.contains { $0.authentication != .none } }) {
             Self.disableCoreDumps(log)
         }
@@ -162,7 +163,8 @@ struct Application: Sendable {
         if !files.isEmpty { configuration.readSignInFiles = { try files.read() } }
         configuration.readClientFiles = { [clientFiles = factory.clientFiles] in try clientFiles.readAgain() }
         let budget = DescriptorBudget(
-            limit: descriptors, fetches: min(settings.providers.count, settings.keys.maximumFetches),
+            limit: descriptors, fetches: settings.providers.contains { $0.issuers != nil }
+                ? settings.keys.maximumFetches : min(settings.providers.count, settings.keys.maximumFetches),
             storeLoops: store.url == .memory ? 0 : (settings.dpop == nil ? 1 : 2) * Processors.count,
             calls: settings.providers.filter { !$0.clients.isEmpty }.map(\.maximumCalls).reduce(0, +))
         if budget.fit(&configuration.service.limits, admin: configuration.admin.limits) {

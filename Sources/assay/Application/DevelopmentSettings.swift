@@ -62,6 +62,8 @@ extension ProviderSettings {
     /// The same provider, with a development provider's issuer, keys and endpoints.
     fileprivate func developed(at server: DevProviderServer) -> ProviderSettings {
         var provider = self
+        // The development provider has one issuer for each entry.
+        provider.issuers = nil
         let base = "\(server.origin)/\(policy.id)"
         provider.policy.issuer = server.issuer(of: policy)
         provider.policy.issuerAliases = []

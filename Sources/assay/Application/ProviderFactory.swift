@@ -12,17 +12,11 @@ import Verification
 /// Creates the service's providers from the settings.
 struct ProviderFactory: Sendable {
     private let proxy: ProxyEnvironment?
-    private let telemetry: KeyTelemetry
+    private let keys: KeyFactory
     private let calls: CallTelemetry
-    /// `nil` if fetches are not traced.
-    private let tracer: SpanTracer?
-    private let disk: NIOThreadPool
     /// Of clients whose settings name no files, by provider and client ID.
     private let credentials: [String: [String: ClientCredential]]
-    /// Keys live on their own loop, so that a slow handshake never delays a loop that serves requests.
-    private let keysLoop: any EventLoop
-    private let fetchSlots: FetchSlots
-    /// The same for calls to providers' endpoints. Created when the first provider has clients.
+    /// Calls have their own loop, so that a slow handshake never delays a loop that serves requests. Created when the first provider has clients.
     private static let callsLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
     let clientFiles = ClientFiles()
 
@@ -35,20 +29,14 @@ struct ProviderFactory: Sendable {
         fileprivate let files: [ClientFiles.Entry]
     }
 
-    /// - Parameters:
-    ///   - disk: for blocking writes of keys.
-    ///   - credentials: of clients whose settings name no files, by provider and client ID.
+    /// - Parameter credentials: of clients whose settings name no files, by provider and client ID.
     init(
-        _ proxy: ProxyEnvironment?, _ telemetry: KeyTelemetry, _ calls: CallTelemetry, tracer: SpanTracer?,
-        _ disk: NIOThreadPool, credentials: [String: [String: ClientCredential]]
+        _ proxy: ProxyEnvironment?, _ keys: KeyFactory, _ calls: CallTelemetry,
+        credentials: [String: [String: ClientCredential]]
     ) {
         self.proxy = proxy
-        self.telemetry = telemetry
+        self.keys = keys
         self.calls = calls
-        self.tracer = tracer
-        self.disk = disk
-        keysLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
-        fetchSlots = FetchSlots(limit: Settings().keys.maximumFetches, on: keysLoop)
         self.credentials = credentials
     }
 
@@ -60,28 +48,25 @@ struct ProviderFactory: Sendable {
     func providers(
         _ settings: Settings, after running: [ConfiguredProvider] = []
     ) throws(ConfigurationError) -> [ConfiguredProvider] {
-        let staleIfError = Interval.seconds(settings.keys.staleIfErrorSeconds)
-        keysLoop.execute { [fetchSlots] in fetchSlots.change(limit: settings.keys.maximumFetches) }
+        keys.change(maximumFetches: settings.keys.maximumFetches)
+        let runningByID = Dictionary(running.map { ($0.settings.policy.id, $0) }, uniquingKeysWith: { first, _ in first })
         var configured: [ConfiguredProvider] = []
         for provider in settings.providers {
             let origin = KeyStoreIdentity(provider)
-            let known = running.first { $0.origin == origin }?.provider.keys
-            known?.change(staleIfError: staleIfError)
-            let keys = known ?? keyStore(provider, staleIfError, settings.cacheDirectory)
-            let before = running.first { $0.settings.policy.id == provider.policy.id }
+            let before = runningByID[provider.policy.id]
+            let known = before.flatMap { $0.origin == origin ? $0.provider.keys : nil }
+            let keys = keys.keys(of: provider, known, settings)
             let (grants, files) = try grants(provider, after: before)
             configured.append(
                 ConfiguredProvider(
                     provider: Provider(
                         policy: provider.policy, accessTokens: provider.accessTokens, isOptional: provider.isOptional,
                         usesNoncesOnce: provider.usesNoncesOnce, notifications: provider.notifications, keys: keys,
-                        grants: grants),
+                        issuers: provider.issuers, grants: grants),
                     origin: origin, settings: provider, files: files))
         }
-        for provider in running {
-            guard let calls = provider.provider.grants?.calls,
-                !configured.contains(where: { $0.provider.grants?.calls === calls })
-            else { continue }
+        let callsInUse = Set(configured.compactMap { $0.provider.grants.map { ObjectIdentifier($0.calls) } })
+        for calls in running.compactMap({ $0.provider.grants?.calls }) where !callsInUse.contains(ObjectIdentifier(calls)) {
             calls.stop()
         }
         clientFiles.watch(configured.flatMap(\.files))
@@ -143,46 +128,6 @@ struct ProviderFactory: Sendable {
             ClientFiles.Entry(provider: id, settings: client, versions: versions, calls: made)
         }
         return (made, files)
-    }
-
-    private func keyStore(
-        _ provider: ProviderSettings, _ staleIfError: Interval, _ cacheDirectory: String?
-    ) -> KeyStore {
-        let id = provider.policy.id
-        var rules = KeyRules()
-        let fetcher: any KeyFetching
-        var fallback: FileKeyFetcher?
-        var archive: KeyArchive?
-        var slots: FetchSlots?
-        switch provider.keys {
-        case .file(let path):
-            fetcher = file(path)
-            rules = .file
-        case .network(let location, let fallbackFile):
-            let spans = tracer.map { KeyFetchSpans($0, provider: id) }
-            let documents = DocumentFetcher(
-                rules: provider.network, proxy: proxy, loop: keysLoop, unixSeconds: SystemClocks.unixSeconds,
-                onExchange: spans?.record)
-            let provided = ProviderKeyFetcher(location, documents: documents, unixSeconds: SystemClocks.unixSeconds)
-            rules.findsKeysByID = location.findsKeysByID
-            fetcher = spans.map { TracedKeyFetcher(provided, $0) } ?? provided
-            fallback = fallbackFile.map(file)
-            slots = fetchSlots
-            archive = cacheDirectory.map {
-                KeyArchive(
-                    directory: $0, provider: id, issuer: provider.policy.issuer,
-                    location: location.identity(under: provider.network), staleIfError: staleIfError)
-            }
-        }
-        rules.staleIfError = staleIfError
-        return KeyStore(
-            rules: rules, fetcher: fetcher, fallback: fallback, archive: archive, threads: disk, slots: slots,
-            on: keysLoop
-        ) { [telemetry] in telemetry.record($0, provider: id) }
-    }
-
-    private func file(_ path: String) -> FileKeyFetcher {
-        FileKeyFetcher(path: path, loop: keysLoop, unixSeconds: SystemClocks.unixSeconds)
     }
 }
 

@@ -1,0 +1,124 @@
+import HTTP
+import IDToken
+import Keys
+import NIOCore
+import NIOPosix
+import Service
+import Settings
+import Verification
+
+/// Creates the key stores of providers, and the pools of entries with many issuers.
+struct KeyFactory: Sendable {
+    private let proxy: ProxyEnvironment?
+    private let telemetry: KeyTelemetry
+    /// `nil` if fetches are not traced.
+    private let tracer: SpanTracer?
+    private let disk: NIOThreadPool
+    /// Keys live on their own loop, so that a slow handshake never delays a loop that serves requests.
+    private let loop: any EventLoop
+    private let slots: FetchSlots
+
+    /// - Parameter disk: for blocking writes of keys.
+    init(_ proxy: ProxyEnvironment?, _ telemetry: KeyTelemetry, tracer: SpanTracer?, _ disk: NIOThreadPool) {
+        self.proxy = proxy
+        self.telemetry = telemetry
+        self.tracer = tracer
+        self.disk = disk
+        loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+        slots = FetchSlots(limit: Settings().keys.maximumFetches, on: loop)
+    }
+
+    /// Changes how many fetches may be under way.
+    func change(maximumFetches: Int) {
+        loop.execute { [slots] in slots.change(limit: maximumFetches) }
+    }
+
+    /// A provider's keys: those that it has, with changed rules, or new ones.
+    func keys(of provider: ProviderSettings, _ known: ProviderKeys?, _ settings: Settings) -> ProviderKeys {
+        let staleIfError = Interval.seconds(settings.keys.staleIfErrorSeconds)
+        if let store = known?.store { store.change(staleIfError: staleIfError) }
+        switch provider.keys {
+        case .file(let path): return .store(known?.store ?? store(ofFile: path, provider, staleIfError))
+        case .network(let location, let fallbackFile):
+            return .store(
+                known?.store ?? store(of: location, fallbackFile, provider, staleIfError, settings.cacheDirectory))
+        case .issuers(let readsAlgorithms):
+            let idleSeconds = settings.keys.idleSeconds(isOpen: provider.issuers?.isOpen == true)
+            let rules = IssuerPool.Rules(
+                maximumIssuers: provider.maximumIssuers, idleFor: .seconds(idleSeconds), staleIfError: staleIfError)
+            guard let pool = known?.pool else {
+                return .pool(pool(provider, rules, readsAlgorithms: readsAlgorithms, settings.cacheDirectory))
+            }
+            pool.change(rules)
+            if let list = provider.issuers?.list { pool.keep { list[$0] != nil } }
+            return .pool(pool)
+        }
+    }
+
+    private func documents(_ provider: ProviderSettings, _ spans: KeyFetchSpans?) -> DocumentFetcher {
+        DocumentFetcher(
+            rules: provider.network, proxy: proxy, loop: loop, unixSeconds: SystemClocks.unixSeconds,
+            onExchange: spans?.record)
+    }
+
+    /// The keys of an entry with many issuers: none yet.
+    private func pool(
+        _ provider: ProviderSettings, _ rules: IssuerPool.Rules, readsAlgorithms: Bool, _ cacheDirectory: String?
+    ) -> IssuerPool {
+        let id = provider.policy.id
+        let spans = tracer.map { KeyFetchSpans($0, provider: id) }
+        let documents = documents(provider, spans)
+        let makeStore: IssuerPool.StoreFactory = { [disk, slots, loop] parts in
+            let location = KeyLocation.discovery(ofIssuer: parts.issuer, readsAlgorithms: readsAlgorithms)
+            let provided = ProviderKeyFetcher(location, documents: documents, unixSeconds: SystemClocks.unixSeconds)
+            let fetcher: any KeyFetching = spans.map { TracedKeyFetcher(provided, $0) } ?? provided
+            return KeyStore(
+                rules: parts.rules, fetcher: fetcher, archive: nil, threads: disk, slots: slots, source: parts.source,
+                lastUse: parts.lastUse, on: loop, onEvent: parts.onEvent)
+        }
+        return IssuerPool(
+            rules, slots: slots, source: provider.issuers?.isOpen == true ? .open(id: id) : .list(id: id), on: loop,
+            makeStore: makeStore
+        ) { [telemetry] event, issuer in telemetry.record(event, provider: id, issuer: issuer) }
+    }
+
+    private func store(
+        ofFile path: String, _ provider: ProviderSettings, _ staleIfError: Interval
+    ) -> KeyStore {
+        var rules = KeyRules.file
+        rules.staleIfError = staleIfError
+        return KeyStore(
+            rules: rules, fetcher: file(path), archive: nil, threads: disk, on: loop,
+            onEvent: recorder(provider.policy.id))
+    }
+
+    private func store(
+        of location: KeyLocation.Network, _ fallbackFile: String?, _ provider: ProviderSettings,
+        _ staleIfError: Interval, _ cacheDirectory: String?
+    ) -> KeyStore {
+        let id = provider.policy.id
+        let spans = tracer.map { KeyFetchSpans($0, provider: id) }
+        let provided = ProviderKeyFetcher(
+            location, documents: documents(provider, spans), unixSeconds: SystemClocks.unixSeconds)
+        var rules = KeyRules()
+        rules.findsKeysByID = location.findsKeysByID
+        rules.staleIfError = staleIfError
+        let archive = cacheDirectory.map {
+            KeyArchive(
+                directory: $0, provider: id, issuer: provider.policy.issuer,
+                location: location.identity(under: provider.network), staleIfError: staleIfError)
+        }
+        return KeyStore(
+            rules: rules, fetcher: spans.map { TracedKeyFetcher(provided, $0) } ?? provided,
+            fallback: fallbackFile.map(file), archive: archive, threads: disk, slots: slots, on: loop,
+            onEvent: recorder(id))
+    }
+
+    private func recorder(_ id: String) -> @Sendable (KeyEvent) -> Void {
+        { [telemetry] in telemetry.record($0, provider: id) }
+    }
+
+    private func file(_ path: String) -> FileKeyFetcher {
+        FileKeyFetcher(path: path, loop: loop, unixSeconds: SystemClocks.unixSeconds)
+    }
+}
