@@ -27,17 +27,17 @@ def open_entry(id: str = "connections", **settings) -> dict:
     return {name: value for name, value in (usual | settings).items() if value is not None}
 
 
-def connection(issuer, id: str | None = None, provider: str = "connections", **members) -> dict:
+def connection(whose, /, id: str | None = None, provider: str = "connections", **members) -> dict:
     """The members of a request that name a connection; `None` removes one."""
-    usual = {"provider": provider, "connection": id or issuer.name, "issuer": issuer.url, "audience": "client"}
+    usual = {"provider": provider, "connection": id or whose.name, "issuer": whose.url, "audience": "client"}
     return {name: value for name, value in (usual | members).items() if value is not None}
 
 
-def accept(service: Service, issuer, token: str | None = None, **members) -> dict:
+def accept(service: Service, whose, /, token: str | None = None, **members) -> dict:
     """Verifies a token of a connection that must be accepted; returns the answer."""
-    return service.accept(token or issuer.token(), **connection(issuer, **members))
+    return service.accept(token or whose.token(), **connection(whose, **members))
 
 
-def reject(service: Service, issuer, *codes: str, token: str | None = None, **members) -> dict:
+def reject(service: Service, whose, /, *codes: str, token: str | None = None, **members) -> dict:
     """Verifies a token of a connection that must be refused with one of these codes; returns the problem."""
-    return service.reject(token or issuer.token(), *codes, **connection(issuer, **members))
+    return service.reject(token or whose.token(), *codes, **connection(whose, **members))

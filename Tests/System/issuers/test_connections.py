@@ -4,7 +4,7 @@ import pytest
 
 from harness.many import accept, connection, open_entry, reject
 from harness.service import Service, provider
-from harness.tokens import ec_key
+from harness.tokens import Key, ec_key
 
 KEY = ec_key("shared")
 
@@ -16,7 +16,7 @@ def a(server):
 
 @pytest.fixture
 def b(server):
-    return server.issuer("b", ec_key("shared"))
+    return server.issuer("b", Key(ec_key("another").private, "shared"))
 
 
 def test_an_answer_has_the_connection(a):

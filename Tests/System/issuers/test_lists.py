@@ -4,7 +4,7 @@ import pytest
 
 from harness.many import in_file, listed
 from harness.service import Service, provider, run, write_config
-from harness.tokens import ec_key
+from harness.tokens import Key, ec_key
 
 KEYS = [ec_key(f"key-{number}") for number in range(3)]
 
@@ -51,7 +51,7 @@ def test_keys_are_not_fetched_for_a_token_that_would_be_refused(issuers):
 
 def test_another_listed_issuers_token_does_not_pass_for_this_ones(server):
     """Two issuers publish keys with the same `kid`."""
-    first, second = (server.issuer(name, ec_key("shared")) for name in ("first", "second"))
+    first, second = (server.issuer(name, Key(ec_key(name).private, "shared")) for name in ("first", "second"))
     with Service(listed(first, second)) as service:
         service.accept(first.token())
         service.accept(second.token())
@@ -93,7 +93,7 @@ def test_a_changed_file_is_read_again_and_a_bad_one_is_not_used(tmp_path, issuer
         service.accept(issuers[0].token())
         assert issuers[0].discovery.count == 1
         replace(f"{issuers[1].url} -\n{issuers[2].url} - nonsense\n")
-        entry = service.wait_for_entry(msg="configuration rejected, still using the previous one")
+        entry = service.wait_for_entry(message="configuration rejected, still using the previous one")
         assert "line 2" in entry["reason"] and "nonsense" not in entry["reason"]
         service.accept(issuers[0].token())
         replace(f"{issuers[1].url} -\n")
@@ -141,10 +141,10 @@ def test_a_bad_line_refuses_the_file(tmp_path, text, reason):
     config = write_config(tmp_path, {"providers": [in_file(file)]})
     ended = run("config", "check", "--config", str(config))
     assert ended.returncode == 1
-    assert reason in ended.stderr, ended.stderr
+    assert reason in ended.stderr.decode(), ended.stderr
 
 
 def test_an_issuer_stands_once(tmp_path, issuers):
     config = write_config(tmp_path, {"providers": [provider(issuers[0]), listed(*issuers)]})
     ended = run("config", "check", "--config", str(config))
-    assert ended.returncode == 1 and "have the same issuer" in ended.stderr, ended.stderr
+    assert ended.returncode == 1 and "have the same issuer" in ended.stderr.decode(), ended.stderr
