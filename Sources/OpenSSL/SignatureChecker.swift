@@ -19,7 +19,7 @@ package final class SignatureChecker {
 
     /// A bound on memory, not a tuning parameter: a context takes about 4 KB. With more keys in use than this, creating
     /// a context costs a quarter of a signature check.
-    private static let maximumContexts = 1024
+    private static let maximumContexts = 10_240
     private static let minimumSweep = 8
     /// At this number of contexts, those whose keys are gone are removed before one is added.
     private var sweepAt = SignatureChecker.minimumSweep

@@ -92,11 +92,6 @@ extension KeyLocation.Network {
         /// The URL that was requested, before redirects.
         let address: String
         let document: DocumentFetcher.Document
-
-        /// Whether another document has the same URL and contents.
-        func hasSameContents(_ other: KeyDocument) -> Bool {
-            address == other.address && document.body == other.document.body
-        }
     }
 
     /// Fetches the keys of a location, after the discovery document if there is one.
@@ -144,7 +139,9 @@ extension KeyLocation.Network {
             let body = document.document.body
             switch self {
             case .discovery, .jwkSet:
-                return try JWKSet(reading: body, acceptingDevelopmentKeys: rules.acceptsDevelopmentKeys)
+                return try JWKSet(
+                    reading: body, acceptingDevelopmentKeys: rules.acceptsDevelopmentKeys,
+                    maximumKeys: rules.maximumKeys)
             case .certificates: return try JWKSet(readingCertificates: body)
             case .publicKeys:
                 guard let keyID = document.keyID, let key = JWK(keyID: keyID, publicKey: body) else {
@@ -154,13 +151,5 @@ extension KeyLocation.Network {
             }
         }
         return JWKSet.empty.adding(keys)
-    }
-
-    /// The JSON text of that JWK Set.
-    func text(of keys: JWKSet, in documents: [KeyDocument]) -> [UInt8] {
-        switch self {
-        case .discovery, .jwkSet: documents.first?.document.body ?? keys.json
-        case .certificates, .publicKeys: keys.json
-        }
     }
 }

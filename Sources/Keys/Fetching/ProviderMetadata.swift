@@ -93,6 +93,30 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
         sendsResponseIssuer = members["authorization_response_iss_parameter_supported"] == .bool(true)
     }
 
+    /// Reads what ``archived`` wrote.
+    init(archived members: [String: JSONTree]) {
+        func url(_ name: String) -> FetchURL? {
+            members[name]?.string.flatMap { try? FetchURL($0, allowingHTTP: true) }
+        }
+        authorization = url("authorization")
+        token = url("token")
+        revocation = url("revocation")
+        userInfo = url("userinfo")
+        revocationMethods = members["revocation_methods"]?.array?.compactMap(\.string)
+        sendsResponseIssuer = members["sends_response_issuer"] == .bool(true)
+    }
+
+    /// Everything, for a file.
+    var archived: JSONTree {
+        func text(_ url: FetchURL?) -> JSONTree { url.map { .string($0.text) } ?? .null }
+        return .object([
+            "authorization": text(authorization), "token": text(token), "revocation": text(revocation),
+            "userinfo": text(userInfo),
+            "revocation_methods": revocationMethods.map { .array($0.map(JSONTree.string)) } ?? .null,
+            "sends_response_issuer": .bool(sendsResponseIssuer),
+        ])
+    }
+
     package static func == (left: DiscoveredEndpoints, right: DiscoveredEndpoints) -> Bool {
         left.authorization == right.authorization && left.token == right.token && left.revocation == right.revocation
             && left.userInfo == right.userInfo && left.revocationMethods == right.revocationMethods

@@ -1,10 +1,13 @@
 package import HTTP
+private import JOSE
 
 /// The network rules of one provider.
 package struct NetworkRules: Sendable, Equatable {
     package var allowHTTP = false
     /// Whether every URL must have the default port of `https`, unless ``allowHTTP`` is set: callers name the servers.
     package var requiresDefaultPort = false
+    /// Whether the rules are of an entry with many issuers, whose fetches share resources with care.
+    package var isOfManyIssuers = false
     /// Whether fetches may connect to any address.
     package var allowPrivateAddresses = false
     /// Whether the provider is one of `assay dev`, whose keys nothing else trusts.
@@ -26,6 +29,7 @@ package struct NetworkRules: Sendable, Equatable {
     package var minimumRateAfter = Interval.seconds(3)
     /// In bytes, after decompression.
     package var maximumBody = 512 * 1024
+    package var maximumKeys = JWKSet.maximumKeys
     /// In bytes on the wire beyond ``maximumBody``, for heads, chunk sizes and TLS.
     package var maximumOverhead = 128 * 1024
     package var maximumRedirects = 3

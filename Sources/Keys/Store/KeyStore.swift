@@ -12,6 +12,7 @@ package final class KeyStore: Sendable {
     private let fallback: (any KeyFetching)?
     private let archive: KeyArchive?
     private let threads: NIOThreadPool
+    private let readers: NIOThreadPool
     private let slots: FetchSlots
     private let source: FetchQueue.Source
     private let lastUse: (@Sendable () -> MonotonicTime)?
@@ -45,6 +46,7 @@ package final class KeyStore: Sendable {
     ///   - fallback: has the keys to use while `fetcher` has not delivered any.
     ///   - archive: keeps the last good keys across restarts; `nil` for none.
     ///   - threads: for the archive's blocking calls.
+    ///   - readers: for reading the archive, so that reads don't queue behind writes; `nil`: `threads`.
     ///   - slots: for fetches, shared with other stores of the loop; `nil`: fetches begin at once.
     ///   - source: whose slots its fetches take.
     ///   - lastUse: when the keys were last used, for lazy rules; called on the store's loop. `nil`: they always are.
@@ -52,7 +54,7 @@ package final class KeyStore: Sendable {
     ///   - onEvent: called on that loop.
     package init(
         rules: KeyRules, fetcher: any KeyFetching, fallback: (any KeyFetching)? = nil, archive: KeyArchive?,
-        threads: NIOThreadPool, slots: FetchSlots? = nil, source: FetchQueue.Source = .singleIssuers,
+        threads: NIOThreadPool, readers: NIOThreadPool? = nil, slots: FetchSlots? = nil, source: FetchQueue.Source = .singleIssuers,
         lastUse: (@Sendable () -> MonotonicTime)? = nil, on loop: any EventLoop,
         onEvent: @escaping @Sendable (KeyEvent) -> Void
     ) {
@@ -63,6 +65,7 @@ package final class KeyStore: Sendable {
         self.fallback = fallback
         self.archive = archive
         self.threads = threads
+        self.readers = readers ?? threads
         self.slots = slots ?? FetchSlots(limit: 1, on: loop)
         self.source = source
         self.lastUse = lastUse
@@ -93,7 +96,7 @@ package final class KeyStore: Sendable {
     func loadArchive() -> EventLoopFuture<Void> {
         guard let archive else { return loop.submit {} }
         let begun = SystemClocks.monotonic()
-        let loaded = threads.runIfActive(eventLoop: loop) {
+        let loaded = readers.runIfActive(eventLoop: loop) {
             Result { () throws(KeyArchive.Refusal) in try archive.load(nowUnixSeconds: SystemClocks.unixSeconds()) }
         }
         let started = loop.makePromise(of: Void.self)

@@ -51,6 +51,7 @@ enum PolicyReader {
         policy.requiresKey = requiresKey.read(element) ?? policy.requiresKey
         policy.stripsToken = stripsToken.read(element) ?? policy.stripsToken
         checkIssuers(members, policy, element)
+        checkDomains(members, policy, element)
         if policy.stripsToken, !policy.sources.allSatisfy(\.isHeader) {
             element.refuse(
                 stripsToken.name,
@@ -71,7 +72,13 @@ enum PolicyReader {
                 }
                 continue
             }
-            if let other = found.first(where: { $0.policy.sharesIssuer(with: provider.policy) }) {
+            if provider.issuers?.isOpen == true {
+                element.refuse(
+                    providers.name,
+                    "\(name) has issuers: any, but a gateway names no connection; remove it, or list the issuers")
+                continue
+            }
+            if let other = found.first(where: { $0.sharesIssuer(with: provider) }) {
                 element.refuse(
                     providers.name,
                     "\(other.policy.id) and \(name) have the same issuer, so a token could belong to either; keep one")
@@ -103,11 +110,25 @@ enum PolicyReader {
         return read
     }
 
+    /// An issuer of a list may only speak for the domains that its line names. What depends on addresses would never
+    /// hold for the others.
+    private static func checkDomains(_ members: [ProviderSettings], _ policy: ForwardAuthPolicy, _ element: Section) {
+        let usesAddresses =
+            policy.requirements.neededEmailTrust != nil || policy.headers.contains { $0.value == .email }
+        guard usesAddresses,
+            let provider = members.first(where: { $0.issuers?.list?.namesDomainsEverywhere == false })
+        else { return }
+        element.refuse(
+            nil,
+            "this policy depends on mail addresses (email_domains, email_trust or a header of email), but not every issuer of \(provider.policy.id) has the domains that it may speak for; write them as @example.com in each line of its issuers_file, or remove what depends on them"
+        )
+    }
+
     /// Subjects are unique only within their issuer, so a backend must know both.
     private static func checkIssuers(
         _ members: [ProviderSettings], _ policy: ForwardAuthPolicy, _ element: Section
     ) {
-        guard members.count > 1 || members.contains(where: \.policy.hasSeveralIssuers), !policy.headers.isEmpty,
+        guard members.count > 1 || members.contains(where: { $0.issuers != nil || $0.policy.hasSeveralIssuers }), !policy.headers.isEmpty,
             !policy.headers.contains(where: { $0.value == .issuer })
         else { return }
         element.refuse(

@@ -52,11 +52,7 @@ struct ProviderConflicts {
     /// The earlier providers that have an issuer of this one, and that issuer if it can be named.
     private func rivals(of provider: ProviderSettings) -> [(number: Int, issuer: String?)] {
         guard let issuers = provider.allIssuers else {
-            return providers.indices.filter { number in
-                providers[number].issuers?.isOpen != true
-                    && (providers[number].issuers?.list?.issuers.contains(where: provider.policy.isIssuer)
-                        ?? provider.policy.sharesIssuer(with: providers[number].policy))
-            }.map { ($0, nil) }
+            return providers.indices.filter { provider.sharesIssuer(with: providers[$0]) }.map { ($0, nil) }
         }
         var rivals: [(number: Int, issuer: String?)] = []
         for issuer in issuers {
@@ -104,4 +100,16 @@ struct ProviderConflicts {
 extension ProviderSettings {
     /// Every accepted value of `iss`; `nil` if they can't be listed.
     fileprivate var allIssuers: [String]? { issuers?.list?.issuers ?? policy.allIssuers }
+
+    private func hasIssuer(_ issuer: String) -> Bool {
+        issuers?.list.map { $0[issuer] != nil } ?? policy.isIssuer(issuer)
+    }
+
+    /// Whether a token could belong to both. An entry whose issuers the requests name shares none.
+    func sharesIssuer(with other: ProviderSettings) -> Bool {
+        guard issuers?.isOpen != true, other.issuers?.isOpen != true else { return false }
+        if let list = issuers?.list { return list.issuers.contains(where: other.hasIssuer) }
+        if let list = other.issuers?.list { return list.issuers.contains(where: hasIssuer) }
+        return policy.sharesIssuer(with: other.policy)
+    }
 }

@@ -42,6 +42,10 @@ extension ProviderReading {
         for name in ofOneIssuer where section.source(name) != nil {
             section.refuse(name, "\(name) is about one issuer; remove it, or issuers and issuers_file")
         }
+        provider.network.isOfManyIssuers = true
+        // More than any provider is known to have, and little enough for thousands of issuers.
+        provider.network.maximumBody = 256 * 1024
+        provider.network.maximumKeys = 100
         provider.keys = .issuers(readsAlgorithms: provider.policy.algorithms == nil && provider.accessTokens == nil)
         if section.isWord(anyIssuer, issuers.name) {
             readAnyIssuer(section, &provider)

@@ -38,6 +38,12 @@ package final class IssuerList: Sendable, Equatable {
 
     package var count: Int { lines.count }
 
+    /// Some issuers, evenly chosen in the order of the list.
+    package func sample(atMost maximum: Int) -> [String] {
+        guard issuers.count > maximum else { return issuers }
+        return (0..<maximum).map { issuers[$0 * issuers.count / maximum] }
+    }
+
     /// Whether some line uses the audiences of the entry.
     package var usesEntryAudiences: Bool { lines.values.contains { $0.audiences == nil } }
 

@@ -14,6 +14,8 @@ struct KeyFactory: Sendable {
     /// `nil` if fetches are not traced.
     private let tracer: SpanTracer?
     private let disk: NIOThreadPool
+    /// For blocking reads of keys of entries with many issuers, which requests wait for.
+    private let diskReaders = NIOThreadPool(numberOfThreads: 1)
     /// Keys live on their own loop, so that a slow handshake never delays a loop that serves requests.
     private let loop: any EventLoop
     private let slots: FetchSlots
@@ -24,6 +26,7 @@ struct KeyFactory: Sendable {
         self.telemetry = telemetry
         self.tracer = tracer
         self.disk = disk
+        diskReaders.start()
         loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
         slots = FetchSlots(limit: Settings().keys.maximumFetches, on: loop)
     }
@@ -68,12 +71,20 @@ struct KeyFactory: Sendable {
         let id = provider.policy.id
         let spans = tracer.map { KeyFetchSpans($0, provider: id) }
         let documents = documents(provider, spans)
-        let makeStore: IssuerPool.StoreFactory = { [disk, slots, loop] parts in
+        let folder = cacheDirectory.map { IssuerFolder(in: $0, entry: id, maximumFiles: rules.maximumIssuers) }
+        let network = provider.network
+        let makeStore: IssuerPool.StoreFactory = { [disk, diskReaders, slots, loop] parts in
             let location = KeyLocation.discovery(ofIssuer: parts.issuer, readsAlgorithms: readsAlgorithms)
             let provided = ProviderKeyFetcher(location, documents: documents, unixSeconds: SystemClocks.unixSeconds)
             let fetcher: any KeyFetching = spans.map { TracedKeyFetcher(provided, $0) } ?? provided
+            let archive = folder.map {
+                KeyArchive(
+                    in: $0, issuer: parts.issuer, location: location.identity(under: network),
+                    staleIfError: parts.rules.staleIfError)
+            }
             return KeyStore(
-                rules: parts.rules, fetcher: fetcher, archive: nil, threads: disk, slots: slots, source: parts.source,
+                rules: parts.rules, fetcher: fetcher, archive: archive, threads: disk, readers: diskReaders,
+                slots: slots, source: parts.source,
                 lastUse: parts.lastUse, on: loop, onEvent: parts.onEvent)
         }
         return IssuerPool(

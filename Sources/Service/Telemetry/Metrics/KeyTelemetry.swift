@@ -225,7 +225,7 @@ extension KeyHistory.Entry {
         }
         json.object { json in
             json.member("provider", provider)
-            json.member("issuer", issuer)
+            if let issuer { json.member("issuer", issuer) }
             json.member("event", name)
             json.member("at", at)
             json.member("since", since)
