@@ -8,22 +8,22 @@ extension KeyStore {
     /// Each event receives the time and returns effects, which the store performs in order. If the time goes back, the
     /// previous time is used.
     package struct StateMachine {
-        private var rules: KeyRules
+        var rules: KeyRules
         private var random: any RandomNumberGenerator & Sendable
         package private(set) var snapshot: KeySnapshot?
         package private(set) var lastFailure: FetchFailure?
         package private(set) var nextFetch: MonotonicTime?
         /// The latest time received.
-        private var now: MonotonicTime
+        private(set) var now: MonotonicTime
         /// The last result, from which the snapshot was made together with omitted keys.
-        private var answer: FetchedKeys?
+        var answer: FetchedKeys?
         /// When the provider last sent its complete keys.
         private var lastWholeAnswer: MonotonicTime?
-        private var omitted = OmittedKeys()
-        private var fetch: Fetch?
+        var omitted = OmittedKeys()
+        var fetch: Fetch?
         package private(set) var consecutiveFailures = 0
         /// Whether a planned fetch was left out, because the keys were not used.
-        private var isRefreshOverdue = false
+        private(set) var isRefreshOverdue = false
         private var waiters = Waiters()
         /// For tokens with an unknown `kid`.
         private var unknownKeys: FetchBudget
@@ -33,14 +33,14 @@ extension KeyStore {
         private var missing: MissingKeys
         private var sought = SoughtKeys()
         private var reportedState = KeyState.unavailable
-        private var isFallbackBroken = false
+        var isFallbackBroken = false
         /// Until when the provider's last complete response that bypassed caches confirms every key in it.
-        private var confirmedUntil: MonotonicTime?
+        var confirmedUntil: MonotonicTime?
         /// When an operator may cause the next fetch.
         private var nextRefresh: MonotonicTime?
 
         /// A fetch in progress.
-        private struct Fetch {
+        struct Fetch {
             let mode: FetchMode
             /// Whether keys that it does not find are dropped at once, because an operator requested it.
             let isStrict: Bool
@@ -203,53 +203,6 @@ extension KeyStore {
             return finish(effects + fetchForLateWaiters(), readingFallback: true)
         }
 
-        /// The fallback's keys were read. They are used until the provider delivers keys, or they are read again.
-        package mutating func fallbackSucceeded(_ keys: FetchedKeys, now time: MonotonicTime) -> [Effect] {
-            advance(to: time)
-            isFallbackBroken = false
-            guard needsFallback else { return [] }
-            omitted.dropAll()
-            confirmedUntil = nil
-            answer = keys
-            // They are stale from the start, because the provider has not delivered any keys. They are read again after
-            // each failed fetch, and so at least once in the longest backoff.
-            let current = makeSnapshot(
-                keys, fetchedAt: now, freshUntil: now - Interval(milliseconds: 1),
-                usableUntil: now + rules.maximumBackoff * 2)
-            return finish(publish(current) + resumeWaitersForAnyKeys())
-        }
-
-        /// The fallback has no usable keys.
-        package mutating func fallbackFailed(_ failure: FetchFailure, now time: MonotonicTime) -> [Effect] {
-            advance(to: time)
-            defer { isFallbackBroken = true }
-            return isFallbackBroken ? [] : [.report(.fallbackFailed(failure))]
-        }
-
-        /// A fetch has failed, so keys that are fetched only for requests are used after their lifetime too.
-        private mutating func useExpiredKeys() -> [Effect] {
-            guard rules.isLazy, let snapshot, let answer else { return [] }
-            let end = snapshot.freshUntil + rules.staleIfError
-            guard snapshot.usableUntil < end, now <= end else { return [] }
-            let current = makeSnapshot(
-                answer, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil, usableUntil: end)
-            return publish(current) + resumeWaitersForAnyKeys()
-        }
-
-        /// The keys are in use, so a refresh that was left out is made up for.
-        package mutating func used(now time: MonotonicTime) -> [Effect] {
-            advance(to: time)
-            guard isRefreshOverdue, fetch == nil else { return [] }
-            return finish(beginFetch(plannedMode))
-        }
-
-        /// The fetch that began to wait for its turn is not needed any more.
-        package mutating func fetchAbandoned(now time: MonotonicTime) -> [Effect] {
-            advance(to: time)
-            fetch = nil
-            return finish([])
-        }
-
         /// The timer of ``Effect/setTimer(_:)`` fired.
         ///
         /// - Parameter isUsed: whether the keys have been used since the last fetch.
@@ -305,12 +258,7 @@ extension KeyStore {
 
         // MARK: Keys
 
-        /// Whether the fallback's keys would be better than none.
-        private var needsFallback: Bool {
-            rules.hasFallback && (snapshot.map { $0.source == .file || !$0.isUsable(at: now) } ?? true)
-        }
-
-        private func makeSnapshot(
+        func makeSnapshot(
             _ fetched: FetchedKeys, fetchedAt: MonotonicTime, freshUntil: MonotonicTime, usableUntil: MonotonicTime
         ) -> KeySnapshot {
             KeySnapshot(
@@ -327,7 +275,7 @@ extension KeyStore {
             return proven.keys.keys.isEmpty ? [] : [.keep(proven, omitted: [], lifetime: lifetime)]
         }
 
-        private mutating func publish(_ current: KeySnapshot) -> [Effect] {
+        mutating func publish(_ current: KeySnapshot) -> [Effect] {
             let hasChanged = snapshot?.fingerprint != current.fingerprint
             snapshot = current
             return [.publish(current)] + (hasChanged ? [.report(.keysChanged(keyIDs: current.keyIDs))] : [])
@@ -348,12 +296,12 @@ extension KeyStore {
         /// A conditional request is used only if nothing is in doubt. Servers may answer conditional requests wrongly
         /// or not at all, so none is made after a failure, or if the last complete response is older than the longest
         /// lifetime.
-        private var plannedMode: FetchMode {
+        var plannedMode: FetchMode {
             let isSeenWholeLately = lastWholeAnswer.map { now - $0 < rules.maximumLifetime } ?? false
             return omitted.isEmpty && consecutiveFailures == 0 && isSeenWholeLately ? .revalidate : .reload
         }
 
-        private mutating func beginFetch(_ mode: FetchMode, isStrict: Bool = false) -> [Effect] {
+        mutating func beginFetch(_ mode: FetchMode, isStrict: Bool = false) -> [Effect] {
             fetch = Fetch(mode: mode, isStrict: isStrict)
             nextFetch = nil
             isRefreshOverdue = false
@@ -388,7 +336,7 @@ extension KeyStore {
 
         // MARK: Waiters
 
-        private mutating func resumeWaitersForAnyKeys() -> [Effect] {
+        mutating func resumeWaitersForAnyKeys() -> [Effect] {
             waiters.remove(where: \.needsAnyKeys).map { .resume($0.id, .retry) }
         }
 
@@ -404,13 +352,13 @@ extension KeyStore {
 
         // MARK: Time
 
-        private mutating func advance(to time: MonotonicTime) { now = max(now, time) }
+        mutating func advance(to time: MonotonicTime) { now = max(now, time) }
 
         /// Ends every event: reports a change of state, and sets the timer for the next deadline.
         ///
         /// - Parameter readingFallback: whether to read the fallback if it is needed. It is always read when the last
         ///   keys have just become unusable.
-        private mutating func finish(_ effects: [Effect], readingFallback: Bool = false) -> [Effect] {
+        mutating func finish(_ effects: [Effect], readingFallback: Bool = false) -> [Effect] {
             var effects = effects
             let state = KeyState(snapshot, at: now)
             // Unused keys that expire are no outage.
