@@ -115,7 +115,8 @@ package final class IssuerPool: Sendable {
                 pooled.store.wait(for: need, judgedBy: version, until: deadline)
             }.map { outcome in
                 pooled.waiting -= 1
-                self.dropIfVain(pooled)
+                // The store may still be about to give up the fetch that this request waited for.
+                self.loop.execute { self.dropIfVain(pooled) }
                 return outcome
             }
         }

@@ -15,7 +15,9 @@ package enum EntryIssuers: Sendable, Equatable {
 }
 
 /// Which issuers a request may name for an open entry.
-package struct OpenIssuerRules: Sendable, Equatable {
+///
+/// A class, because each request would copy a struct of this size.
+package final class OpenIssuerRules: Sendable, Equatable {
     private let network: NetworkRules
     /// Issuers and aliases that other entries or presets have.
     private let known: Set<ExactString>
