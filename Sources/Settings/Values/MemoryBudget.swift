@@ -14,8 +14,12 @@ package struct MemoryBudget: Sendable, Equatable {
     /// - Parameters:
     ///   - bytes: the process's memory limit, including the kernel's memory for its sockets.
     ///   - isEncrypted: whether the service listener uses TLS.
-    package init(bytes: Int, isEncrypted: Bool, rememberedTokens: Int, providers: Int) {
-        let own = Self.process + rememberedTokens * Self.rememberedToken + providers * Self.provider
+    ///   - issuers: how many issuers of entries with many may keep their keys.
+    package init(bytes: Int, isEncrypted: Bool, rememberedTokens: Int, providers: Int, issuers: Int = 0) {
+        let fetching = min(providers, Self.fetchingProviders)
+        let own =
+            Self.process + rememberedTokens * Self.rememberedToken + fetching * Self.provider
+            + (providers - fetching + issuers) * Self.issuer
         let rest = max(0, bytes - own)
         let connection = isEncrypted ? Self.encryptedConnection : Self.connection
         limits.maximumConnections = (rest / 2 / connection).clamped(to: Self.least...limits.maximumConnections)
@@ -43,6 +47,10 @@ package struct MemoryBudget: Sendable, Equatable {
     private static let process = 36 * mebibyte
     /// A provider's keys, and a fetch of them.
     private static let provider = mebibyte / 4
+    /// As many providers as fetch keys at the same time by default.
+    private static let fetchingProviders = 64
+    /// The keys of an issuer: 16 KiB, and 4 KiB for each of two event loops.
+    private static let issuer = 24 * 1024
     private static let rememberedToken = 512
     /// Memory in the process and in the kernel, including up to 4 KB of unread data.
     private static let connection = 16 * 1024
@@ -80,7 +88,7 @@ extension Settings {
         guard let memory else { return }
         let budget = MemoryBudget(
             bytes: memory, isEncrypted: service.tls != nil, rememberedTokens: verifiedTokenCacheEntries,
-            providers: providers.count)
+            providers: providers.count, issuers: providers.map(\.maximumIssuersInUse).reduce(0, +))
         for limit in ListenerLimit.allCases where !limits.given.contains(limit) {
             let maximum = budget.limits[keyPath: limit.path]
             guard limits.listener[keyPath: limit.path] != maximum else { continue }

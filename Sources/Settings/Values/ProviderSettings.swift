@@ -24,6 +24,8 @@ package struct ProviderSettings: Sendable, Equatable {
     package var issuersFile: IssuersFile?
     /// The most issuers whose keys are kept.
     package var maximumIssuers = 0
+    /// How many issuers of an entry with many may keep their keys; 0 for one with one.
+    var maximumIssuersInUse: Int { min(issuers?.list?.count ?? maximumIssuers, maximumIssuers) }
     /// The network rules of key fetches and of calls to endpoints.
     package var network = NetworkRules()
     /// Empty: the provider's endpoints are not called.

@@ -35,7 +35,7 @@ package final class LoopIssuers {
             return
         }
         let known = self[issuer] ?? LoopIssuer()
-        known.delivered.install(delivery.snapshot)
+        known.delivered.install(delivery.snapshot, sharesKeys: true)
         known.use = delivery.use
         issuers[ExactString(issuer)] = known
     }

@@ -12,8 +12,10 @@ package final class LoopKeySnapshot {
 
     package init() {}
 
-    package func install(_ snapshot: KeySnapshot) {
-        latest = Latest(snapshot)
+    /// - Parameter sharesKeys: whether the loop uses the same objects as others, which saves memory where there are
+    ///   thousands of key sets.
+    package func install(_ snapshot: KeySnapshot, sharesKeys: Bool = false) {
+        latest = Latest(snapshot, sharesKeys: sharesKeys)
         // Keys from the disk or from a file come without endpoints.
         if let found = snapshot.endpoints { endpoints = found }
     }
@@ -27,9 +29,9 @@ package final class LoopKeySnapshot {
         let algorithms: SignatureAlgorithms
         let usableUntil: MonotonicTime
 
-        init(_ snapshot: KeySnapshot) {
+        init(_ snapshot: KeySnapshot, sharesKeys: Bool) {
             self.snapshot = snapshot
-            keys = snapshot.keys.copied()
+            keys = sharesKeys ? snapshot.keys : snapshot.keys.copied()
             algorithms = snapshot.algorithms
             usableUntil = snapshot.usableUntil
         }
