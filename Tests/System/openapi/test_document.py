@@ -31,6 +31,8 @@ REJECTIONS = {
 # Optional members of responses: (schema, member).
 OPTIONAL = {
     ("/components/schemas/VerifyAnswer", "claims"),
+    ("/components/schemas/Identity", "connection"),
+    ("/components/schemas/Event", "issuer"),
     ("/components/schemas/FinishAnswer", "claims"),
     ("/components/schemas/RefreshAnswer", "claims"),
     ("/components/schemas/Problem", "provider_error"),
@@ -46,10 +48,10 @@ OPTIONAL = {
     ("/components/schemas/VerdictList", "store"),
 }
 # Members of requests that enable a check. They must not be null, so that a backend that has lost a value gets an error.
-CHECKS = {"nonce", "subject", "issuer", "authenticated_after", "scopes"}
+CHECKS = {"nonce", "subject", "issuer", "authenticated_after", "scopes", "connection", "claim_values"}
 # Responses to methods without an operation.
 OF_NO_OPERATION = {"/components/responses/MethodNotAllowed"}
-REQUEST_SCHEMAS = {"AccessTokenExplanationRequest", "IDTokenExplanationRequest", "NotificationExplanationRequest", "VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "FinishRequest", "NotificationRequest", "AccessTokenRequest", "ApplePayload", "RefreshRequest", "RevokeRequest"}
+REQUEST_SCHEMAS = {"AccessTokenExplanationRequest", "IDTokenExplanationRequest", "NotificationExplanationRequest", "VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "FinishRequest", "NotificationRequest", "AccessTokenRequest", "ApplePayload", "RefreshRequest", "RevokeRequest", "RefreshedIssuer"}
 
 responses = [response for operation in document().operations for response in operation.responses.values()]
 responses += [document().not_found, document().method_not_allowed]
@@ -177,7 +179,7 @@ def test_only_claims_and_event_data_are_free_objects():
         if isinstance(value, dict) and value.get("type") == "object" and "properties" not in value
     }
     expected = {f"/components/schemas/{answer}/properties/claims" for answer in ("VerifyAnswer", "FinishAnswer", "RefreshAnswer", "AccessTokenAnswer")}
-    assert free == expected | {"/components/schemas/NotifiedEvent/properties/data"}
+    assert free == expected | {"/components/schemas/NotifiedEvent/properties/data", "/components/schemas/ConnectionClaimValues"}
 
 
 def test_every_request_member_has_a_type_and_a_description():
