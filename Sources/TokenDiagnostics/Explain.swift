@@ -50,7 +50,8 @@ extension IDTokenVerifier {
     ///   - now: the current time.
     public func explain(
         _ token: UnverifiedToken, with keys: ExplainedKeys?, under policy: ProviderPolicy, isNamed: Bool = true,
-        usesNoncesOnce: Bool = false, fetchesLazily: Bool = false, others: [ProviderPolicy] = [], accessTokens: AccessTokenEntry? = nil,
+        usesNoncesOnce: Bool = false, fetchesLazily: Bool = false, others: [ProviderPolicy] = [],
+        accessTokens: AccessTokenEntry? = nil,
         expecting parameters: VerificationParameters, now: UnixTime
     ) -> Explanation {
         let recorder = CheckRecorder()
@@ -65,7 +66,8 @@ extension IDTokenVerifier {
         }
         let descriptions = CheckDescriptions(
             token: token, kind: .idToken, policy: policy, parameters: parameters, usesNoncesOnce: usesNoncesOnce,
-            fetchesLazily: fetchesLazily, keys: keys, others: others, accessTokens: accessTokens, now: now, checker: jwsVerifier.checker,
+            fetchesLazily: fetchesLazily, keys: keys, others: others, accessTokens: accessTokens, now: now,
+            checker: jwsVerifier.checker,
             jws: results.jws, nonceMatch: results.nonceMatch)
         return Explanation(recorder.outcomes, descriptions, isNamed: isNamed, contents: contents(of: token, now: now))
     }
@@ -135,7 +137,8 @@ extension IDTokenVerifier {
         described.expectedSubject = parameters.expectedSubject
         let descriptions = CheckDescriptions(
             token: token, kind: .accessToken(dialect, scopes: parameters.scopes), policy: policy,
-            parameters: described, usesNoncesOnce: false, fetchesLazily: fetchesLazily, keys: keys, others: others, accessTokens: nil, now: now,
+            parameters: described, usesNoncesOnce: false, fetchesLazily: fetchesLazily, keys: keys, others: others,
+            accessTokens: nil, now: now,
             checker: jwsVerifier.checker, jws: results.jws, nonceMatch: nil)
         return Explanation(recorder.outcomes, descriptions, isNamed: isNamed, contents: contents(of: token, now: now))
     }

@@ -131,7 +131,8 @@ extension RequestVerifier {
     ///   - explain: gets the state of the provider's keys after the wait, `nil` if there is no provider, and the
     ///   verdict.
     private func explained<Answer>(
-        _ text: ArraySlice<UInt8>, _ connection: Connection?, until deadline: MonotonicTime, verifying verify: (VerificationTime) -> Outcome<Answer>,
+        _ text: ArraySlice<UInt8>, _ connection: Connection?, until deadline: MonotonicTime,
+        verifying verify: (VerificationTime) -> Outcome<Answer>,
         by explain: (KeyStatus?, Verdict<Answer>) throws(Problem) -> ExplainAnswer
     ) async -> Explained {
         let outcome = verify(.now())

@@ -40,7 +40,8 @@ extension RequestVerifier {
         try request.check(against: slot.policy)
         let explanation = verifier.explain(
             accessToken: token, with: ExplainedKeys(status, onceDecided: verdict, now: now), under: slot.policy,
-            dialect, isNamed: named != nil, fetchesLazily: slot.source.isLazy, others: others.filter { !$0.id.isExactly(slot.policy.id) },
+            dialect, isNamed: named != nil, fetchesLazily: slot.source.isLazy,
+            others: others.filter { !$0.id.isExactly(slot.policy.id) },
             expecting: request.parameters, now: UnixTime(seconds: now))
         return ExplainAnswer(explanation: explanation, provider: slot.policy.id, keys: status, time: now)
     }

@@ -74,7 +74,9 @@ import TestSupport
         }
     }
 
-    @Test func `names of entries with many issuers get some of the threads, and one of the settings goes first`() async throws {
+    @Test func `names of entries with many issuers get some of the threads, and one of the settings goes first`()
+        async throws
+    {
         let server = NameServer()
         let resolver = NameResolver(threads: 3, ofMany: 2, lookUp: server.lookUp)
         try await withThrowingTaskGroup(of: [String].self) { group in

@@ -7,7 +7,8 @@ import Verification
 /// Entries with many issuers.
 @Suite struct IssuersSettingsTests {
     @Test func `a list of issuers`() throws {
-        let entry = try read(provider: "issuers: [https://a.example, https://b.example]\naudiences: [x]\nmax_issuers: 7")
+        let entry = try read(
+            provider: "issuers: [https://a.example, https://b.example]\naudiences: [x]\nmax_issuers: 7")
         #expect(entry.issuers?.list?.issuers == ["https://a.example", "https://b.example"])
         #expect(entry.maximumIssuers == 7)
         #expect(entry.keys == .issuers(readsAlgorithms: true))

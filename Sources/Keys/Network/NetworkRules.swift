@@ -41,7 +41,8 @@ package struct NetworkRules: Sendable, Equatable {
     /// The rules that decide which servers a fetch trusts.
     var trust: String {
         let blocks = allowedAddresses.map(\.text).joined(separator: ",")
-        return (requiresDefaultPort ? "port=443 " : "") + "http=\(allowHTTP) private=\(allowPrivateAddresses) addresses=\(blocks) ca=\(caFile ?? "")"
+        return (requiresDefaultPort ? "port=443 " : "")
+            + "http=\(allowHTTP) private=\(allowPrivateAddresses) addresses=\(blocks) ca=\(caFile ?? "")"
     }
 
     /// Reads a URL to which requests may be sent.

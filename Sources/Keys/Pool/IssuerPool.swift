@@ -151,7 +151,8 @@ package final class IssuerPool: Sendable {
         rules.priorFailures = priorFailures
         let store = makeStore(
             StoreParts(
-                issuer: name.string, rules: rules, source: source, lastUse: { uses.lastUse }, onEvent: { self.record($0, of: name) }))
+                issuer: name.string, rules: rules, source: source, lastUse: { uses.lastUse },
+                onEvent: { self.record($0, of: name) }))
         // The disk comes first. Its keys are refreshed beside the requests that use them.
         let loaded = store.loadArchive().flatMap { store.subscribe { self.publish($0, of: name) } }.map {
             if store.snapshot != nil { store.startNow() }
@@ -172,7 +173,8 @@ package final class IssuerPool: Sendable {
         return deliver(snapshot, of: pooled, to: reader)
     }
 
-    private func deliver(_ snapshot: KeySnapshot, of pooled: PooledIssuer, to reader: ReaderID) -> EventLoopFuture<Void> {
+    private func deliver(_ snapshot: KeySnapshot, of pooled: PooledIssuer, to reader: ReaderID) -> EventLoopFuture<Void>
+    {
         guard let use = pooled.uses[reader], state.value.readers.indices.contains(reader) else {
             return loop.makeSucceededVoidFuture()
         }
@@ -197,7 +199,9 @@ package final class IssuerPool: Sendable {
         switch event {
         case .fetched: state.value.failures.remove(name)
         case .fetchFailed:
-            guard let pooled = state.value.issuers[name], !pooled.hasKeys, let outage = pooled.store.outage else { return }
+            guard let pooled = state.value.issuers[name], !pooled.hasKeys, let outage = pooled.store.outage else {
+                return
+            }
             let now = SystemClocks.monotonic()
             state.value.failures.insert(
                 IssuerFailures.Entry(
@@ -329,7 +333,9 @@ package final class IssuerPool: Sendable {
         loop.submit {
             let now = SystemClocks.monotonic()
             var summary = IssuerPoolSummary()
-            for pooled in self.state.value.issuers.values { summary.count(pooled.store, of: pooled.name.string, at: now) }
+            for pooled in self.state.value.issuers.values {
+                summary.count(pooled.store, of: pooled.name.string, at: now)
+            }
             for (issuer, entry) in self.state.value.failures.all { summary.count(entry, of: issuer) }
             summary.finish()
             return summary

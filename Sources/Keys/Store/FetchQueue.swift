@@ -99,8 +99,11 @@ package struct FetchQueue {
         for kind in Kind.allCases {
             while underWay.count < limit, kind != .retry || retries < half(of: limit) {
                 // Copies, because the line is being changed.
-                let hasRoomForOpen = openFetches < half(of: limit) && (kind != .retry || openRetries < half(of: limit / 2))
-                guard let (ticket, _) = lines[kind.rawValue].next(where: { hasRoomForOpen || !$0.isOpen }) else { break }
+                let hasRoomForOpen =
+                    openFetches < half(of: limit) && (kind != .retry || openRetries < half(of: limit / 2))
+                guard let (ticket, _) = lines[kind.rawValue].next(where: { hasRoomForOpen || !$0.isOpen }) else {
+                    break
+                }
                 guard let source = stopWaiting(ticket) else { continue }
                 let fetch = Fetch(kind: kind, isOpen: source.isOpen)
                 underWay[ticket] = fetch

@@ -73,7 +73,8 @@ package struct KeyArchive: Sendable {
         guard let bytes = try readFile() else { return nil }
         guard let lineEnd = bytes.firstIndex(of: UInt8(ascii: "\n")) else { throw Refusal(reason: "it is damaged") }
         let content = Array(bytes[(lineEnd + 1)...])
-        guard [Self.format, Self.formerFormat].contains(where: { Array(bytes[..<lineEnd]) == header($0, for: content) })
+        guard
+            [Self.format, Self.formerFormat].contains(where: { Array(bytes[..<lineEnd]) == header($0, for: content) })
         else { throw Refusal(reason: "its checksum is wrong") }
         guard let members = (try? JSONTree(readingObject: content))?.object,
             let fetchedAt = members["fetched_at"]?.integer, Self.sensibleSeconds.contains(fetchedAt),

@@ -54,7 +54,8 @@ package final class KeyStore: Sendable {
     ///   - onEvent: called on that loop.
     package init(
         rules: KeyRules, fetcher: any KeyFetching, fallback: (any KeyFetching)? = nil, archive: KeyArchive?,
-        threads: NIOThreadPool, readers: NIOThreadPool? = nil, slots: FetchSlots? = nil, source: FetchQueue.Source = .singleIssuers,
+        threads: NIOThreadPool, readers: NIOThreadPool? = nil, slots: FetchSlots? = nil,
+        source: FetchQueue.Source = .singleIssuers,
         lastUse: (@Sendable () -> MonotonicTime)? = nil, on loop: any EventLoop,
         onEvent: @escaping @Sendable (KeyEvent) -> Void
     ) {

@@ -81,7 +81,8 @@ extension AdminResponder {
                     pool.status(of: issuer)
                 }
             }
-            return later(status(), record) { status in answer(status) { $0.writeIssuer(issuer, of: provider, to: &$1) } }
+            return later(status(), record) { status in answer(status) { $0.writeIssuer(issuer, of: provider, to: &$1) }
+            }
         }
     }
 

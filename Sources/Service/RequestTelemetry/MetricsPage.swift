@@ -140,7 +140,8 @@ struct MetricsPage {
     private func writeIssuers(_ entries: [(id: String, summary: IssuerPoolSummary)], to page: inout PrometheusText) {
         guard !entries.isEmpty else { return }
         page.metric(
-            "assay_issuers", .gauge, "Issuers of an entry with many about which something is known, by the state of their keys.",
+            "assay_issuers", .gauge,
+            "Issuers of an entry with many about which something is known, by the state of their keys.",
             labels: ["provider", "state"],
             entries.flatMap { id, summary in summary.counts.map { Sample([id, $0.state.rawValue], $0.count) } })
     }

@@ -49,7 +49,8 @@ struct Scrape: Sendable {
     }
 
     private func page(
-        _ parts: [(metrics: LoopMetrics, store: StoreStatus?)], _ registry: ProviderRegistry, _ statuses: [ProviderKeyState]
+        _ parts: [(metrics: LoopMetrics, store: StoreStatus?)], _ registry: ProviderRegistry,
+        _ statuses: [ProviderKeyState]
     ) -> [UInt8] {
         MetricsPage(
             providers: registry.providers, providerIDs: registry.ids, loops: LoopMetrics(sumOf: parts.map(\.metrics)),

@@ -128,7 +128,8 @@ enum PolicyReader {
     private static func checkIssuers(
         _ members: [ProviderSettings], _ policy: ForwardAuthPolicy, _ element: Section
     ) {
-        guard members.count > 1 || members.contains(where: { $0.issuers != nil || $0.policy.hasSeveralIssuers }), !policy.headers.isEmpty,
+        guard members.count > 1 || members.contains(where: { $0.issuers != nil || $0.policy.hasSeveralIssuers }),
+            !policy.headers.isEmpty,
             !policy.headers.contains(where: { $0.value == .issuer })
         else { return }
         element.refuse(

@@ -57,7 +57,9 @@ struct ProviderConflicts {
         var rivals: [(number: Int, issuer: String?)] = []
         for issuer in issuers {
             for number in byIssuer[ExactString(issuer)] ?? [] { rivals.append((number, issuer)) }
-            for number in ofAnyTenant where providers[number].policy.isIssuer(issuer) { rivals.append((number, issuer)) }
+            for number in ofAnyTenant where providers[number].policy.isIssuer(issuer) {
+                rivals.append((number, issuer))
+            }
         }
         return rivals.sorted { $0.number < $1.number }
     }
@@ -83,14 +85,17 @@ struct ProviderConflicts {
             return
                 "providers \(otherID) and \(id) have the same signer and issuer; list all clients in authorized_parties of one of them"
         }
-        return "providers \(otherID) and \(id) have the same issuer or alias\(place(of: issuer, provider, other)); list all audiences under one of them"
+        return
+            "providers \(otherID) and \(id) have the same issuer or alias\(place(of: issuer, provider, other)); list all audiences under one of them"
     }
 
     /// Where an issuer stands in a list; its text is not shown.
     private func place(of issuer: String?, _ provider: ProviderSettings, _ other: ProviderSettings) -> String {
         let places = [other, provider].compactMap { entry in
             issuer.flatMap { entry.issuers?.list?[$0] }.map { line in
-                entry.issuersFile == nil ? "number \(line.number) of \(entry.policy.id)" : "line \(line.number) of the file of \(entry.policy.id)"
+                entry.issuersFile == nil
+                    ? "number \(line.number) of \(entry.policy.id)"
+                    : "line \(line.number) of the file of \(entry.policy.id)"
             }
         }
         return places.isEmpty ? "" : " (\(places.joined(separator: ", ")))"

@@ -35,7 +35,8 @@ extension ProviderReading {
         guard provider.hasManyIssuers else {
             for name in [issuers.name, issuersFile.name] { section.record(name, nil, .default) }
             if maximumIssuers.read(section) != nil {
-                section.refuse(maximumIssuers.name, "max_issuers is only for entries with issuers or issuers_file; remove it")
+                section.refuse(
+                    maximumIssuers.name, "max_issuers is only for entries with issuers or issuers_file; remove it")
             }
             return
         }
@@ -66,7 +67,9 @@ extension ProviderReading {
             section.refuse(issuersFile.name, "set issuers: any or issuers_file, not both")
         }
         if section.source("audiences") != nil {
-            section.refuse("audiences", "audiences has no effect with issuers: any, where each request names its audience; remove it")
+            section.refuse(
+                "audiences",
+                "audiences has no effect with issuers: any, where each request names its audience; remove it")
         }
         if provider.accessTokens != nil {
             section.refuse(
@@ -98,10 +101,13 @@ extension ProviderReading {
         {
             section.refuseMissing(
                 "audiences",
-                "provider \(provider.policy.id) needs audiences: your client IDs at the issuers whose own are not listed")
+                "provider \(provider.policy.id) needs audiences: your client IDs at the issuers whose own are not listed"
+            )
         }
         if section.mentions("clients") {
-            section.refuse("clients", "an entry with a list of issuers has no clients; remove them, or add an entry for the issuer")
+            section.refuse(
+                "clients", "an entry with a list of issuers has no clients; remove them, or add an entry for the issuer"
+            )
         }
     }
 
@@ -115,7 +121,8 @@ extension ProviderReading {
                 section.refuse(Self.issuers.name, "issuers: \(ErrorValueText.of(issuer)) is listed twice; remove one")
             }
         }
-        return IssuerList(issuers.enumerated().map { ($1, IssuerList.Line(number: $0 + 1, audiences: nil, domains: [])) })
+        return IssuerList(
+            issuers.enumerated().map { ($1, IssuerList.Line(number: $0 + 1, audiences: nil, domains: [])) })
     }
 
     /// In bytes.

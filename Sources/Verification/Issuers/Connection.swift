@@ -35,7 +35,9 @@ package struct Connection: Sendable, Equatable {
             try object.requireNone([MemberNames.claimValues, MemberNames.emailDomains])
             return nil
         }
-        guard id != ".", id != ".." else { throw .requestInvalid("connection must not be . or .., which no path can hold.") }
+        guard id != ".", id != ".." else {
+            throw .requestInvalid("connection must not be . or .., which no path can hold.")
+        }
         guard let issuer = try object.checkedString(MemberNames.issuer, characters: 1...OpenIssuerRules.maximumLength),
             let audience = try object.checkedString(MemberNames.audience, characters: MemberBounds.audience)
         else { throw .connectionIncomplete }

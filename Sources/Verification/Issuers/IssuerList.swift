@@ -84,7 +84,8 @@ extension IssuerList {
             start = text.index(after: end)
             guard let (issuer, line) = try Self.line(content, number, refusal) else { continue }
             if let other = numbers.updateValue(number, forKey: ExactString(issuer)) {
-                throw Fault(line: number, reason: "its issuer is listed in line \(other) already; write all audiences there")
+                throw Fault(
+                    line: number, reason: "its issuer is listed in line \(other) already; write all audiences there")
             }
             lines.append((issuer, line))
         }
@@ -107,7 +108,9 @@ extension IssuerList {
         let audiences = words.dropFirst().filter { !$0.hasPrefix("@") }
         let domains = words.dropFirst().filter { $0.hasPrefix("@") }.map { String($0.dropFirst()) }
         guard !audiences.isEmpty else {
-            throw Fault(line: number, reason: "it names no audience; write your client IDs after the issuer, or - for those of the entry")
+            throw Fault(
+                line: number,
+                reason: "it names no audience; write your client IDs after the issuer, or - for those of the entry")
         }
         guard audiences == ["-"] || !audiences.contains("-") else {
             throw Fault(line: number, reason: "it has - beside other audiences; write - alone, or list all audiences")
@@ -116,7 +119,8 @@ extension IssuerList {
             throw Fault(line: number, reason: "a word with @ is not a domain such as @example.com")
         }
         guard audiences.allSatisfy({ $0.hasScalars(MemberBounds.audience) }) else {
-            throw Fault(line: number, reason: "an audience is longer than \(MemberBounds.audience.upperBound) characters")
+            throw Fault(
+                line: number, reason: "an audience is longer than \(MemberBounds.audience.upperBound) characters")
         }
         return (issuer, Line(number: number, audiences: audiences == ["-"] ? nil : audiences, domains: domains))
     }

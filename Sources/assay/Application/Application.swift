@@ -163,7 +163,8 @@ struct Application: Sendable {
         if !files.isEmpty { configuration.readSignInFiles = { try files.read() } }
         configuration.readClientFiles = { [clientFiles = factory.clientFiles] in try clientFiles.readAgain() }
         let budget = DescriptorBudget(
-            limit: descriptors, fetches: settings.providers.contains { $0.issuers != nil }
+            limit: descriptors,
+            fetches: settings.providers.contains { $0.issuers != nil }
                 ? settings.keys.maximumFetches : min(settings.providers.count, settings.keys.maximumFetches),
             storeLoops: store.url == .memory ? 0 : (settings.dpop == nil ? 1 : 2) * Processors.count,
             calls: settings.providers.filter { !$0.clients.isEmpty }.map(\.maximumCalls).reduce(0, +))

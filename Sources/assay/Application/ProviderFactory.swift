@@ -49,7 +49,8 @@ struct ProviderFactory: Sendable {
         _ settings: Settings, after running: [ConfiguredProvider] = []
     ) throws(ConfigurationError) -> [ConfiguredProvider] {
         keys.change(maximumFetches: settings.keys.maximumFetches)
-        let runningByID = Dictionary(running.map { ($0.settings.policy.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let runningByID = Dictionary(
+            running.map { ($0.settings.policy.id, $0) }, uniquingKeysWith: { first, _ in first })
         var configured: [ConfiguredProvider] = []
         for provider in settings.providers {
             let origin = KeyStoreIdentity(provider)
@@ -66,7 +67,8 @@ struct ProviderFactory: Sendable {
                     origin: origin, settings: provider, files: files))
         }
         let callsInUse = Set(configured.compactMap { $0.provider.grants.map { ObjectIdentifier($0.calls) } })
-        for calls in running.compactMap({ $0.provider.grants?.calls }) where !callsInUse.contains(ObjectIdentifier(calls)) {
+        for calls in running.compactMap({ $0.provider.grants?.calls })
+        where !callsInUse.contains(ObjectIdentifier(calls)) {
             calls.stop()
         }
         clientFiles.watch(configured.flatMap(\.files))

@@ -54,7 +54,8 @@ enum FileCheck {
     private static func fileFaults(_ section: String, _ effective: EffectiveSettings) -> [SettingsFault] {
         effective.all.compactMap { setting in
             // Lists of issuers are read with the settings.
-            guard setting.path.first == section, let purpose = setting.file, purpose != .issuers, let file = effective.text(setting.path),
+            guard setting.path.first == section, let purpose = setting.file, purpose != .issuers,
+                let file = effective.text(setting.path),
                 let fault = fault(file, purpose, maximumSize: section == "tracing" ? 64 * 1024 : 512 * 1024)
             else { return nil }
             let name = NamedFile.name(ofSetting: setting.path)

@@ -139,7 +139,9 @@ private final class PoolFixture: Sendable {
             await first.fetcher.answer(with: .success([.p256]))
             _ = try await first.wait("https://a.example", by: nil)
             try await eventually {
-                (try? FileManager.default.contentsOfDirectory(atPath: directory.path + "/e.issuers"))?.contains { $0.hasSuffix(".keys") } == true
+                (try? FileManager.default.contentsOfDirectory(atPath: directory.path + "/e.issuers"))?.contains {
+                    $0.hasSuffix(".keys")
+                } == true
             }
             first.pool.stop()
             let second = PoolFixture(directory: directory.path)

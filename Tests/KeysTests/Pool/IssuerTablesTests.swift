@@ -55,7 +55,9 @@ private func seconds(_ number: Double) -> MonotonicTime { MonotonicTime(millisec
     }
 
     @Test func `the one used longest ago goes`() {
-        #expect(surplus(issuer(arrived: 0, used: 50), issuer(arrived: 0, used: 40), issuer(arrived: 0, used: 60), at: 61) == [1])
+        #expect(
+            surplus(issuer(arrived: 0, used: 50), issuer(arrived: 0, used: 40), issuer(arrived: 0, used: 60), at: 61)
+                == [1])
         #expect(surplus(issuer(arrived: 0, used: 50), issuer(arrived: 0, used: 40), at: 61) == [])
     }
 
@@ -73,7 +75,9 @@ private func seconds(_ number: Double) -> MonotonicTime { MonotonicTime(millisec
     @Test func `not all newcomers of a flood stay`() {
         let flood = (0..<600).map { issuer(arrived: 60 + Double($0) / 1000) }
         let dropped = ranking.surplus(
-            among: Array(([issuer(arrived: 0, used: 1), issuer(arrived: 0, used: 2)] + flood).enumerated()).map { ($0, $1) },
+            among: Array(([issuer(arrived: 0, used: 1), issuer(arrived: 0, used: 2)] + flood).enumerated()).map {
+                ($0, $1)
+            },
             now: seconds(61))
         #expect(dropped == Array(2..<90))
     }

@@ -25,18 +25,21 @@ import Testing
         #expect(try connection(#"{"id_token":"x","audience":"a","issuer":"https://a"}"#) == nil)
     }
 
-    @Test(arguments: [
-        #"{"connection":"c"}"#, #"{"connection":"c","issuer":"https://a"}"#, #"{"connection":"c","audience":"a"}"#,
-        #"{"connection":null,"issuer":"https://a","audience":"a"}"#,
-        #"{"connection":"..","issuer":"https://a","audience":"a"}"#,
-        #"{"connection":"","issuer":"https://a","audience":"a"}"#,
-        #"{"connection":"c","issuer":"https://a","audience":null}"#,
-        #"{"claim_values":{"a":"b"}}"#, #"{"email_domains":["a"]}"#,
-    ] + [
-        #""claim_values":null"#, #""claim_values":[]"#, #""claim_values":{"a":[]}"#, #""claim_values":{"a":[[]]}"#,
-        #""claim_values":{"a":null}"#, #""claim_values":{"a":1.5}"#, #""email_domains":"a""#,
-        #""email_domains":["a@b"]"#, #""email_domains":[1]"#,
-    ].map { "{\(usual),\($0)}" })
+    @Test(
+        arguments: [
+            #"{"connection":"c"}"#, #"{"connection":"c","issuer":"https://a"}"#, #"{"connection":"c","audience":"a"}"#,
+            #"{"connection":null,"issuer":"https://a","audience":"a"}"#,
+            #"{"connection":"..","issuer":"https://a","audience":"a"}"#,
+            #"{"connection":"","issuer":"https://a","audience":"a"}"#,
+            #"{"connection":"c","issuer":"https://a","audience":null}"#,
+            #"{"claim_values":{"a":"b"}}"#, #"{"email_domains":["a"]}"#,
+        ]
+            + [
+                #""claim_values":null"#, #""claim_values":[]"#, #""claim_values":{"a":[]}"#,
+                #""claim_values":{"a":[[]]}"#,
+                #""claim_values":{"a":null}"#, #""claim_values":{"a":1.5}"#, #""email_domains":"a""#,
+                #""email_domains":["a@b"]"#, #""email_domains":[1]"#,
+            ].map { "{\(usual),\($0)}" })
     func `anything else is refused`(text: String) {
         #expect { try connection(text) } throws: { error in
             guard case .requestInvalid(let detail) = error as? Problem else { return false }
@@ -71,7 +74,8 @@ import Testing
 
     @Test(arguments: [
         "http://a.example", "https://a.example:444", "https://a.example?", "https://a.example#", "https://u@a.example",
-        "https://a.example/{tid}", "a.example", "", "https://", "https://a.example/" + String(repeating: "x", count: 255),
+        "https://a.example/{tid}", "a.example", "", "https://",
+        "https://a.example/" + String(repeating: "x", count: 255),
         "https://a b.example",
     ])
     func `anything else is no issuer`(issuer: String) { #expect(rules.refusal(of: issuer) != nil) }

@@ -43,7 +43,8 @@ import Testing
     }
 
     @Test func `a sample is spread over the list`() throws {
-        let list = IssuerList((0..<100).map { ("https://\($0)", IssuerList.Line(number: $0, audiences: nil, domains: [])) })
+        let list = IssuerList(
+            (0..<100).map { ("https://\($0)", IssuerList.Line(number: $0, audiences: nil, domains: [])) })
         #expect(list.sample(atMost: 4) == ["https://0", "https://25", "https://50", "https://75"])
         #expect(list.sample(atMost: 100).count == 100)
     }

@@ -46,7 +46,8 @@ package final class KeyTelemetry: Sendable {
                     ("provider", .text(provider)), ("issuer", .text(issuer)), ("phase", .text(failure.phase.rawValue)),
                     ("reason", .text(failure.message)),
                 ])
-        case .recovered: log.write(.info, "keys can be fetched again", [("provider", .text(provider)), ("issuer", .text(issuer))])
+        case .recovered:
+            log.write(.info, "keys can be fetched again", [("provider", .text(provider)), ("issuer", .text(issuer))])
         case .archiveRefused(let reason):
             log.write(
                 .warning, "cached keys rejected",
