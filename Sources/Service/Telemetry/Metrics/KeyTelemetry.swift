@@ -43,18 +43,18 @@ package final class KeyTelemetry: Sendable {
             log.write(
                 isFirst ? .warning : .debug, "keys can't be fetched",
                 [
-                    ("provider", .text(provider)), ("issuer", .text(issuer)), ("phase", .text(failure.phase.rawValue)),
+                    ("provider", .text(provider)), ("issuer", .oneOfMany(issuer)), ("phase", .text(failure.phase.rawValue)),
                     ("reason", .text(failure.message)),
                 ])
         case .recovered:
-            log.write(.info, "keys can be fetched again", [("provider", .text(provider)), ("issuer", .text(issuer))])
+            log.write(.info, "keys can be fetched again", [("provider", .text(provider)), ("issuer", .oneOfMany(issuer))])
         case .archiveRefused(let reason):
             log.write(
                 .warning, "cached keys rejected",
-                [("provider", .text(provider)), ("issuer", .text(issuer)), ("reason", .text(reason))])
+                [("provider", .text(provider)), ("issuer", .oneOfMany(issuer)), ("reason", .text(reason))])
         case .archiveFailed:
             log.write(
-                .warning, "keys can't be cached on disk", [("provider", .text(provider)), ("issuer", .text(issuer))])
+                .warning, "keys can't be cached on disk", [("provider", .text(provider)), ("issuer", .oneOfMany(issuer))])
         case .keysChanged, .stateChanged, .fallbackFailed: return
         }
         histories.withLock { $0[provider, default: KeyHistory()].note(event, of: issuer, atUnixSeconds: now) }
