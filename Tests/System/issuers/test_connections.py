@@ -4,7 +4,7 @@ import pytest
 
 from harness.many import accept, connection, open_entry, reject
 from harness.service import Service, provider
-from harness.tokens import Key, ec_key
+from harness.tokens import Key, ec_key, jws
 
 KEY = ec_key("shared")
 
@@ -148,3 +148,19 @@ def test_sign_ins_of_lists_and_connections_in_a_batch(a, b):
         results = service.api.post("/v1/verify/batch", {"items": items}).json["results"]
         assert [result.get("identity", {}).get("connection") for result in results] == ["a", "b", None, None]
         assert results[3]["error"]["code"] == "request_invalid"
+
+
+def test_notifications_of_a_connection(a, b):
+    with Service(open_entry(notifications=["logout"])) as service:
+        def logout(issuer, **members):
+            claims = issuer.claims(
+                jti="1", events={"http://schemas.openid.net/event/backchannel-logout": {}}, sid="s"
+            )
+            token = jws(issuer.keys[0], claims, typ="logout+jwt")
+            return service.api.post("/v1/notifications/verify", {"token": token} | members)
+
+        answer = logout(a, **connection(a)).json
+        assert answer["notification"]["issuer"] == a.url and answer["notification"]["provider"] == "connections"
+        assert logout(a, **connection(b)).code in ("issuer_mismatch", "signature_invalid")
+        assert logout(a, provider="connections").code == "request_invalid"
+        assert logout(a, **connection(a, audience=None)).code == "request_invalid"

@@ -47,7 +47,7 @@ package final class KeyTelemetry: Sendable {
                     ("reason", .text(failure.message)),
                 ])
         case .recovered:
-            log.write(.info, "keys can be fetched again", [("provider", .text(provider)), ("issuer", .oneOfMany(issuer))])
+            log.write(.debug, "keys can be fetched again", [("provider", .text(provider)), ("issuer", .oneOfMany(issuer))])
         case .archiveRefused(let reason):
             log.write(
                 .warning, "cached keys rejected",
