@@ -27,7 +27,6 @@ struct IssuerFailures {
 
     init(capacity: Int = Self.capacity) { self.capacity = capacity }
 
-    var count: Int { entries.count }
     var all: some Sequence<(issuer: String, entry: Entry)> { entries.lazy.map { ($0.key.string, $0.value) } }
 
     subscript(issuer: ExactString) -> Entry? { entries[issuer] }

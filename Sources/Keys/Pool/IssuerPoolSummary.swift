@@ -14,9 +14,6 @@ package struct IssuerPoolSummary: Sendable {
 
     package static let maximumFailing = 100
 
-    /// All issuers about which something is known.
-    package var known: Int { ready + stale + unavailable + waiting }
-
     /// How an issuer of an entry with many can be.
     package enum State: String, Sendable, CaseIterable {
         case ready, stale, unavailable
