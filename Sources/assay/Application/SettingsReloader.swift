@@ -110,7 +110,8 @@ actor SettingsReloader {
         try await service.change(to: ServiceSettings(settings), providers: providers.map(\.provider))
         log.change(minimumLevel: Log.Level(settings.log))
         let warnings = settings.allWarnings
-        for warning in warnings where !self.warnings.contains(warning) { log.warn(ofRisk: warning) }
+        let known = Set(self.warnings)
+        for warning in warnings where !known.contains(warning) { log.warn(ofRisk: warning) }
         self.warnings = warnings
         self.settings = settings
         self.providers = providers
