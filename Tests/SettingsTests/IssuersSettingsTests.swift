@@ -1,4 +1,5 @@
 import Foundation
+import IDToken
 import Keys
 import Settings
 import Testing

@@ -1,8 +1,8 @@
 private import Bytes
-package import HTTP
+internal import HTTP
 internal import IDToken
-package import Keys
-package import NIOCore
+internal import Keys
+internal import NIOCore
 
 /// One event loop's copies of the keys of an entry's issuers: of those that its requests have asked for. Confined to
 /// that loop.

@@ -1,5 +1,5 @@
 private import Bytes
-package import HTTP
+internal import HTTP
 package import IDToken
 package import Keys
 package import NIOCore
