@@ -152,7 +152,7 @@ def test_sign_ins_of_lists_and_connections_in_a_batch(a, b):
 
 def test_notifications_of_a_connection(a, b):
     with Service(open_entry(notifications=["logout"])) as service:
-        def logout(issuer, **members):
+        def logout(issuer, /, **members):
             claims = issuer.claims(
                 jti="1", events={"http://schemas.openid.net/event/backchannel-logout": {}}, sid="s"
             )

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from harness.client import Client
 from harness.many import accept, connection, listed, open_entry, reject
 from harness.service import NETWORK, Service, provider
 from harness.tokens import Key, ec_key
@@ -103,7 +104,9 @@ def test_issuers_that_hang_delay_neither_each_other_nor_a_provider_of_the_settin
         service.wait_until_ready()
         with concurrent.futures.ThreadPoolExecutor(20) as pool:
             pending = [
-                pool.submit(service.api.post, "/v1/verify", {"id_token": each.token()} | connection(each))
+                pool.submit(
+                    Client(service.api.address).post, "/v1/verify", {"id_token": each.token()} | connection(each)
+                )
                 for each in hanging
             ]
             service.wait_until(lambda: sum(each.discovery.count for each in hanging) >= 4)

@@ -7,14 +7,20 @@ import pytest
 
 from harness.many import accept, connection, listed, open_entry, reject
 from harness.service import NETWORK, Service, provider, run, write_config
-from harness.tokens import ec_key
+from harness.tokens import ec_key, jws
 
-KEYS = [ec_key(f"key-{number}") for number in range(3)]
+KEYS = [ec_key(f"key-{number}") for number in range(6)]
 
 
 @pytest.fixture
 def issuers(server):
-    return [server.issuer(f"op-{number}", key) for number, key in enumerate(KEYS)]
+    return [server.issuer(f"op-{number}", key) for number, key in enumerate(KEYS[:3])]
+
+
+@pytest.fixture
+def others(server):
+    """Issuers that no list has."""
+    return [server.issuer(f"other-{number}", key) for number, key in enumerate(KEYS[3:])]
 
 
 @pytest.fixture
@@ -75,15 +81,15 @@ def test_a_refresh_names_the_issuer(service, issuers):
     assert service.admin.post("/v1/providers/connections/refresh", {"issuer": issuers[0].url}).status == 200
 
 
-def test_explain_knows_both_kinds(service, issuers):
+def test_explain_knows_both_kinds(service, issuers, others):
     answer = service.admin.post("/v1/explain", {"id_token": issuers[0].token()}).json
     assert answer["valid"] and answer["provider"] == "customers" and answer["keys"]["state"] == "ready"
-    answer = service.admin.post("/v1/explain", {"id_token": issuers[0].token()} | connection(issuers[0])).json
+    answer = service.admin.post("/v1/explain", {"id_token": others[0].token()} | connection(others[0])).json
     assert answer["valid"] and answer["provider"] == "connections"
-    answer = service.admin.post("/v1/explain", {"id_token": issuers[1].token()} | connection(issuers[0])).json
+    answer = service.admin.post("/v1/explain", {"id_token": others[1].token()} | connection(others[0])).json
     assert not answer["valid"] and answer["code"] in ("signature_invalid", "key_not_found")
-    answer = service.admin.post("/v1/explain", {"id_token": issuers[1].token()} | connection(issuers[2])).json
-    assert answer["code"] == "issuer_mismatch" and issuers[2].discovery.count == 0
+    answer = service.admin.post("/v1/explain", {"id_token": others[1].token()} | connection(others[2])).json
+    assert answer["code"] == "issuer_mismatch" and others[2].discovery.count == 0
     answer = service.admin.post("/v1/explain", {"id_token": issuers[2].token(exp=1000), "provider": "customers"}).json
     assert answer["code"] == "token_expired"
     response = service.admin.post("/v1/explain", {"id_token": issuers[0].token(), "provider": "connections"})
@@ -97,7 +103,8 @@ def test_an_explanation_of_a_token_of_an_unlisted_issuer(service, server):
     assert stranger.discovery.count == 0
 
 
-def test_events_and_log_know_issuers_and_metrics_do_not(service, issuers):
+def test_events_and_log_know_issuers_and_metrics_do_not(service, others):
+    issuers = others
     issuers[0].discovery.status = 500
     reject(service, issuers[0], "keys_unavailable", id="a-connection")
     events = service.admin.get("/v1/events").json["events"]
@@ -118,12 +125,16 @@ def test_access_tokens_of_a_list(issuers):
     entry = listed(*issuers, id="api", tokens="access", audiences=["https://api.example"])
     with Service(entry) as service:
         def verify(issuer, **claims):
-            token = issuer.token(aud="https://api.example", client_id="client", jti="1", **claims)
+            payload = issuer.claims(**({"aud": "https://api.example", "client_id": "client", "jti": "1"} | claims))
+            token = jws(issuer.keys[0], payload, typ="at+jwt")
             return service.api.post("/v1/access-tokens/verify", {"token": token})
 
-        response = verify(issuers[0])
-        assert response.status in (200, 422), response
-        assert verify(issuers[0], exp=1000).code == "token_expired"
+        assert verify(issuers[1], exp=1000).code == "token_expired"
+        assert issuers[1].discovery.count == 0
+        answer = verify(issuers[0])
+        assert answer.status == 200 and answer.json["identity"]["issuer"] == issuers[0].url
+        assert answer.json["authorization"]["client_id"] == "client"
+        assert verify(issuers[0], aud="another").code == "audience_mismatch"
 
 
 def test_config_check_tries_some_of_a_list_or_the_named_issuer(tmp_path, server):
