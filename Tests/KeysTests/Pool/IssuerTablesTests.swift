@@ -16,11 +16,11 @@ private func seconds(_ number: Double) -> MonotonicTime { MonotonicTime(millisec
         var failures = IssuerFailures(capacity: 2)
         failures.insert(entry(until: 10), of: ExactString("a"), now: seconds(0))
         failures.insert(entry(until: 20), of: ExactString("b"), now: seconds(0))
-        #expect(!failures.hasRoom(for: 1, now: seconds(5)))
+        #expect(failures.hasRoom(for: 1, now: seconds(5)) == false)
         failures.insert(entry(until: 30), of: ExactString("c"), now: seconds(5))
         #expect(failures[ExactString("c")] == nil)
         #expect(failures[ExactString("a")] != nil)
-        #expect(failures.hasRoom(for: 1, now: seconds(10.1)))
+        #expect(failures.hasRoom(for: 1, now: seconds(10.1)) == true)
         #expect(failures[ExactString("a")] == nil)
         #expect(failures[ExactString("b")] != nil)
     }
@@ -37,9 +37,9 @@ private func seconds(_ number: Double) -> MonotonicTime { MonotonicTime(millisec
         var failures = IssuerFailures(capacity: 2)
         failures.insert(entry(until: 10), of: ExactString("a"), now: seconds(0))
         failures.insert(entry(until: 10.02), of: ExactString("b"), now: seconds(0))
-        #expect(!failures.hasRoom(for: 1, now: seconds(9.99)))
-        #expect(!failures.hasRoom(for: 1, now: seconds(10.05)))
-        #expect(failures.hasRoom(for: 2, now: seconds(10.1)))
+        #expect(failures.hasRoom(for: 1, now: seconds(9.99)) == false)
+        #expect(failures.hasRoom(for: 1, now: seconds(10.05)) == false)
+        #expect(failures.hasRoom(for: 2, now: seconds(10.1)) == true)
     }
 }
 

@@ -13,7 +13,7 @@ import Testing
     /// A machine whose first request has brought the key `a`, for five minutes.
     private func scene() -> Scene {
         var scene = Scene(Self.rules)
-        #expect(scene.wait(.anyKeys(mayFetch: true)).startsFetch)
+        #expect(scene.wait(.anyKeys(mayFetch: true)).startsFetch == true)
         #expect(scene.succeed(["a"]).answers == [7: .refreshed])
         return scene
     }
@@ -22,15 +22,15 @@ import Testing
         var scene = scene()
         scene.now = scene.machine.nextFetch!
         #expect(scene.now < Scene.at(300))
-        #expect(scene.machine.timerFired(now: scene.now, isUsed: true).map(Seen.init).startsFetch)
+        #expect(scene.machine.timerFired(now: scene.now, isUsed: true).map(Seen.init).startsFetch == true)
     }
 
     @Test func `an unused one is not, until it is used again`() {
         var scene = scene()
         scene.now = scene.machine.nextFetch!
-        #expect(!scene.machine.timerFired(now: scene.now, isUsed: false).map(Seen.init).startsFetch)
-        #expect(scene.machine.used(now: scene.now).map(Seen.init).startsFetch)
-        #expect(!scene.machine.used(now: scene.now).map(Seen.init).startsFetch)
+        #expect(scene.machine.timerFired(now: scene.now, isUsed: false).map(Seen.init).startsFetch == false)
+        #expect(scene.machine.used(now: scene.now).map(Seen.init).startsFetch == true)
+        #expect(scene.machine.used(now: scene.now).map(Seen.init).startsFetch == false)
     }
 
     @Test func `expired keys are used only once a fetch has failed`() throws {
@@ -38,7 +38,7 @@ import Testing
         #expect(try #require(scene.machine.snapshot).isUsable(at: Scene.at(300)))
         #expect(!(try #require(scene.machine.snapshot).isUsable(at: Scene.at(300.001))))
         scene.moveTo(400)
-        #expect(scene.wait(.anyKeys(mayFetch: true)).startsFetch)
+        #expect(scene.wait(.anyKeys(mayFetch: true)).startsFetch == true)
         #expect(scene.fail().answers == [7: .retry])
         let snapshot = try #require(scene.machine.snapshot)
         #expect(snapshot.isUsable(at: scene.now) && snapshot.isStale(at: scene.now))
@@ -62,12 +62,12 @@ import Testing
         var fresh = Scene(Self.rules)
         fresh.restore(["a"], age: .seconds(10))
         #expect(fresh.machine.snapshot?.isUsable(at: fresh.now) == true)
-        #expect(fresh.start().startsFetch)
+        #expect(fresh.start().startsFetch == true)
 
         var old = Scene(Self.rules)
         old.restore(["a"], age: .seconds(600))
         #expect(old.machine.snapshot?.isUsable(at: old.now) == false)
-        #expect(old.wait(.anyKeys(mayFetch: true)).startsFetch)
+        #expect(old.wait(.anyKeys(mayFetch: true)).startsFetch == true)
         #expect(old.fail().answers == [7: .retry])
         #expect(old.machine.snapshot?.isUsable(at: old.now) == true)
     }
