@@ -13,8 +13,10 @@ import Testing
     /// A machine whose first request has brought the key `a`, for five minutes.
     private func scene() -> Scene {
         var scene = Scene(Self.rules)
-        #expect(scene.wait(.anyKeys(mayFetch: true)).startsFetch == true)
-        #expect(scene.succeed(["a"]).answers == [7: .refreshed])
+        let effects1 = scene.wait(.anyKeys(mayFetch: true))
+        #expect(effects1.startsFetch == true)
+        let succeeded = scene.succeed(["a"])
+        #expect(succeeded.answers == [7: .refreshed])
         return scene
     }
 
@@ -22,15 +24,19 @@ import Testing
         var scene = scene()
         scene.now = scene.machine.nextFetch!
         #expect(scene.now < Scene.at(300))
-        #expect(scene.machine.timerFired(now: scene.now, isUsed: true).map(Seen.init).startsFetch == true)
+        let effects2 = scene.machine.timerFired(now: scene.now, isUsed: true).map(Seen.init)
+        #expect(effects2.startsFetch == true)
     }
 
     @Test func `an unused one is not, until it is used again`() {
         var scene = scene()
         scene.now = scene.machine.nextFetch!
-        #expect(scene.machine.timerFired(now: scene.now, isUsed: false).map(Seen.init).startsFetch == false)
-        #expect(scene.machine.used(now: scene.now).map(Seen.init).startsFetch == true)
-        #expect(scene.machine.used(now: scene.now).map(Seen.init).startsFetch == false)
+        let effects3 = scene.machine.timerFired(now: scene.now, isUsed: false).map(Seen.init)
+        #expect(effects3.startsFetch == false)
+        let effects4 = scene.machine.used(now: scene.now).map(Seen.init)
+        #expect(effects4.startsFetch == true)
+        let effects5 = scene.machine.used(now: scene.now).map(Seen.init)
+        #expect(effects5.startsFetch == false)
     }
 
     @Test func `expired keys are used only once a fetch has failed`() throws {
@@ -38,8 +44,10 @@ import Testing
         #expect(try #require(scene.machine.snapshot).isUsable(at: Scene.at(300)))
         #expect(!(try #require(scene.machine.snapshot).isUsable(at: Scene.at(300.001))))
         scene.moveTo(400)
-        #expect(scene.wait(.anyKeys(mayFetch: true)).startsFetch == true)
-        #expect(scene.fail().answers == [7: .retry])
+        let effects6 = scene.wait(.anyKeys(mayFetch: true))
+        #expect(effects6.startsFetch == true)
+        let failed = scene.fail()
+        #expect(failed.answers == [7: .retry])
         let snapshot = try #require(scene.machine.snapshot)
         #expect(snapshot.isUsable(at: scene.now) && snapshot.isStale(at: scene.now))
         #expect(!snapshot.isUsable(at: Scene.at(300 + Scene.day + 1)))
@@ -55,20 +63,24 @@ import Testing
     @Test func `unused keys that expire are no outage`() {
         var scene = scene()
         scene.moveTo(301)
-        #expect(scene.machine.timerFired(now: scene.now, isUsed: false).map(Seen.init).reports == [])
+        let effects = scene.machine.timerFired(now: scene.now, isUsed: false).map(Seen.init)
+        #expect(effects.reports == [])
     }
 
     @Test func `fresh keys from the disk are used and refreshed beside, expired ones only after a failure`() {
         var fresh = Scene(Self.rules)
         fresh.restore(["a"], age: .seconds(10))
         #expect(fresh.machine.snapshot?.isUsable(at: fresh.now) == true)
-        #expect(fresh.start().startsFetch == true)
+        let effects7 = fresh.start()
+        #expect(effects7.startsFetch == true)
 
         var old = Scene(Self.rules)
         old.restore(["a"], age: .seconds(600))
         #expect(old.machine.snapshot?.isUsable(at: old.now) == false)
-        #expect(old.wait(.anyKeys(mayFetch: true)).startsFetch == true)
-        #expect(old.fail().answers == [7: .retry])
+        let effects8 = old.wait(.anyKeys(mayFetch: true))
+        #expect(effects8.startsFetch == true)
+        let failed = old.fail()
+        #expect(failed.answers == [7: .retry])
         #expect(old.machine.snapshot?.isUsable(at: old.now) == true)
     }
 
