@@ -214,7 +214,8 @@ package final class KeyStore: Sendable {
     }
 
     private func fetchEnded(_ result: Result<FetchedKeys, FetchFailure>) {
-        state.value.ticket = nil
+        // A task that is kept keeps the memory of its calls, ten kilobytes.
+        (state.value.ticket, state.value.fetch) = (nil, nil)
         switch result {
         case .success(let fetched): run { $0.fetchSucceeded(fetched, now: $1) }
         case .failure(let failure):
