@@ -81,8 +81,8 @@ import Verification
 
     @Test func `idle_for is an hour for open entries and a day for lists, unless it is set`() throws {
         let keys = try settings("providers:\n  - { id: open, issuers: any }\n").keys
-        #expect((keys.idleSeconds(isOpen: true), keys.idleSeconds(isOpen: false)) == (3600, 86400))
+        #expect([keys.idleSeconds(isOpen: true), keys.idleSeconds(isOpen: false)] == [3600, 86400])
         let set = try settings("keys: { idle_for: 5m }\nproviders:\n  - { id: open, issuers: any }\n").keys
-        #expect((set.idleSeconds(isOpen: true), set.idleSeconds(isOpen: false)) == (300, 300))
+        #expect([set.idleSeconds(isOpen: true), set.idleSeconds(isOpen: false)] == [300, 300])
     }
 }

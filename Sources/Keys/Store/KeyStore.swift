@@ -215,7 +215,8 @@ package final class KeyStore: Sendable {
 
     private func fetchEnded(_ result: Result<FetchedKeys, FetchFailure>) {
         // A task that is kept keeps the memory of its calls, ten kilobytes.
-        (state.value.ticket, state.value.fetch) = (nil, nil)
+        state.value.fetch = nil
+        state.value.ticket = nil
         switch result {
         case .success(let fetched): run { $0.fetchSucceeded(fetched, now: $1) }
         case .failure(let failure):

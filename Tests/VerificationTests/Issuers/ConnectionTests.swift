@@ -4,21 +4,21 @@ import Keys
 import Testing
 @testable import Verification
 
+private let usual = #""connection":"c","issuer":"https://a","audience":"x""#
+
 @Suite struct ConnectionTests {
     private func connection(_ text: String) throws -> Connection? {
         try Connection(of: JSONObject(Array(text.utf8), allowsNUL: true))
     }
 
-    private static let usual = #""connection":"c","issuer":"https://a","audience":"x""#
-
     @Test func `the members of a connection`() throws {
         let members = #""claim_values":{"hd":["a","b"],"n":5,"t":true},"email_domains":["a.example"]"#
-        let read = try #require(try connection("{\(Self.usual),\(members)}"))
+        let read = try #require(try connection("{\(usual),\(members)}"))
         #expect([read.id, read.issuer, read.audience] == ["c", "https://a", "x"])
         let values = Dictionary(uniqueKeysWithValues: read.claimRules.map { ($0.claim.name.string, $0.values) })
         #expect(values == ["hd": ["a", "b"], "n": ["5"], "t": ["true"]])
         #expect(read.emailDomains == ["a.example"])
-        #expect(try connection("{\(Self.usual),\"email_domains\":null,\"claim_values\":{}}")?.claimRules == [])
+        #expect(try connection("{\(usual),\"email_domains\":null,\"claim_values\":{}}")?.claimRules == [])
     }
 
     @Test func `a request that names no connection has none`() throws {
