@@ -75,7 +75,14 @@ extension DevClient {
         guard uri.utf8.count <= 2048, uri.utf8.allSatisfy(\.isVisibleASCII), !uri.contains("#") else {
             return false
         }
-        return redirectURIs.contains(uri) || HostName(ofURL: uri)?.isOfDevelopment == true
+        return redirectURIs.contains { Self.fits(uri, $0) } || HostName(ofURL: uri)?.isOfDevelopment == true
+    }
+
+    private static func fits(_ uri: String, _ registered: String) -> Bool {
+        guard let place = registered.firstRange(of: "{connection}") else { return uri == registered }
+        let (prefix, suffix) = (registered[..<place.lowerBound], registered[place.upperBound...])
+        guard uri.hasPrefix(prefix), uri.hasSuffix(suffix), uri.count > prefix.count + suffix.count else { return false }
+        return !uri.dropFirst(prefix.count).dropLast(suffix.count).contains { "/?&#".contains($0) }
     }
 }
 

@@ -14,7 +14,7 @@ struct EmulatedProvider {
     var faults = Faults()
 
     /// - Throws: ``OpenSSLError``.
-    init(_ settings: DevProviderSettings, origin: String, key: SigningKey) throws {
+    init(_ settings: DevProviderSettings, origin: String, key: SigningKey) throws(OpenSSLError) {
         self.settings = settings
         dialect = Dialect.of(settings.preset)
         base = "\(origin)/\(settings.id)"

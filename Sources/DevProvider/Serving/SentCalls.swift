@@ -84,7 +84,7 @@ extension DevResponder {
         let token = (members["id_token"] ?? members["token"])?.string ?? ""
         if form["nonce"] == "another", members["nonce"] != nil { members["nonce"] = .string(try randomName()) }
         let path = members["token"] == nil ? "/v1/verify" : "/v1/access-tokens/verify"
-        members["provider"] = .string(id)
+        members.merge(provider.settings.requestMembers) { $1 }
         return .later { [self, members] in
             let answer = await asking(path, members)
             let cause = await explaining(answer, members)

@@ -49,6 +49,7 @@ extension DevResponder {
         var answer: [String: JSONTree] = [
             "id_token": .string(try provider.keys.sign(claims, type: provider.dialect.headerType))
         ]
+        if provider.settings.issuers?.isOpen == true { answer.merge(provider.settings.requestMembers) { $1 } }
         if provider.policy.nonce.isChecked { answer["nonce"] = .string(minting.nonce) }
         if let code = request.code { answer["code"] = .string(code) }
         return answer

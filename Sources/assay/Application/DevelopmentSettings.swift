@@ -20,8 +20,11 @@ struct DevelopmentSettings {
     ///   - team: the settings to develop with. Their providers, forward-auth policies, limits and rules are used; their listeners, API keys,
     ///     stores and files are not.
     ///   - server: the development providers.
+    ///   - issuers: how many providers of customers to stand in for, too.
     /// - Throws: ``ConfigurationError`` for a provider whose ID is a path of the development provider.
-    init(_ team: Settings, _ server: DevProviderServer, service: ListenAddress, admin: ListenAddress) throws {
+    init(
+        _ team: Settings, _ server: DevProviderServer, service: ListenAddress, admin: ListenAddress, issuers: Int?
+    ) throws {
         var settings = Settings()
         settings.service = Settings.Listener(service)
         settings.admin = Settings.Listener(admin)
@@ -54,6 +57,7 @@ struct DevelopmentSettings {
                     for: client.authentication, issuer: developed.policy.issuer)
             }
         }
+        if let issuers { providers.append(.connections(issuers, at: server)) }
         (self.settings, self.providers, self.credentials) = (settings, providers, credentials)
     }
 }
@@ -91,6 +95,17 @@ extension ProviderSettings {
             provider.clients[index].client.redirectURIs.append(server.callback(of: policy.id))
         }
         return provider
+    }
+}
+
+extension DevProviderSettings {
+    /// The providers of a product's customers.
+    fileprivate static func connections(_ count: Int, at server: DevProviderServer) -> DevProviderSettings {
+        var policy = ProviderPreset.oidc.policy(id: "connections", audiences: ["client"])
+        policy.issuer = server.issuer(of: policy)
+        return DevProviderSettings(
+            policy: policy, preset: ProviderPreset.oidc.name, accessTokens: nil, clients: [], quirks: [],
+            issuers: DevIssuers(count: count, isOpen: true))
     }
 }
 

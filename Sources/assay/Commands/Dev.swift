@@ -48,6 +48,12 @@ struct Dev: AsyncParsableCommand {
     )
     var origin = "http://localhost:8000"
 
+    @Option(
+        help: ArgumentHelp(
+            "Also stand in for this many providers of customers, each with an issuer of its own: /connections/1, /connections/2 and so on.",
+            valueName: "number"))
+    var issuers: Int?
+
     @Flag(help: "Allow addresses that other machines can reach, for containers. The default is then 0.0.0.0.")
     var allowRemote = false
 
@@ -68,6 +74,9 @@ struct Dev: AsyncParsableCommand {
             return
         }
         let addresses = try DevAddresses(self)
+        guard (1...DevIssuers.maximum).contains(issuers ?? 1) else {
+            throw ValidationError("--issuers must be 1 to \(DevIssuers.maximum)")
+        }
         let team = try teamSettings()
         let listening = Mutex<(service: ListenAddress?, admin: ListenAddress?)>((nil, nil))
         let provider: DevProviderServer
@@ -81,7 +90,7 @@ struct Dev: AsyncParsableCommand {
             throw ConfigurationError(text: "--issuer-listen: \(error)")
         }
         let development = try DevelopmentSettings(
-            team, provider, service: addresses.service, admin: addresses.admin)
+            team, provider, service: addresses.service, admin: addresses.admin, issuers: issuers)
         try await provider.serve(development.providers)
         var settings = development.settings
         if !log {
@@ -97,7 +106,7 @@ struct Dev: AsyncParsableCommand {
             await ListenAddress(server.adminAddress)?.waitUntilReady()
             let started = DevAnnouncement(
                 service: server.serviceAddress, admin: server.adminAddress, provider: provider,
-                providers: development.settings.providers)
+                providers: development.providers)
             print(json ? started.json : started.text)
             // A pipe is not flushed at each line, and its reader may be waiting for these.
             fflush(nil)

@@ -1,0 +1,59 @@
+internal import JOSE
+
+/// The issuers of an entry that has many, as a product has whose customers bring their own providers.
+///
+/// Each is a provider of its own: `ENTRY/1`, `ENTRY/2` and so on, with the client `client-1`, `client-2` and so on. It is
+/// generated at the first request that is about it, so that any number of them takes no time at the start.
+package struct DevIssuers: Sendable {
+    package let count: Int
+    /// Whether requests to the service name the connection, because the entry has no list of its issuers.
+    let isOpen: Bool
+
+    /// An issuer in use takes about 10 KB.
+    package static let maximum = 1_000_000
+
+    package init(count: Int, isOpen: Bool) {
+        self.count = count
+        self.isOpen = isOpen
+    }
+
+    /// The number of one of the issuers, as its URL has it: decimal digits without leading zeros; `nil` if there is none.
+    func number(_ text: some StringProtocol) -> Int? {
+        guard let number = Int(text), String(number) == text, (1...max(count, 1)).contains(number) else { return nil }
+        return number
+    }
+}
+
+extension DevProviderSettings {
+    /// The settings of one of the entry's issuers.
+    ///
+    /// - Parameter number: its number, or a placeholder for it.
+    private func member(_ number: String) -> DevProviderSettings {
+        var member = self
+        member.number = number
+        member.policy.id = "\(id)/\(number)"
+        member.policy.issuer = "\(policy.issuer)/\(number)"
+        member.policy.audiences = ["client-\(number)"]
+        member.clients = clients.map { $0.named("client-\(number)") }
+        return member
+    }
+
+    func issuer(_ number: Int) -> DevProviderSettings { member(String(number)) }
+
+    /// The settings as people and tools are shown them: `{n}` stands for the number of one of many issuers.
+    package var shown: DevProviderSettings { issuers == nil ? self : member("{n}") }
+
+    /// The path of a provider to show: the first of many issuers.
+    package var page: String { issuers == nil ? id : issuer(1).id }
+
+    /// The members that name the provider in a request to the service. The connection is the issuer's number.
+    var requestMembers: [String: JSONTree] {
+        guard let issuers, let number else { return ["provider": .string(id)] }
+        let entry = String(id.dropLast(number.count + 1))
+        guard issuers.isOpen else { return ["provider": .string(entry)] }
+        return [
+            "provider": .string(entry), "connection": .string(number), "issuer": .string(policy.issuer),
+            "audience": .string(policy.audiences.first ?? ""),
+        ]
+    }
+}
