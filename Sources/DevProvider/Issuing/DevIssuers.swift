@@ -1,3 +1,4 @@
+internal import IDToken
 internal import JOSE
 
 /// The issuers of an entry that has many, as a product has whose customers bring their own providers.

@@ -27,9 +27,9 @@ struct EmulatedProviders {
     /// The IDs of the providers with a fault: those of ``settings``, then issuers.
     func with(_ fault: Fault) -> [String] {
         let entries = settings.map(\.id).filter { all[$0]?.faults.has(fault) == true }
-        let issuers = all.values.filter {
-            $0.settings.number != nil && $0.faults.has(fault)
-                && !entries.contains { entry in $0.id.hasPrefix(entry + "/") }
+        let issuers = all.values.filter { provider in
+            provider.settings.number != nil && provider.faults.has(fault)
+                && !entries.contains(where: { provider.id.hasPrefix($0 + "/") })
         }
         return entries + issuers.map(\.id).sorted()
     }

@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from clients.languages import LANGUAGES
-from clients.quotes import CLIENTS, GATEWAYS, linked, pages, part, with_quotes
+from clients.quotes import CLIENTS, OTHERS, linked, pages, part, with_quotes
 from harness.service import REPOSITORY
 
 
-@pytest.mark.parametrize("page", [*pages(), GATEWAYS], ids=lambda page: str(page.relative_to(REPOSITORY / "docs")))
+@pytest.mark.parametrize("page", [*pages(), *OTHERS], ids=lambda page: str(page.relative_to(REPOSITORY / "docs")))
 def test_pages_quote_files_exactly(page):
     assert page.read_text() == with_quotes(page), "update the quotes with: python Tests/System/clients/quotes.py"
 

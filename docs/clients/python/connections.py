@@ -1,5 +1,6 @@
 """Customers' connections to their own providers: the tables, and what a backend asks Assay. Standard library only."""
 
+import base64
 import json
 import os
 import pathlib
@@ -107,12 +108,16 @@ class Connections:
         return self._redirect_uri.replace("{connection}", id)
 
     def explain(self, id: str, id_token: str) -> dict:
-        """Has Assay explain whether a token of the provider would pass. A token that does is the test of the connection."""
-        body = json.dumps({"provider": PROVIDER, "id_token": id_token, **self._named(self.find(id))}).encode()
+        """Has Assay explain whether a token of the provider would pass. A token that does is the test of the connection.
+
+        No sign-in of ours began this token, so it is compared with its own nonce. It signs nobody in.
+        """
+        members = {"provider": PROVIDER, "id_token": id_token, "nonce": nonce_in(id_token), **self._named(self.find(id))}
+        body = json.dumps({name: value for name, value in members.items() if value is not None}).encode()
         request = urllib.request.Request(self._explain_url, body, {"Content-Type": "application/json"})
         with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=12) as response:
             explanation = json.load(response)
-        if explanation["accepted"]:
+        if explanation["valid"]:
             with self._database:
                 self._database.execute("UPDATE connections SET is_tested = 1 WHERE id = ?", (id,))
         return explanation
@@ -209,3 +214,13 @@ class Connections:
         return self._assay.refresh(
             PROVIDER, refresh_token, subject, **self._named(connection), client=self._client(connection)
         )
+
+
+def nonce_in(id_token: str) -> str | None:
+    """The nonce of a token that has not been verified."""
+    try:
+        payload = id_token.split(".")[1]
+        nonce = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4))).get("nonce")
+    except (ValueError, IndexError, AttributeError):
+        return None
+    return nonce if isinstance(nonce, str) else None
