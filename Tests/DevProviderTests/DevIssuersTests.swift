@@ -10,7 +10,9 @@ import Testing
         policy.issuer = Emulated.origin + "/connections"
         let entry = DevProviderSettings(
             policy: policy, preset: "oidc", accessTokens: nil,
-            clients: [DevClient(id: "client", redirectURIs: ["https://app.example/{connection}/cb"], authentication: .post)],
+            clients: [
+                DevClient(id: "client", redirectURIs: ["https://app.example/{connection}/cb"], authentication: .post)
+            ],
             quirks: [], issuers: DevIssuers(count: 10_000, isOpen: isOpen))
         let one = try Emulated.provider(.oidc)
         let template = try EmulatedProvider(entry, origin: Emulated.origin, key: entry.makeKey())
@@ -30,7 +32,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "/", "/connections", "/connections/", "/connections/keys", "/connections/0", "/connections/10001", "/connections/01",
+        "/", "/connections", "/connections/", "/connections/keys", "/connections/0", "/connections/10001",
+        "/connections/01",
         "/connections/+1", "/connections/-1", "/connections/1a", "/q/keys",
     ])
     func otherPathsHaveNoProvider(path: String) throws {
@@ -103,7 +106,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("https://app.example/7/cb", true), ("https://app.example/a%2Fb/cb", true), ("https://app.example//cb", false),
+        ("https://app.example/7/cb", true), ("https://app.example/a%252Fb/cb", true),
+        ("https://app.example//cb", false),
         ("https://app.example/cb", false), ("https://app.example/7/8/cb", false), ("https://app.example/7?/cb", false),
         ("https://other.example/7/cb", false), ("https://app.example/7/cb2", false),
     ])

@@ -81,7 +81,9 @@ extension DevClient {
     private static func fits(_ uri: String, _ registered: String) -> Bool {
         guard let place = registered.firstRange(of: "{connection}") else { return uri == registered }
         let (prefix, suffix) = (registered[..<place.lowerBound], registered[place.upperBound...])
-        guard uri.hasPrefix(prefix), uri.hasSuffix(suffix), uri.count > prefix.count + suffix.count else { return false }
+        guard uri.hasPrefix(prefix), uri.hasSuffix(suffix), uri.count > prefix.count + suffix.count else {
+            return false
+        }
         return !uri.dropFirst(prefix.count).dropLast(suffix.count).contains { "/?&#".contains($0) }
     }
 }

@@ -23,7 +23,9 @@ enum HomePage {
     private static func card(_ entry: DevProviderSettings, _ people: People) -> HTML {
         // Its buttons lead to the first of many issuers.
         let (provider, path) = (entry.shown, entry.page)
-        let many: [HTML] = [entry.issuers].compactMap(\.self).map { "<dt>Issuers</dt><dd>n is 1 to \(String($0.count))</dd>" }
+        let many: [HTML] = [entry.issuers].compactMap(\.self).map {
+            "<dt>Issuers</dt><dd>n is 1 to \(String($0.count))</dd>"
+        }
         let hasBrowser = provider.clients.contains { !$0.redirectURIs.isEmpty } && provider.policy.issuesTokensOfSignIns
         let browser: HTML =
             hasBrowser && provider.accessTokens == nil
