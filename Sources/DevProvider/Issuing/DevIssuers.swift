@@ -9,13 +9,18 @@ package struct DevIssuers: Sendable {
     package let count: Int
     /// Whether requests to the service name the connection, because the entry has no list of its issuers.
     let isOpen: Bool
+    /// How requests may say that their client authenticates; `nil` if they name none.
+    let authentication: String?
 
     /// An issuer in use takes about 10 KB.
     package static let maximum = 1_000_000
+    /// The number of issuers if nobody says how many.
+    package static let usualCount = 10
 
-    package init(count: Int, isOpen: Bool) {
+    package init(count: Int, isOpen: Bool, authentication: String? = nil) {
         self.count = count
         self.isOpen = isOpen
+        self.authentication = authentication
     }
 
     /// The number of one of the issuers, as its URL has it: decimal digits without leading zeros; `nil` if there is none.
@@ -56,5 +61,13 @@ extension DevProviderSettings {
             "provider": .string(entry), "connection": .string(number), "issuer": .string(policy.issuer),
             "audience": .string(policy.audiences.first ?? ""),
         ]
+    }
+
+    /// The members of a finish that a sign-in of a connection needs. Any secret is accepted.
+    var finishMembers: [String: JSONTree] {
+        guard let number, let authentication = issuers?.authentication else { return [:] }
+        var client: [String: JSONTree] = ["auth": .string(authentication)]
+        if authentication.hasPrefix("client_secret") { client["secret"] = .string("development") }
+        return ["connection": .string(number), "client": .object(client)]
     }
 }

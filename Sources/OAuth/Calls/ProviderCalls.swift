@@ -17,7 +17,10 @@ package final class ProviderCalls: Sendable {
     private let quirks: Set<ProviderQuirk>
 
     struct State {
+        /// By the ID of a client of the settings.
         var authenticators: [String: ClientAuthenticator]
+        /// `nil` if requests name no client that has a key.
+        var assertionKey: AssertionKey?
         var pool = ConnectionPool<ClientConnection>()
         /// Whether a timer will remove connections that were idle for too long.
         var isSweeping = false
@@ -28,12 +31,13 @@ package final class ProviderCalls: Sendable {
 
     /// - Parameters:
     ///   - credentials: by client ID.
+    ///   - assertionKey: of clients that requests name; `nil` if they have none.
     ///   - quirks: how the provider's answers differ from the protocol.
     ///   - loop: must not serve requests.
     ///   - onReport: called on that loop after each request.
     package init(
         rules: NetworkRules, proxy: ProxyEnvironment?, credentials: [String: ClientCredential],
-        quirks: Set<ProviderQuirk>, on loop: any EventLoop, onReport: @escaping @Sendable (CallReport) -> Void
+        assertionKey: AssertionKey? = nil, quirks: Set<ProviderQuirk>, on loop: any EventLoop, onReport: @escaping @Sendable (CallReport) -> Void
     ) {
         self.loop = loop
         dialer = ProviderDialer(rules: rules, proxy: proxy, loop: loop, unixSeconds: SystemClocks.unixSeconds)
@@ -42,7 +46,8 @@ package final class ProviderCalls: Sendable {
         self.onReport = onReport
         let authenticators = credentials.map { ($0, ClientAuthenticator(clientID: $0, $1)) }
         state = NIOLoopBoundBox.makeBoxSendingValue(
-            State(authenticators: Dictionary(uniqueKeysWithValues: authenticators)), eventLoop: loop)
+            State(authenticators: Dictionary(uniqueKeysWithValues: authenticators), assertionKey: assertionKey),
+            eventLoop: loop)
     }
 
     /// Sends a request to the token endpoint, at most once: for a code, a refresh token or client credentials.
@@ -50,7 +55,7 @@ package final class ProviderCalls: Sendable {
     /// - Parameter deadline: for the whole call.
     /// - Returns: never fails, and completes on ``loop`` by the deadline.
     package func exchange(
-        _ request: GrantRequest, by clientID: String, at address: FetchURL, _ slot: CallSlot,
+        _ request: GrantRequest, by client: CallingClient, at address: FetchURL, _ slot: CallSlot,
         until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<Grant>> {
         // For a code, Apple returns `invalid_grant`.
@@ -59,7 +64,7 @@ package final class ProviderCalls: Sendable {
         let call = Call(.token, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
             OutgoingMessage(try authenticator.authenticate(request, now: now))
         }
-        return perform(call, by: clientID) { answer, now throws(CallFailure) in
+        return perform(call, by: client) { answer, now throws(CallFailure) in
             try answer.grant(quirks, now: now)
         }
     }
@@ -75,7 +80,7 @@ package final class ProviderCalls: Sendable {
     ///   - deadline: for all attempts together.
     /// - Returns: never fails, and completes on ``loop`` by the deadline.
     package func revoke(
-        _ request: RevocationRequest, by clientID: String, at address: FetchURL, accepting methods: [String]? = nil,
+        _ request: RevocationRequest, by client: CallingClient, at address: FetchURL, accepting methods: [String]? = nil,
         _ slot: CallSlot, until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<Void>> {
         @Sendable func call(_ methods: [String]?) -> Call {
@@ -83,18 +88,18 @@ package final class ProviderCalls: Sendable {
                 OutgoingMessage(try authenticator.authenticate(request, acceptedBy: methods, now: now))
             }
         }
-        return revoke(call(methods), by: clientID, after: []).flatMap { [self] called in
+        return revoke(call(methods), by: client, after: []).flatMap { [self] called in
             guard case .failure(let failure) = called.result, failure.isRefusal,
-                state.value.authenticators[clientID]?.usesAnotherMethod(for: methods) == true
+                authenticator(of: client)?.usesAnotherMethod(for: methods) == true
             else { return loop.makeSucceededFuture(called) }
-            return revoke(call(nil), by: clientID, after: called.reports)
+            return revoke(call(nil), by: client, after: called.reports)
         }
     }
 
     private func revoke(
-        _ call: Call, by clientID: String, after earlier: [CallReport]
+        _ call: Call, by client: CallingClient, after earlier: [CallReport]
     ) -> EventLoopFuture<Called<Void>> {
-        perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.revoked() }.flatMap { called in
+        perform(call, by: client) { answer, _ throws(CallFailure) in try answer.revoked() }.flatMap { called in
             let called = Called(result: called.result, reports: earlier + called.reports)
             // With jitter, so that calls that failed in one outage are not all retried at once.
             let pause = Int64(called.reports.count == 1 ? 100 : 300) * .random(in: 75...125) / 100
@@ -103,7 +108,7 @@ package final class ProviderCalls: Sendable {
                 SystemClocks.monotonic() + Interval(milliseconds: pause) < call.deadline
             else { return self.loop.makeSucceededFuture(called) }
             return self.loop.flatScheduleTask(in: .milliseconds(pause)) {
-                self.revoke(call, by: clientID, after: called.reports)
+                self.revoke(call, by: client, after: called.reports)
             }.futureResult
         }
     }
@@ -115,13 +120,13 @@ package final class ProviderCalls: Sendable {
     ///   - deadline: for the whole call.
     /// - Returns: the claims, as JSON. Never fails, and completes on ``loop`` by the deadline.
     package func userInfo(
-        _ request: UserInfoRequest, of subject: String, by clientID: String, at address: FetchURL, _ slot: CallSlot,
+        _ request: UserInfoRequest, of subject: String, by client: CallingClient, at address: FetchURL, _ slot: CallSlot,
         until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<[UInt8]>> {
         let call = Call(.userInfo, at: address, until: deadline, slot) { _, _ throws(OpenSSLError) in
             try OutgoingMessage(request)
         }
-        return perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.userInfo(of: subject) }
+        return perform(call, by: client) { answer, _ throws(CallFailure) in try answer.userInfo(of: subject) }
     }
 
     /// Requests the migration of a user whose app moves to another team.
@@ -131,13 +136,13 @@ package final class ProviderCalls: Sendable {
     ///   - deadline: for the whole call.
     /// - Returns: never fails, and completes on ``loop`` by the deadline.
     package func migrate(
-        _ request: UserMigrationRequest, with accessToken: AccessToken, by clientID: String, at address: FetchURL,
+        _ request: UserMigrationRequest, with accessToken: AccessToken, by client: CallingClient, at address: FetchURL,
         _ slot: CallSlot, until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<UserMigration>> {
         let call = Call(.userMigration, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
             OutgoingMessage(try authenticator.authenticate(request, with: accessToken, now: now))
         }
-        return perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.userMigration(request) }
+        return perform(call, by: client) { answer, _ throws(CallFailure) in try answer.userMigration(request) }
     }
 
     /// Replaces a client's credential. Calls that were sent keep the previous one.
@@ -146,6 +151,9 @@ package final class ProviderCalls: Sendable {
             self.state.value.authenticators[clientID] = ClientAuthenticator(clientID: clientID, credential)
         }
     }
+
+    /// Replaces the key of clients that requests name.
+    package func change(_ key: AssertionKey) { loop.execute { self.state.value.assertionKey = key } }
 
     /// Closes idle connections, and keeps none from now on. Calls in progress continue.
     package func stop() {
@@ -185,8 +193,8 @@ package enum CallEndpoint: String, Sendable, CaseIterable {
 /// One request to a provider's endpoint, for metrics, spans and logs. It contains nothing secret or personal.
 package struct CallReport: Sendable {
     package let endpoint: CallEndpoint
-    /// The client that made the call.
-    package let clientID: String
+    /// The client of the settings that made the call; `nil` if the request named one.
+    package let clientID: String?
     package let address: FetchURL
     package let startedAtUnixNanoseconds: UInt64
     /// Until the end of the response, including name resolution and connecting.

@@ -61,7 +61,7 @@ enum ClientReader {
         "The scopes that a sign-in in a browser requests, unless `POST /v1/sign-ins` names others. `openid` is added, except at Apple."
     )
 
-    private static let redirectURI = ValueType<String>.text(
+    static let redirectURI = ValueType<String>.text(
         "an absolute URI without a fragment, at most 1024 visible ASCII characters, with a scheme other than javascript, file and the like"
     ) { text in
         guard text.utf8.count <= 1024, text.utf8.allSatisfy(\.isVisibleASCII), !text.contains("#"),
@@ -79,7 +79,8 @@ enum ClientReader {
     ]
 
     static let setting = SettingDescription(
-        name: "clients", expected: "a list of mappings", form: .list(of: .section(descriptions)),
+        name: "clients", expected: "a list of mappings; with `issuers: any`, a mapping",
+        form: .either(.list(of: .section(descriptions)), .section(NamedClientReader.descriptions)),
         help:
             "The OAuth clients for which Assay exchanges codes, refreshes and revokes tokens, and begins sign-ins in a browser. Turns on `POST /v1/grants/refresh` and `POST /v1/grants/revoke`."
     )

@@ -5,8 +5,9 @@ internal import OAuth
 /// Clients, and the endpoints that they call.
 extension ProviderReading {
     static let maximumCalls = Setting(
-        "max_calls", .integer(1...10_000), defaultDescription: "`64`",
-        "Maximum number of calls to the provider's endpoints in flight; beyond it: `503 provider_unavailable`.")
+        "max_calls", .integer(1...10_000), defaultDescription: "`64`; `256` with `issuers: any`",
+        "Maximum number of calls to the provider's endpoints in flight; beyond it: `503 provider_unavailable`. With `issuers: any`, also at most 8 to each issuer."
+    )
 
     private static let authorizationEndpoint = endpoint("authorization", "The authorization endpoint.")
     private static let tokenEndpoint = endpoint("token", "The token endpoint.")
@@ -66,8 +67,17 @@ extension ProviderReading {
     @Sendable static func readClients(_ section: Section, _ provider: inout ProviderReading) {
         let maximum = maximumCalls.read(section)
         let (pkce, unboundCodes, userInfo) = (pkce.read(section), unboundCodes.read(section), userInfo.read(section))
-        if let clients = ClientReader.read(section, provider) { provider.clients = clients }
-        guard !provider.clients.isEmpty || section.isFaulty(ClientReader.setting.name) else {
+        if provider.issuers?.isOpen == true {
+            readNamedClients(section, &provider)
+        } else if section.node(ClientReader.setting.name)?.mapping != nil {
+            section.refuse(
+                ClientReader.setting.name, "clients must be a list: only a provider with issuers: any takes them from requests")
+        } else if let clients = ClientReader.read(section, provider) {
+            provider.clients = clients
+        }
+        guard
+            !provider.clients.isEmpty || provider.namedClients != nil || section.isFaulty(ClientReader.setting.name)
+        else {
             for (name, isThere) in [
                 (maximumCalls.name, maximum != nil), (Self.pkce.name, pkce != nil),
                 (Self.unboundCodes.name, unboundCodes != nil), (Self.userInfo.name, userInfo != nil),
@@ -81,6 +91,10 @@ extension ProviderReading {
         provider.usesPKCE = section.given(pkce, Self.pkce, else: provider.usesPKCE, preset)
         provider.allowsUnboundCodes = section.given(unboundCodes, Self.unboundCodes, else: false)
         provider.readsUserInfo = section.given(userInfo, Self.userInfo, else: false)
+        if !provider.usesPKCE, provider.namedClients?.rules.methods.contains(.none) == true {
+            section.refuse(
+                ClientReader.setting.name, "auth: none needs PKCE; remove pkce: off, or remove none from clients.auth")
+        }
         let publicClients = provider.clients.filter { $0.authentication == .none }
         if !provider.usesPKCE, let client = publicClients.first {
             section.refuse(
@@ -109,6 +123,28 @@ extension ProviderReading {
     }
 }
 
+extension ProviderReading {
+    /// The endpoints are those of each issuer's document: with others, all customers' codes and secrets would go to one
+    /// server.
+    fileprivate static func readNamedClients(_ section: Section, _ provider: inout ProviderReading) {
+        if provider.endpoints != ProviderEndpoints() {
+            section.refuse(
+                endpoints.name,
+                "endpoints has no effect with issuers: any, whose endpoints are those of each issuer's discovery document; remove it"
+            )
+        }
+        guard let node = section.node(ClientReader.setting.name) else { return }
+        guard node.mapping != nil else {
+            section.refuse(
+                ClientReader.setting.name,
+                "clients of a provider with issuers: any are named by each request; write a mapping with from: request")
+            return
+        }
+        provider.namedClients = NamedClientReader.read(section)
+        provider.maximumCalls = CallSlots.limitOfOpenEntry
+    }
+}
+
 extension Section {
     /// The given value; otherwise `other`, which is recorded as the effective value.
     fileprivate func given<Value>(
@@ -125,7 +161,7 @@ extension KeyLocation {
     package var readsDiscovery: Bool {
         switch self {
         case .network(.discovery, _), .issuers: true
-        case .network, .file: false
+        default: false
         }
     }
 }

@@ -137,6 +137,7 @@ enum ProviderReader {
         settings.usesNoncesOnce = provider.usesNoncesOnce
         settings.notifications = provider.notifications
         settings.clients = provider.clients
+        settings.namedClients = provider.namedClients
         settings.maximumCalls = provider.maximumCalls
         settings.endpoints = provider.endpoints
         settings.quirks = Set(provider.quirks)

@@ -21,6 +21,7 @@ struct ProviderReading {
     var allowsUnboundCodes = false
     var readsUserInfo = false
     var clients: [ClientSettings] = []
+    var namedClients: NamedClientSettings?
     /// `nil` until they are read, after everything else.
     var keys: KeyLocation?
     /// Whether the entry has a list of issuers, or any.

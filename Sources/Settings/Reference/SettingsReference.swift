@@ -44,13 +44,15 @@ package enum SettingsReference {
         isElement: Bool = false
     ) -> [String] {
         let path = path + [setting.name]
-        let name = path.joined(separator: ".").replacing("providers.", with: "providers[].")
-            .replacing(".clients.", with: ".clients[].")
+        var name = path.joined(separator: ".").replacing("providers.", with: "providers[].")
+        if isElement { name = name.replacing(".clients.", with: ".clients[].") }
         let change = setting.change == .restart ? .restart : change
-        guard setting.members.isEmpty else {
+        guard setting.sections.isEmpty else {
             return ["| `\(name)` | | | | \(setting.help) |"]
-                + setting.members.flatMap {
-                    rows($0, path, change, usual, isElement: isElement || setting.isListOfSections)
+                + setting.sections.flatMap { section in
+                    section.members.flatMap {
+                        rows($0, path, change, usual, isElement: isElement || section.isElement)
+                    }
                 }
         }
         let value = usual.value(path).map { "`\($0.text)`" }
@@ -63,16 +65,16 @@ package enum SettingsReference {
 }
 
 extension SettingDescription {
-    /// The settings of a section, or of an element of a list of sections.
-    fileprivate var members: [SettingDescription] {
+    /// A section, an element of a list of sections, or both where either may stand.
+    fileprivate var sections: [(members: [SettingDescription], isElement: Bool)] { Self.sections(of: form) }
+
+    private static func sections(of form: ValueForm) -> [(members: [SettingDescription], isElement: Bool)] {
         switch form {
-        case .section(let members), .list(.section(let members), _): members
+        case .section(let members): [(members, false)]
+        case .list(.section(let members), _): [(members, true)]
+        case .either(let one, let other): sections(of: one) + sections(of: other)
         default: []
         }
-    }
-
-    fileprivate var isListOfSections: Bool {
-        if case .list(.section, _) = form { true } else { false }
     }
 
     /// Its environment variable; `nil` if only the file can set it.

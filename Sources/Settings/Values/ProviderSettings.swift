@@ -28,8 +28,13 @@ package struct ProviderSettings: Sendable, Equatable {
     var maximumIssuersInUse: Int { min(issuers?.list?.count ?? maximumIssuers, maximumIssuers) }
     /// The network rules of key fetches and of calls to endpoints.
     package var network = NetworkRules()
-    /// Empty: the provider's endpoints are not called.
     package var clients: [ClientSettings] = []
+    /// What requests may name as their client; `nil` unless the provider has `issuers: any`.
+    package var namedClients: NamedClientSettings?
+    /// Whether the provider's endpoints are called.
+    package var hasClients: Bool { !clients.isEmpty || namedClients != nil }
+    /// Whether the process holds clients' secrets or keys: from files, or from requests.
+    package var handlesSecrets: Bool { namedClients != nil || clients.contains { $0.authentication != .none } }
     /// The maximum number of calls in flight.
     package var maximumCalls = ProviderSettings.defaultMaximumCalls
     package var endpoints = ProviderEndpoints()
@@ -190,6 +195,18 @@ package struct ClientSettings: Sendable, Equatable {
             case .none: []
             }
         }
+    }
+}
+
+/// The validated settings of clients that requests name.
+package struct NamedClientSettings: Sendable, Equatable {
+    package var rules: NamedClientRules
+    /// The key that signs their assertions; `nil` without `private_key_jwt`.
+    package var key: Key?
+
+    package struct Key: Sendable, Equatable {
+        package let id: String
+        package let file: String
     }
 }
 

@@ -35,7 +35,7 @@ struct Application: Sendable {
     /// - Throws: ``ConfigurationError`` if the environment's proxy settings are invalid, or a file that `tracing` names
     ///   can't be read.
     init(
-        _ settings: Settings, credentials: [String: [String: ClientCredential]] = [:], tellsOfRisks: Bool = true,
+        _ settings: Settings, credentials: GivenCredentials = GivenCredentials(), tellsOfRisks: Bool = true,
         sink: LogSink = LogSink()
     ) throws {
         self.settings = settings
@@ -50,7 +50,7 @@ struct Application: Sendable {
         disk.start()
         factory = ProviderFactory(
             proxy, KeyFactory(proxy, telemetry, tracer: tracing?.tracer, disk), calls, credentials: credentials)
-        if settings.providers.contains(where: { $0.clients.contains { $0.authentication != .none } }) {
+        if settings.providers.contains(where: \.handlesSecrets) {
             Self.disableCoreDumps(log)
         }
         providers = try factory.providers(settings)
@@ -68,7 +68,10 @@ struct Application: Sendable {
         var settings = settings
         settings.tracing = nil
         // Verifying needs no credentials.
-        for index in settings.providers.indices { settings.providers[index].clients = [] }
+        for index in settings.providers.indices {
+            settings.providers[index].clients = []
+            settings.providers[index].namedClients = nil
+        }
         try self.init(settings, sink: LogSink(isDiscarding: true))
     }
 
@@ -137,7 +140,7 @@ struct Application: Sendable {
         let singleUse = settings.providers.filter(\.usesNoncesOnce).map(\.policy.id)
         var features: [String] = []
         if settings.signIns != nil { features.append("sign_ins") }
-        if settings.providers.contains(where: { !$0.clients.isEmpty }) { features.append("clients") }
+        if settings.providers.contains(where: \.hasClients) { features.append("clients") }
         if !singleUse.isEmpty { features.append("nonce.single_use") }
         let needsStore = !features.isEmpty
         if settings.providers.contains(where: { $0.notifications != nil }) { features.append("notifications") }
@@ -167,7 +170,7 @@ struct Application: Sendable {
             fetches: settings.providers.contains { $0.issuers != nil }
                 ? settings.keys.maximumFetches : min(settings.providers.count, settings.keys.maximumFetches),
             storeLoops: store.url == .memory ? 0 : (settings.dpop == nil ? 1 : 2) * Processors.count,
-            calls: settings.providers.filter { !$0.clients.isEmpty }.map(\.maximumCalls).reduce(0, +))
+            calls: settings.providers.filter(\.hasClients).map(\.maximumCalls).reduce(0, +))
         if budget.fit(&configuration.service.limits, admin: configuration.admin.limits) {
             log.warn(
                 ofRisk: "limits.max_connections is \(configuration.service.limits.maximumConnections) instead of "

@@ -9,13 +9,19 @@ import Synchronization
 final class ClientFiles: Sendable {
     private let entries = Mutex<[Entry]>([])
 
-    /// A client whose files are watched.
+    /// A client, or a key, whose files are watched.
     struct Entry: Sendable {
         let provider: String
-        let settings: ClientSettings
+        let settings: Watched
         /// When they were read.
         var versions: [SmallFile.Version?]
         let calls: ProviderCalls
+    }
+
+    enum Watched: Sendable, Equatable {
+        case client(ClientSettings)
+        /// Of clients that requests name.
+        case key(NamedClientSettings.Key)
     }
 
     /// Watches the files of these clients, and no others.
@@ -32,8 +38,12 @@ final class ClientFiles: Sendable {
             let versions = Self.versions(entry.settings)
             guard versions != entry.versions else { continue }
             do throws(ConfigurationError) {
-                let credential = try Self.credential(of: entry.settings, provider: entry.provider)
-                entry.calls.change(credential, ofClient: entry.settings.client.id)
+                switch entry.settings {
+                case .client(let client):
+                    let credential = try Self.credential(of: client, provider: entry.provider)
+                    entry.calls.change(credential, ofClient: client.client.id)
+                case .key(let key): entry.calls.change(try Self.assertionKey(key, provider: entry.provider))
+                }
                 hasChanged = true
                 entries.withLock { entries in
                     for index in entries.indices
@@ -51,6 +61,23 @@ final class ClientFiles: Sendable {
 
     static func versions(_ client: ClientSettings) -> [SmallFile.Version?] {
         client.authentication.files.map(SmallFile.version(atPath:))
+    }
+
+    private static func versions(_ settings: Watched) -> [SmallFile.Version?] {
+        switch settings {
+        case .client(let client): versions(client)
+        case .key(let key): [SmallFile.version(atPath: key.file)]
+        }
+    }
+
+    /// Reads the key of clients that requests name.
+    ///
+    /// - Throws: ``ConfigurationError`` if the file can't be used.
+    static func assertionKey(
+        _ key: NamedClientSettings.Key, provider: String
+    ) throws(ConfigurationError) -> AssertionKey {
+        let file = CredentialFile(path: key.file, name: "provider \(provider): clients: key_file")
+        return AssertionKey(try file.privateKey(), keyID: key.id)
     }
 
     /// Reads a client's credential.
@@ -103,6 +130,13 @@ extension Settings {
                 } catch {
                     faults.append(SettingsFault(line: effective.line(of: path), message: error.text))
                 }
+            }
+            guard let key = provider.namedClients?.key else { continue }
+            do throws(ConfigurationError) {
+                _ = try ClientFiles.assertionKey(key, provider: provider.policy.id)
+            } catch {
+                let path = ["providers", provider.policy.id, "clients", "key_file"]
+                faults.append(SettingsFault(line: effective.line(of: path), message: error.text))
             }
         }
         return faults

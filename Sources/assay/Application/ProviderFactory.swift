@@ -9,13 +9,20 @@ import Service
 import Settings
 import Verification
 
+/// Credentials in place of those in files that the settings name.
+struct GivenCredentials: Sendable {
+    /// By provider and client ID.
+    var clients: [String: [String: ClientCredential]] = [:]
+    /// Of clients that requests name, by provider.
+    var assertionKeys: [String: AssertionKey] = [:]
+}
+
 /// Creates the service's providers from the settings.
 struct ProviderFactory: Sendable {
     private let proxy: ProxyEnvironment?
     private let keys: KeyFactory
     private let calls: CallTelemetry
-    /// Of clients whose settings name no files, by provider and client ID.
-    private let credentials: [String: [String: ClientCredential]]
+    private let credentials: GivenCredentials
     /// Calls have their own loop, so that a slow handshake never delays a loop that serves requests. Created when the first provider has clients.
     private static let callsLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
     let clientFiles = ClientFiles()
@@ -29,10 +36,9 @@ struct ProviderFactory: Sendable {
         fileprivate let files: [ClientFiles.Entry]
     }
 
-    /// - Parameter credentials: of clients whose settings name no files, by provider and client ID.
+    /// - Parameter credentials: used in place of the files that the settings name.
     init(
-        _ proxy: ProxyEnvironment?, _ keys: KeyFactory, _ calls: CallTelemetry,
-        credentials: [String: [String: ClientCredential]]
+        _ proxy: ProxyEnvironment?, _ keys: KeyFactory, _ calls: CallTelemetry, credentials: GivenCredentials
     ) {
         self.proxy = proxy
         self.keys = keys
@@ -82,7 +88,7 @@ struct ProviderFactory: Sendable {
     private func grants(
         _ provider: ProviderSettings, after running: ConfiguredProvider?
     ) throws(ConfigurationError) -> (ProviderGrants?, [ClientFiles.Entry]) {
-        guard !provider.clients.isEmpty else { return (nil, []) }
+        guard provider.hasClients else { return (nil, []) }
         let calls: ProviderCalls
         let files: [ClientFiles.Entry]
         if let running, let known = running.provider.grants?.calls, provider.sharesCalls(with: running.settings) {
@@ -93,6 +99,7 @@ struct ProviderFactory: Sendable {
         let slots = running?.provider.grants?.slots ?? CallSlots(limit: provider.maximumCalls)
         slots.change(limit: provider.maximumCalls)
         var rules = GrantRules(clients: provider.clients.map(\.client), quirks: provider.quirks)
+        rules.named = provider.namedClients?.rules
         rules.usesPKCE = provider.usesPKCE
         rules.allowsUnboundCodes = provider.allowsUnboundCodes
         rules.readsUserInfo = provider.readsUserInfo
@@ -116,18 +123,30 @@ struct ProviderFactory: Sendable {
         for client in provider.clients {
             // Before the files are read, so that a change meanwhile is noticed.
             versions.append(ClientFiles.versions(client))
-            if let given = self.credentials[id]?[client.client.id] {
+            if let given = self.credentials.clients[id]?[client.client.id] {
                 credentials[client.client.id] = given
             } else {
                 credentials[client.client.id] = try ClientFiles.credential(of: client, provider: id)
             }
         }
+        let keyVersions = provider.namedClients?.key.map { [SmallFile.version(atPath: $0.file)] }
+        let assertionKey: AssertionKey? =
+            if let given = self.credentials.assertionKeys[id] {
+                given
+            } else if let key = provider.namedClients?.key {
+                try ClientFiles.assertionKey(key, provider: id)
+            } else {
+                nil
+            }
         let made = ProviderCalls(
-            rules: provider.network, proxy: proxy, credentials: credentials,
+            rules: provider.network, proxy: proxy, credentials: credentials, assertionKey: assertionKey,
             quirks: provider.quirks, on: Self.callsLoop
         ) { [calls] report in calls.record(report, provider: id) }
-        let files = zip(provider.clients, versions).map { client, versions in
-            ClientFiles.Entry(provider: id, settings: client, versions: versions, calls: made)
+        var files = zip(provider.clients, versions).map { client, versions in
+            ClientFiles.Entry(provider: id, settings: .client(client), versions: versions, calls: made)
+        }
+        if let key = provider.namedClients?.key, let keyVersions, self.credentials.assertionKeys[id] == nil {
+            files.append(ClientFiles.Entry(provider: id, settings: .key(key), versions: keyVersions, calls: made))
         }
         return (made, files)
     }
@@ -139,6 +158,7 @@ extension ProviderSettings {
         network == other.network && quirks == other.quirks
             && clients.map(\.client.id) == other.clients.map(\.client.id)
             && clients.map(\.authentication) == other.clients.map(\.authentication)
+            && namedClients?.key == other.namedClients?.key
     }
 }
 

@@ -50,7 +50,7 @@ struct Dev: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Also stand in for this many providers of customers, each with an issuer of its own: /connections/1, /connections/2 and so on.",
+            "Stand in for this many issuers: of each provider in --config that has issuers or issuers_file; without --config, of the provider connections. Each is at /PROVIDER/1, /PROVIDER/2 and so on.",
             valueName: "number"))
     var issuers: Int?
 
@@ -90,7 +90,8 @@ struct Dev: AsyncParsableCommand {
             throw ConfigurationError(text: "--issuer-listen: \(error)")
         }
         let development = try DevelopmentSettings(
-            team, provider, service: addresses.service, admin: addresses.admin, issuers: issuers)
+            team, provider, service: addresses.service, admin: addresses.admin,
+            issuers: issuers ?? DevIssuers.usualCount)
         try await provider.serve(development.providers)
         var settings = development.settings
         if !log {
@@ -117,9 +118,14 @@ struct Dev: AsyncParsableCommand {
     private func teamSettings() throws -> Settings {
         if let path {
             let file = SettingsFile(path: path, environment: ProcessInfo.processInfo.environment)
-            return try file.settings(file.content)
+            let settings = try file.settings(file.content)
+            guard issuers == nil || settings.providers.contains(where: { $0.issuers != nil }) else {
+                throw ConfigurationError(
+                    text: "--issuers: no provider in \(path) has issuers or issuers_file; omit the option, or add one")
+            }
+            return settings
         }
-        guard isOrigin(origin), let settings = try? Settings.development(origin: origin) else {
+        guard isOrigin(origin), let settings = try? Settings.development(origin: origin, hasConnections: issuers != nil) else {
             throw ValidationError("--origin must be a scheme, a host and a port, such as http://localhost:8000")
         }
         return settings
