@@ -242,7 +242,7 @@ extension ProviderCalls {
                 case .key: state.value.assertionKey?.credential(at: client.issuer)
                 case .none: ClientCredential.none
                 }
-            return credential.map { ClientAuthenticator(clientID: client.configuredID, $0) }
+            return credential.map { ClientAuthenticator(clientID: client.id, $0) }
         }
     }
 

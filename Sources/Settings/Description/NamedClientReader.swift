@@ -1,3 +1,4 @@
+internal import IDToken
 internal import OAuth
 
 /// Reads `clients` of a provider with `issuers: any`, whose requests name their client.

@@ -1,6 +1,7 @@
 internal import IDToken
 private import Keys
 internal import OAuth
+private import Verification
 
 /// Clients, and the endpoints that they call.
 extension ProviderReading {
@@ -161,7 +162,7 @@ extension KeyLocation {
     package var readsDiscovery: Bool {
         switch self {
         case .network(.discovery, _), .issuers: true
-        default: false
+        case .network, .file: false
         }
     }
 }

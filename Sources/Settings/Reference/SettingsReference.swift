@@ -5,10 +5,11 @@ package enum SettingsReference {
     package static func markdown() -> String {
         let usual = DefaultSettings()
         let all = Settings.members.flatMap(\.descriptions)
-        var lines = table(all.filter(\.members.isEmpty).flatMap { rows($0, [], .reload, usual) })
-        for section in all where !section.members.isEmpty {
+        var lines = table(all.filter(\.sections.isEmpty).flatMap { rows($0, [], .reload, usual) })
+        for section in all where !section.sections.isEmpty {
             lines += ["### `\(section.name)`", "", section.help, ""]
-            lines += table(section.members.flatMap { rows($0, [section.name], section.change, usual) })
+            let members = section.sections.flatMap(\.members)
+            lines += table(members.flatMap { rows($0, [section.name], section.change, usual) })
         }
         return lines.joined(separator: "\n")
     }

@@ -1,3 +1,4 @@
+internal import IDToken
 internal import JOSE
 internal import OAuth
 internal import OpenSSL

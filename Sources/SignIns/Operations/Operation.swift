@@ -69,7 +69,7 @@ package final class Operation {
             return
         }
         guard let connection else { throw .connectionIncomplete }
-        chosen = (connection, try verifier.policy(ofProvider: number, connection))
+        chosen = try verifier.policy(ofProvider: number, connection).map { (connection, $0) }
     }
 
     var connection: Connection? { chosen?.connection }
