@@ -15,7 +15,7 @@ struct ConnectionPool<Connection: Sendable>: Sendable {
     /// Where a connection leads, and for whom.
     struct Origin: Hashable, Sendable {
         /// For an entry with `issuers: any`: an issuer's requests share no connection with another's, even at one host.
-        let issuer: String?
+        var issuer: String?
         let isSecure: Bool
         let host: String
         let port: Int

@@ -58,10 +58,10 @@ struct RevokeRequest {
         case .code(let code, let text, let redirectURI, let subject):
             if let redirectURI, !client.hasRedirectURI(redirectURI) { throw .redirectURINotConfigured }
             try subject?.check(against: operation.policy(of: provider))
-            let code = CodeToRevoke(
+            let revocation = CodeToRevoke(
                 provider: self.provider, connection: operation.connection, clientID: client.id,
                 request: .code(code, redirectURI: redirectURI, verifier: nil), code: text, subject: subject)
-            return (.code(code), calls)
+            return (.code(revocation), calls)
         }
     }
 
