@@ -2,6 +2,7 @@ private import Bytes
 package import HTTP
 package import IDToken
 package import JOSE
+private import Keys
 package import OAuth
 package import OpenSSL
 package import Verification
