@@ -14,6 +14,7 @@ from joserfc import jwt
 from joserfc.jwk import ECKey
 
 from harness import commands, reload
+from sign_ins.connected import entry
 from harness.service import BINARY, Service, environment, provider, run, write_config
 from harness.token_endpoint import TokenEndpoint
 
@@ -187,3 +188,9 @@ def test_a_command_with_secrets_leaves_no_core_dump(crash, issuer, tmp_path):
         # By now, the command has read the secret and waits for a response.
         endpoint.wait_for(lambda: endpoint.received() == 1)
         assert not crash(process)
+
+
+def test_a_service_whose_requests_have_secrets_leaves_no_core_dump(crash, tmp_path):
+    with Service(entry(tmp_path), sign_ins={}) as service:
+        service.wait_until_ready()
+        assert not crash(service.process)

@@ -3,12 +3,15 @@
 import base64
 import concurrent.futures
 import json
+import urllib.parse
 
 import pytest
 
+from harness import collector as collectors
 from harness.client import contract
+from harness.collector import Collector
 from harness.service import Service, provider
-from harness.token_endpoint import REVOCATION, TOKEN, TokenEndpoint, grant, held
+from harness.token_endpoint import REVOCATION, TOKEN, TokenEndpoint, answered, error, grant, held
 from harness.waiting import poll
 
 from .calls import ON, Caller
@@ -360,3 +363,36 @@ def test_other_entries_know_no_connection(shared_server, acme):
         for members in ({"connection": "acme"}, {"client": POST}):
             assert_code(service.api.post("/v1/sign-ins/finish", finish | members), "request_invalid")
         assert service.api.post("/v1/sign-ins/finish", finish).status == 200
+
+
+# Secrets.
+
+
+def test_a_secret_is_nowhere_but_in_the_call_that_needs_it(tmp_path, acme):
+    with Collector() as collector:
+        with Service(entry(tmp_path), log={"level": "debug"}, tracing=collectors.settings(collector), **ON) as service:
+            service.wait_until_ready()
+            answers = []
+            faults = [None, error("invalid_client", error_description=SECRET), error(SECRET), answered({"error": 1, "x": SECRET})]
+            faults += [error("invalid_grant", error_description=f"client_secret={SECRET} is wrong")]
+            for fault in faults:
+                begun = acme.begun(service)
+                response = {"code": "c1", "state": begun["state"], "iss": acme.issuer.url}
+                acme.endpoint.play(*([fault] if fault else [grant(id_token=acme.issuer.token(nonce=parameters(begun)["nonce"]))]))
+                answers.append(acme.finish(service, begun, response))
+                answers.append(service.api.post("/v1/grants/refresh", grants(acme, refresh_token="r1", subject="user-1")))
+            answers.append(service.api.post("/v1/grants/revoke", grants(acme, token="r1")))
+            for wrong in ({"auth": SECRET}, {"auth": "none", "secret": SECRET}, {SECRET: "x"}, POST | {"secret": SECRET + "\n"}):
+                answers.append(acme.finish(service, acme.begun(service), {"state": "x"}, client=wrong))
+            assert {200, 204, 400, 502, 422} <= {answer.status for answer in answers}
+            pages = [service.admin.get(path).body for path in ("/metrics", "/v1/providers", "/v1/events", "/v1/verdicts")]
+            pages += [service.admin.get(f"/v1/providers?provider={ENTRY}&issuer={urllib.parse.quote(acme.issuer.url, safe='')}").body]
+            text = "\n".join(
+                [*service.log, *(page.decode() for page in pages), *(answer.body.decode() for answer in answers)]
+            )
+        # A stop exports all spans.
+        spans = "\n".join(sent.decode("utf-8", "replace") for sent in collector.bodies)
+        assert "token" in {span.name for span in collector.spans}
+    text += "\n".join(service.log) + spans
+    assert any(SECRET in call.body.decode() for call in acme.endpoint.calls)
+    assert SECRET not in text
