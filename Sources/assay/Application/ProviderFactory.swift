@@ -129,6 +129,8 @@ struct ProviderFactory: Sendable {
                 credentials[client.client.id] = try ClientFiles.credential(of: client, provider: id)
             }
         }
+        // Requests will have secrets, even if no file has. The service warns at its start if this fails.
+        if provider.namedClients != nil { _ = OpenSSL.disableCoreDumps() }
         let keyVersions = provider.namedClients?.key.map { [SmallFile.version(atPath: $0.file)] }
         let assertionKey: AssertionKey? =
             if let given = self.credentials.assertionKeys[id] {
