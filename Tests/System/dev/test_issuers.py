@@ -160,3 +160,89 @@ def test_the_ready_line_says_how_many():
 def test_the_number_has_bounds(count):
     result = run("dev", f"--issuers={count}", "--listen", "127.0.0.1:0")
     assert result.returncode == 64 and b"issuers" in result.stderr
+
+
+# With the service.
+
+
+def begin(dev, number: int, **members) -> dict:
+    named = {"connection": str(number), "issuer": f"http://{dev.issuer_address}/connections/{number}", "audience": f"client-{number}"}
+    request = {"provider": "connections", "redirect_uri": f"http://localhost:8000/callback/{number}", "prompt": "none"}
+    answer = dev.api.post("/v1/sign-ins", request | named | members)
+    assert answer.status == 201, answer
+    return answer.json
+
+
+def finish(dev, number: int, begun: dict, response: dict, **members):
+    request = {"sign_in": begun["sign_in"], "response": response, "redirect_uri": f"http://localhost:8000/callback/{number}"}
+    client = {"auth": "client_secret_basic", "secret": "any"}
+    return dev.api.post("/v1/sign-ins/finish", request | {"connection": str(number), "client": client} | members)
+
+
+def response(dev, begun: dict) -> dict:
+    location = dev.ask_issuer("GET", path(dev, begun["authorization_url"])).header("Location")
+    return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(location).query))
+
+
+@pytest.mark.parametrize("number", [7, 4711, COUNT])
+def test_the_service_accepts_the_tokens_of_all(dev, number):
+    answer = dev.api.post("/v1/verify", dev.token(f"connections/{number}"))
+    assert answer.status == 200, answer
+    identity = answer.json["identity"]
+    assert (identity["connection"], identity["provider"]) == (str(number), "connections")
+    another = dev.token(f"connections/{number - 1}")["id_token"]
+    assert dev.api.post("/v1/verify", dev.token(f"connections/{number}") | {"id_token": another}).code == "issuer_mismatch"
+
+
+@pytest.mark.parametrize("auth", ["client_secret_post", "client_secret_basic", "private_key_jwt", "none"])
+def test_a_whole_sign_in_of_a_customer(dev, auth):
+    begun = begin(dev, 31)
+    client = {"auth": auth} | ({"secret": "s"} if auth.startswith("client_secret") else {})
+    finished = finish(dev, 31, begun, response(dev, begun), client=client)
+    assert finished.status == 200, finished
+    assert finished.json["identity"]["connection"] == "31" and finished.json["grant"]["refresh_token"]
+    refresh = {
+        "provider": "connections", "connection": "31", "issuer": f"http://{dev.issuer_address}/connections/31", "audience": "client-31",
+        "client": client, "refresh_token": finished.json["grant"]["refresh_token"], "subject": finished.json["identity"]["subject"],
+    }  # fmt: skip
+    assert dev.api.post("/v1/grants/refresh", refresh).status == 200
+
+
+def test_a_sign_in_of_one_customer_is_not_anothers(dev):
+    begun, other = begin(dev, 32), begin(dev, 33)
+    answer = response(dev, begun)
+    assert finish(dev, 33, begun, answer).code == "sign_in_invalid"
+    assert finish(dev, 33, other, answer | {"state": other["state"]}).code == "response_issuer_mismatch"
+    assert finish(dev, 32, begun, answer).status == 200
+
+
+def test_the_providers_own_pages_sign_in_through_the_browser(dev):
+    begun = dev.ask_issuer("GET", "/connections/1/browser")
+    assert begun.status == 303, begun.body
+    cookie = begun.header("Set-Cookie").split(";")[0]
+    form = b"person=kim&action=sign-in"
+    signed_in = dev.ask_issuer("POST", path(dev, begun.header("Location")), form, FORM)
+    verdict = dev.ask_issuer("GET", path(dev, signed_in.header("Location")), None, {"Cookie": cookie})
+    assert verdict.status == 200 and b"Signed in" in verdict.body, verdict.body
+
+
+def test_a_teams_own_entries_have_ten_issuers(tmp_path):
+    (tmp_path / "customers").write_text("https://id.acme.example their-client\n")
+    entries = [
+        {"id": "customers", "issuers_file": str(tmp_path / "customers")},
+        {"id": "open", "issuers": "any", "nonce": {"required": True}},
+    ]
+    file = tmp_path / "assay.yaml"
+    file.write_text(json.dumps({"providers": entries}))
+    with Dev("--config", str(file)) as dev:
+        for entry in ("customers", "open"):
+            assert dev.api.post("/v1/verify", dev.token(f"{entry}/10")).status == 200
+            assert dev.ask_issuer("GET", f"/{entry}/11/keys").status == 404
+        assert "connection" not in dev.token("customers/1") and dev.token("open/1")["provider"] == "open"
+
+
+def test_issuers_need_an_entry_that_has_many(tmp_path):
+    file = tmp_path / "assay.yaml"
+    file.write_text(json.dumps({"providers": [{"id": "google", "preset": "google", "audiences": ["a"]}]}))
+    result = run("dev", "--config", str(file), "--issuers", "3", "--listen", "127.0.0.1:0")
+    assert result.returncode == 1 and b"--issuers" in result.stderr
