@@ -12,14 +12,14 @@ CREATE TABLE connections (
     -- No secret: the secret manager has it, under the connection's id.
 );
 
--- A domain that a customer says is its own. It counts once DNS has the challenge: only one customer can prove a domain, but
--- anyone may ask for it.
+-- A domain whose addresses sign in through the connection, and for which it may speak. It counts once DNS has the challenge:
+-- only one connection can prove a domain, but any customer may ask for it.
 CREATE TABLE domains (
-    customer  TEXT NOT NULL,
-    name      TEXT NOT NULL, -- lower case, in ASCII
-    challenge TEXT NOT NULL,
-    proved_at BIGINT,        -- Unix seconds
-    PRIMARY KEY (customer, name)
+    connection TEXT NOT NULL REFERENCES connections (id),
+    name       TEXT NOT NULL, -- lower case, in ASCII
+    challenge  TEXT NOT NULL,
+    proved_at  BIGINT,        -- Unix seconds
+    PRIMARY KEY (connection, name)
 );
 CREATE UNIQUE INDEX proved_domains ON domains (name) WHERE proved_at IS NOT NULL;
 

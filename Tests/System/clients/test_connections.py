@@ -89,15 +89,15 @@ def switch_on(browser: Browser, dev, number: int, domain: str = "") -> str:
     assert page.status == 200, page.body
     assert browser.post("/connections/enable", {"id": connection}).status == 200
     if domain:
-        prove(browser, domain)
+        assert prove(browser, connection, domain) == 200
     return connection
 
 
-def prove(browser: Browser, domain: str) -> int:
-    page = browser.post("/domains", {"name": domain})
+def prove(browser: Browser, connection: str, domain: str) -> int:
+    page = browser.post("/domains", {"id": connection, "name": domain})
     challenge = re.search("id=challenge>([^<]+)<", page.body)[1]
     (browser._backend.dns / f"_product-challenge.{domain}").write_text(f'"other"\n"{challenge}"\n')
-    return browser.post("/domains/prove", {"name": domain}).status
+    return browser.post("/domains/prove", {"id": connection, "name": domain}).status
 
 
 def provider_answers(dev, url: str, person: str = "kim") -> dict[str, str]:
@@ -125,8 +125,8 @@ def test_a_customer_enters_tests_and_uses_its_own_provider(dev, product):
     assert "Signed in as user" in first
     _, again = sign_in(dev, product, "KIM@ACME.EXAMPLE")
     assert again == first
-    rows = product.rows("SELECT customer, connection, issuer FROM connection_users")
-    assert rows == [("acme", connection, issuer(dev, 1))]
+    rows = product.rows(f"SELECT customer, issuer FROM connection_users WHERE connection = '{connection}'")
+    assert rows == [("acme", issuer(dev, 1))]
     # The secret is where secrets are, and nowhere else.
     assert SECRET.encode() not in product.database.read_bytes()
     assert (product.directory / "secrets" / connection).read_text() == SECRET
@@ -146,7 +146,7 @@ def test_a_connection_is_off_until_a_token_has_passed(dev, product):
     assert browser.post("/connections/enable", {"id": connection}).status == 400
     of_another = dev.token("connections/4")["id_token"]
     page = browser.post("/connections/test", {"id": connection, "id_token": of_another})
-    assert page.status == 422 and issuer(dev, 3) in html.unescape(page.body)
+    assert page.status == 422 and issuer(dev, 4) in html.unescape(page.body)
     expired = dev.token("connections/3", claims={"exp": 1})["id_token"]
     assert browser.post("/connections/test", {"id": connection, "id_token": expired}).status == 422
     assert browser.post("/connections/enable", {"id": connection}).status == 400
@@ -188,13 +188,18 @@ def test_what_cannot_be_a_connection_is_not_saved(dev, product, entered):
 
 def test_a_domain_is_proved_by_dns_and_belongs_to_one_customer(dev, product):
     acme, blob = administrator(product, "a-session"), administrator(product, "b-session")
+    acmes, blobs = save(acme, dev, 11), save(blob, dev, 12)
+    asked = {"id": acmes, "name": "contested.example"}
     # Both may ask; the one that can write the record has it.
-    assert acme.post("/domains", {"name": "contested.example"}).status == 200
-    assert acme.post("/domains/prove", {"name": "contested.example"}).status == 400
-    assert prove(blob, "contested.example") == 200
-    assert prove(acme, "contested.example") == 400
-    assert acme.post("/domains", {"name": "not a domain"}).status == 400
+    assert acme.post("/domains", asked).status == 200
+    assert acme.post("/domains/prove", asked).status == 400
+    assert prove(blob, blobs, "contested.example") == 200
+    assert prove(acme, acmes, "contested.example") == 400
+    assert acme.post("/domains", {"id": acmes, "name": "not a domain"}).status == 400
+    assert acme.post("/domains", {"id": blobs, "name": "blob.example"}).status == 400
     assert Browser(product).get("/sign-in", {"email": "kim@unproved.example"}).status == 404
+    # Its connection is not on.
+    assert Browser(product).get("/sign-in", {"email": "kim@contested.example"}).status == 404
 
 
 def test_a_callback_of_another_connection_signs_nobody_in(dev, product):

@@ -2,6 +2,7 @@
 
 import base64
 import concurrent.futures
+import itertools
 import json
 import urllib.parse
 
@@ -27,14 +28,17 @@ def service(tmp_path_factory):
         yield service.wait_until_ready()
 
 
+NUMBERS = itertools.count()
+
+
 @pytest.fixture
-def connect(shared_server, request):
+def connect(shared_server):
     """Makes connections, each with an issuer and endpoints of its own."""
     endpoints = []
 
     def made(name: str, id: str | None = None, **more) -> Connection:
         endpoints.append(TokenEndpoint())
-        return Connection(id or name, shared_server.issuer(f"{request.node.name}-{name}"), endpoints[-1], **more)
+        return Connection(id or name, shared_server.issuer(f"{name}-{next(NUMBERS)}"), endpoints[-1], **more)
 
     yield made
     for endpoint in endpoints:

@@ -80,10 +80,7 @@ class Connections:
             raise Invalid("The issuer is a URL that begins with https://, as the provider's discovery document has it.")
         if not client_id or len(client_id) > 255 or auth not in METHODS:
             raise Invalid("The client ID, or how the client authenticates, is missing.")
-        if id is None:
-            id = secrets.token_urlsafe(12)
-        elif self.find(id).customer != customer:
-            raise Invalid("There is no such connection.")
+        id = secrets.token_urlsafe(12) if id is None else self.of_customer(customer, id).id
         if secret := entered.get("secret"):
             self._secrets.put(id, secret)
         hosted = [name for name in entered.get("hd", "").split() if name]
@@ -103,16 +100,24 @@ class Connections:
             raise Invalid("There is no such connection.")
         return Connection(**row)
 
+    def of_customer(self, customer: str, id: str) -> Connection:
+        """For another customer's connection, the same error as for one that does not exist."""
+        connection = self.find(id)
+        if connection.customer != customer:
+            raise Invalid("There is no such connection.")
+        return connection
+
     def redirect_uri(self, id: str) -> str:
         """What the administrator enters at the provider. No other connection has it."""
         return self._redirect_uri.replace("{connection}", id)
 
-    def explain(self, id: str, id_token: str) -> dict:
+    def explain(self, customer: str, id: str, id_token: str) -> dict:
         """Has Assay explain whether a token of the provider would pass. A token that does is the test of the connection.
 
         No sign-in of ours began this token, so it is compared with its own nonce. It signs nobody in.
         """
-        members = {"provider": PROVIDER, "id_token": id_token, "nonce": nonce_in(id_token), **self._named(self.find(id))}
+        members = {"provider": PROVIDER, "id_token": id_token, "nonce": nonce_in(id_token)}
+        members |= self._named(self.of_customer(customer, id))
         body = json.dumps({name: value for name, value in members.items() if value is not None}).encode()
         request = urllib.request.Request(self._explain_url, body, {"Content-Type": "application/json"})
         with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=12) as response:
@@ -132,41 +137,41 @@ class Connections:
 
     # Domains
 
-    def claim_domain(self, customer: str, name: str) -> str:
+    def claim_domain(self, customer: str, id: str, name: str) -> str:
         """The value of the TXT record with which the customer proves that the domain is its own."""
-        name, challenge = name.strip().lower(), secrets.token_urlsafe(24)
+        name = name.strip().lower()
+        row = (self.of_customer(customer, id).id, name, secrets.token_urlsafe(24))
         if not re.fullmatch(r"([a-z0-9-]+\.)+[a-z0-9-]+", name):
             raise Invalid("That is not a domain.")
         with self._database:
-            row = (customer, name, challenge)
-            self._database.execute("INSERT OR IGNORE INTO domains (customer, name, challenge) VALUES (?, ?, ?)", row)
-        found = self._database.execute("SELECT challenge FROM domains WHERE customer = ? AND name = ?", row[:2])
+            self._database.execute("INSERT OR IGNORE INTO domains (connection, name, challenge) VALUES (?, ?, ?)", row)
+        found = self._database.execute("SELECT challenge FROM domains WHERE connection = ? AND name = ?", row[:2])
         return found.fetchone()["challenge"]
 
-    def prove_domain(self, customer: str, name: str) -> None:
+    def prove_domain(self, customer: str, id: str, name: str) -> None:
         """Look again every day, and set `proved_at` to NULL once the record is gone: domains change hands."""
         name = name.strip().lower()
-        if self.claim_domain(customer, name) not in self._txt_records(f"{CHALLENGE}.{name}"):
+        if self.claim_domain(customer, id, name) not in self._txt_records(f"{CHALLENGE}.{name}"):
             raise Invalid(f"{CHALLENGE}.{name} has no TXT record with the challenge yet.")
         try:
             with self._database:
-                proved = "UPDATE domains SET proved_at = ? WHERE customer = ? AND name = ?"
-                self._database.execute(proved, (int(time.time()), customer, name))
+                proved = "UPDATE domains SET proved_at = ? WHERE connection = ? AND name = ?"
+                self._database.execute(proved, (int(time.time()), id, name))
         except sqlite3.IntegrityError:
-            raise Invalid("Another customer has proved this domain.") from None
+            raise Invalid("Another connection has proved this domain.") from None
 
     def of_address(self, email: str) -> Connection | None:
         """The connection that somebody with this address signs in through."""
         row = self._database.execute(
-            "SELECT connections.* FROM connections JOIN domains USING (customer) "
-            "WHERE domains.name = ? AND proved_at IS NOT NULL AND is_enabled = 1 ORDER BY connections.id",
+            "SELECT connections.* FROM connections JOIN domains ON domains.connection = connections.id "
+            "WHERE domains.name = ? AND proved_at IS NOT NULL AND is_enabled = 1",
             (email.rpartition("@")[2].strip().lower(),),
         ).fetchone()
         return row and Connection(**row)
 
-    def _domains(self, customer: str) -> list[str]:
-        proved = "SELECT name FROM domains WHERE customer = ? AND proved_at IS NOT NULL ORDER BY name"
-        return [row["name"] for row in self._database.execute(proved, (customer,))]
+    def _domains(self, id: str) -> list[str]:
+        proved = "SELECT name FROM domains WHERE connection = ? AND proved_at IS NOT NULL ORDER BY name"
+        return [row["name"] for row in self._database.execute(proved, (id,))]
 
     # Sign-ins
 
@@ -175,7 +180,7 @@ class Connections:
         named = {"connection": connection.id, "issuer": connection.issuer, "audience": connection.client_id}
         if values := json.loads(connection.claim_values):
             named["claim_values"] = values
-        if domains := self._domains(connection.customer):
+        if domains := self._domains(connection.id):
             named["email_domains"] = domains
         return named
 

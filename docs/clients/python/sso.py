@@ -4,7 +4,7 @@
     POST /connections                 saves issuer, client_id, auth, secret, hd
     POST /connections/test            explains the id_token that the administrator pastes
     POST /connections/enable          switches the connection on, if a token has passed
-    POST /domains, /domains/prove     name: what to enter in DNS, and whether it is there
+    POST /domains, /domains/prove     id, name: what to enter in DNS, and whether it is there
     GET  /sign-in?email=ada@example.com
     GET  /callback/CONNECTION         the redirect URI: finishes
     GET  /                            says who is signed in
@@ -111,10 +111,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def test(self, customer: str, form: dict[str, str]) -> None:
         """An administrator sees what is wrong with the customer's own provider, and nothing of other customers."""
-        id = form.get("id", "")
-        if connections.find(id).customer != customer:
-            raise Invalid("There is no such connection.")
-        explanation = connections.explain(id, form.get("id_token", ""))
+        explanation = connections.explain(customer, form.get("id", ""), form.get("id_token", ""))
         if explanation["valid"]:
             return self.page(200, "<p>The token passes. You can switch the connection on.</p>")
         cause = explanation["likely_cause"]
@@ -126,11 +123,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def claim(self, customer: str, form: dict[str, str]) -> None:
         name = form.get("name", "")
-        challenge = connections.claim_domain(customer, name)
+        challenge = connections.claim_domain(customer, form.get("id", ""), name)
         self.page(200, f"<p>Add a TXT record {CHALLENGE}.{html.escape(name)}: <code id=challenge>{challenge}</code></p>")
 
     def prove(self, customer: str, form: dict[str, str]) -> None:
-        connections.prove_domain(customer, form.get("name", ""))
+        connections.prove_domain(customer, form.get("id", ""), form.get("name", ""))
         self.page(200, "<p>The domain is yours.</p>")
 
     # What a user does
