@@ -30,6 +30,8 @@ def measure(bench: Bench, section: Section, server, keys: IssuerKeys, _: int) ->
         ]
     )
     with Assay(bench.assay, bench.directory, content) as service:
+        # Compiles the generator, too.
+        paced.run(bench, service, service.port, bench.pools.good("RS256"), RATE, 1, CONNECTIONS)
         alone, _ = _beside(bench, service, lambda: time.sleep(1 if bench.is_quick else SECONDS_ALONE))
         first = _first_uses(bench, section, server, keys, service, alone)
         _missing(bench, section, server, service, alone, first)

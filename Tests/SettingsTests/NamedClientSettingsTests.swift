@@ -51,7 +51,10 @@ import Testing
         ("from: request, auth: []", "need auth, a list"), ("from: token, auth: [none]", "from must be"),
         ("from: request, auth: [apple]", "auth must be"),
         ("from: request, auth: [private_key_jwt], key_id: k", "auth: private_key_jwt needs key_id and key_file"),
-        ("from: request, auth: [none], key_file: k", "key_file only has an effect with auth: private_key_jwt; remove it"),
+        (
+            "from: request, auth: [none], key_file: k",
+            "key_file only has an effect with auth: private_key_jwt; remove it"
+        ),
         ("from: request, auth: [none], secret_file: s", "unknown setting secret_file"),
         (
             "from: request, auth: [private_key_jwt], key_id: k, key_file: k, assertion_audience: token_endpoint",
@@ -64,12 +67,18 @@ import Testing
     }
 
     @Test func `only an open entry has them, and no others`() throws {
-        let closed = "providers:\n  - id: p\n" + indented("issuer: https://op.example\naudiences: [a]\nclients: { from: request }")
+        let closed =
+            "providers:\n  - id: p\n"
+            + indented("issuer: https://op.example\naudiences: [a]\nclients: { from: request }")
         #expect(try fault(closed).message.hasPrefix("clients must be a list"))
         let listed = "providers:\n  - id: p\n" + indented("issuers: any\nclients: [{ id: a, auth: none }]")
         #expect(try fault(listed).message.contains("write a mapping with from: request"))
         let endpoints = "endpoints: { token: \"https://op.example/token\" }"
-        #expect(try fault(Self.document("from: request, auth: [none]", endpoints)).message.hasPrefix("endpoints has no effect"))
-        #expect(try fault(Self.document("from: request, auth: [none]", "pkce: off")).message.hasPrefix("auth: none needs PKCE"))
+        #expect(
+            try fault(Self.document("from: request, auth: [none]", endpoints)).message.hasPrefix(
+                "endpoints has no effect"))
+        #expect(
+            try fault(Self.document("from: request, auth: [none]", "pkce: off")).message.hasPrefix(
+                "auth: none needs PKCE"))
     }
 }

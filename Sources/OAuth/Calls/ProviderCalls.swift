@@ -37,7 +37,8 @@ package final class ProviderCalls: Sendable {
     ///   - onReport: called on that loop after each request.
     package init(
         rules: NetworkRules, proxy: ProxyEnvironment?, credentials: [String: ClientCredential],
-        assertionKey: AssertionKey? = nil, quirks: Set<ProviderQuirk>, on loop: any EventLoop, onReport: @escaping @Sendable (CallReport) -> Void
+        assertionKey: AssertionKey? = nil, quirks: Set<ProviderQuirk>, on loop: any EventLoop,
+        onReport: @escaping @Sendable (CallReport) -> Void
     ) {
         self.loop = loop
         dialer = ProviderDialer(rules: rules, proxy: proxy, loop: loop, unixSeconds: SystemClocks.unixSeconds)
@@ -80,7 +81,8 @@ package final class ProviderCalls: Sendable {
     ///   - deadline: for all attempts together.
     /// - Returns: never fails, and completes on ``loop`` by the deadline.
     package func revoke(
-        _ request: RevocationRequest, by client: CallingClient, at address: FetchURL, accepting methods: [String]? = nil,
+        _ request: RevocationRequest, by client: CallingClient, at address: FetchURL,
+        accepting methods: [String]? = nil,
         _ slot: CallSlot, until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<Void>> {
         @Sendable func call(_ methods: [String]?) -> Call {
@@ -120,7 +122,8 @@ package final class ProviderCalls: Sendable {
     ///   - deadline: for the whole call.
     /// - Returns: the claims, as JSON. Never fails, and completes on ``loop`` by the deadline.
     package func userInfo(
-        _ request: UserInfoRequest, of subject: String, by client: CallingClient, at address: FetchURL, _ slot: CallSlot,
+        _ request: UserInfoRequest, of subject: String, by client: CallingClient, at address: FetchURL,
+        _ slot: CallSlot,
         until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<[UInt8]>> {
         let call = Call(.userInfo, at: address, until: deadline, slot) { _, _ throws(OpenSSLError) in

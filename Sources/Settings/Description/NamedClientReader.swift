@@ -41,7 +41,9 @@ enum NamedClientReader {
         let methods = auth.read(own)
         let uris = redirectURIs.read(own) ?? []
         let (keyID, keyFile) = (keyID.read(own), keyFile.read(own))
-        if from == nil { own.refuseMissing(self.from.name, "clients of a provider with issuers: any need from: request") }
+        if from == nil {
+            own.refuseMissing(self.from.name, "clients of a provider with issuers: any need from: request")
+        }
         if methods?.isEmpty != false {
             own.refuseMissing(auth.name, "clients of a provider with issuers: any need auth, a list")
         }
@@ -60,7 +62,8 @@ enum NamedClientReader {
         guard from != nil, let methods, !methods.isEmpty else { return nil }
         let rules = NamedClientRules(methods: methods, redirectURIs: uris)
         guard methods.contains(.key) else {
-            for (name, isThere) in [(self.keyID.name, keyID != nil), (self.keyFile.name, keyFile != nil)] where isThere {
+            for (name, isThere) in [(self.keyID.name, keyID != nil), (self.keyFile.name, keyFile != nil)] where isThere
+            {
                 own.refuse(name, "\(name) only has an effect with auth: private_key_jwt; remove it")
             }
             return NamedClientSettings(rules: rules)

@@ -72,7 +72,8 @@ extension ProviderReading {
             readNamedClients(section, &provider)
         } else if section.node(ClientReader.setting.name)?.mapping != nil {
             section.refuse(
-                ClientReader.setting.name, "clients must be a list: only a provider with issuers: any takes them from requests")
+                ClientReader.setting.name,
+                "clients must be a list: only a provider with issuers: any takes them from requests")
         } else if let clients = ClientReader.read(section, provider) {
             provider.clients = clients
         }

@@ -217,7 +217,8 @@ extension Operation {
         _ request: BeginRequest, _ provider: Provider, _ signIns: LoopSignIns, _ now: UnixTime
     ) throws(Problem) -> BegunSignIn {
         try BegunSignIn(
-            request, under: policy(of: provider), grantRules(of: provider), authorizationEndpoint(of: provider), now: now,
+            request, under: policy(of: provider), grantRules(of: provider), authorizationEndpoint(of: provider),
+            now: now,
             sealedBy: signIns.sealer, signIns.claims.digests)
     }
 

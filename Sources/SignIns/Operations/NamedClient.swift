@@ -67,7 +67,8 @@ extension NamedClientRules {
         let known = methods.map(\.rawValue).joined(separator: ", ")
         guard let authentication else {
             throw .requestInvalid(
-                "The request needs client, which says how the connection's client authenticates; its auth is one of \(known).")
+                "The request needs client, which says how the connection's client authenticates; its auth is one of \(known)."
+            )
         }
         guard methods.contains(authentication.method) else {
             throw .requestInvalid("client.auth must be one of those in the setting clients.auth: \(known).")

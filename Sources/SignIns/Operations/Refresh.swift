@@ -49,10 +49,12 @@ struct RefreshRequest {
     private enum Names {
         static let refreshToken: JSONName = "refresh_token"
         static let scopes: JSONName = "scopes"
-        static let all = [
-            MemberNames.provider, refreshToken, MemberNames.subject, MemberNames.issuer, MemberNames.audience, scopes,
-            MemberNames.includeClaims, RequestAuthentication.name,
-        ] + MemberNames.ofConnection
+        static let all =
+            [
+                MemberNames.provider, refreshToken, MemberNames.subject, MemberNames.issuer, MemberNames.audience,
+                scopes,
+                MemberNames.includeClaims, RequestAuthentication.name,
+            ] + MemberNames.ofConnection
     }
 }
 

@@ -69,10 +69,11 @@ struct RevokeRequest {
         static let token: JSONName = "token"
         static let hint: JSONName = "token_type_hint"
         static let redirectURI: JSONName = "redirect_uri"
-        static let all = [
-            MemberNames.provider, token, hint, MemberNames.audience, MemberNames.code, redirectURI,
-            MemberNames.subject, MemberNames.issuer, RequestAuthentication.name,
-        ] + MemberNames.ofConnection
+        static let all =
+            [
+                MemberNames.provider, token, hint, MemberNames.audience, MemberNames.code, redirectURI,
+                MemberNames.subject, MemberNames.issuer, RequestAuthentication.name,
+            ] + MemberNames.ofConnection
     }
 }
 

@@ -134,7 +134,8 @@ extension DevProviderSettings {
             clients = [DevClient(id: "client", redirectURIs: named.rules.redirectURIs, authentication: .any)]
         }
         let many = team.issuers.map {
-            DevIssuers(count: issuers, isOpen: $0.isOpen, authentication: team.namedClients?.rules.methods.first?.rawValue)
+            DevIssuers(
+                count: issuers, isOpen: $0.isOpen, authentication: team.namedClients?.rules.methods.first?.rawValue)
         }
         self.init(
             policy: developed.policy, preset: team.preset, accessTokens: team.accessTokens, clients: clients,

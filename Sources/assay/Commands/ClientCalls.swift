@@ -114,7 +114,8 @@ struct ClientCalls: Sendable {
         _ scope: String, for clientID: String, at address: FetchURL
     ) async -> Result<Grant, CallFailure> {
         await called { calls, slot, deadline in
-            calls.exchange(.clientCredentials(scope: scope), by: .configured(clientID), at: address, slot, until: deadline)
+            calls.exchange(
+                .clientCredentials(scope: scope), by: .configured(clientID), at: address, slot, until: deadline)
         }.result
     }
 

@@ -125,7 +125,8 @@ struct Dev: AsyncParsableCommand {
             }
             return settings
         }
-        guard isOrigin(origin), let settings = try? Settings.development(origin: origin, hasConnections: issuers != nil) else {
+        guard isOrigin(origin), let settings = try? Settings.development(origin: origin, hasConnections: issuers != nil)
+        else {
             throw ValidationError("--origin must be a scheme, a host and a port, such as http://localhost:8000")
         }
         return settings

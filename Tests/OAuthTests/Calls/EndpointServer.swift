@@ -170,8 +170,10 @@ struct Caller {
     ) async throws -> Called<Grant> {
         let slot = try #require(slots.reserve())
         let token = try #require(RefreshToken("r"))
-        return try await calls.exchange(.refresh(token, scopes: []), by: .configured(client), at: address, slot, until: deadline)
-            .get()
+        return try await calls.exchange(
+            .refresh(token, scopes: []), by: .configured(client), at: address, slot, until: deadline
+        )
+        .get()
     }
 
     func revoke(at address: FetchURL, until deadline: MonotonicTime = soon) async throws -> Called<Void> {

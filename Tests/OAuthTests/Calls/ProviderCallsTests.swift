@@ -124,7 +124,8 @@ import TestSupport
             let called = try await caller.calls.loop.flatSubmit {
                 server.onLastConnection(act)
                 return caller.calls.exchange(
-                    .refresh(token, scopes: []), by: .configured(Caller.clientID), at: address, slot, until: Caller.soon)
+                    .refresh(token, scopes: []), by: .configured(Caller.clientID), at: address, slot, until: Caller.soon
+                )
             }.get()
             #expect(called.failure == nil)
             #expect(called.reports.map(\.connection) == [.opened])
