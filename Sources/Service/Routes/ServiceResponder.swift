@@ -22,6 +22,7 @@ final class ServiceResponder: HTTPResponder {
             routing.bodyLimit = service.settings.maximumBatchBody
         }
         routing.isAnsweredOnHead = route == .forwardAuth
+        routing.hasSecrets = route == .finishSignIn || route == .refreshGrant || route == .revokeGrant
         return routing
     }
 
