@@ -48,12 +48,3 @@ private import COpenSSL
 package func wipe(_ octets: inout [UInt8]) {
     unsafe octets.withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, $0.count) }
 }
-
-/// Overwrites octets where they are, whoever else refers to them. Nobody may read them again.
-///
-/// For buffers that a secret has passed through: a copy on write would leave the original.
-package func wipeInPlace(_ octets: Span<UInt8>) {
-    unsafe octets.withUnsafeBytes { bytes in
-        unsafe OPENSSL_cleanse(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
-    }
-}

@@ -206,8 +206,6 @@ extension ProviderCalls {
             deadline: deadline, maximumBody: Self.maximumBody, maximumOverhead: Self.maximumOverhead,
             keepsConnection: !state.value.isStopped)
         return kept.connection.exchange(request).map { [self] answer in
-            // Nothing is written any more.
-            if let form = message.form { wipeInPlace(form.readableBytesUInt8Span) }
             keep(kept)
             let read = Self.read(answer)
             return Sent(

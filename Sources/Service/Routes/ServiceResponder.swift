@@ -22,7 +22,6 @@ final class ServiceResponder: HTTPResponder {
             routing.bodyLimit = service.settings.maximumBatchBody
         }
         routing.isAnsweredOnHead = route == .forwardAuth
-        routing.hasSecrets = route == .finishSignIn || route == .refreshGrant || route == .revokeGrant
         return routing
     }
 

@@ -42,8 +42,6 @@ extension RequestAuthentication {
             throw .requestInvalid(
                 "client.secret must be a string of 1 to \(maximumSecretLength) bytes without control characters.")
         }
-        // The body of the request.
-        defer { wipeInPlace(octets.span) }
         do throws(OpenSSLError) {
             return try SecretBytes(octets.span)
         } catch {

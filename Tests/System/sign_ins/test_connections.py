@@ -2,7 +2,6 @@
 
 import base64
 import concurrent.futures
-import contextlib
 import itertools
 import json
 import urllib.parse
@@ -401,31 +400,3 @@ def test_a_secret_is_nowhere_but_in_the_call_that_needs_it(tmp_path, acme):
     text += "\n".join(service.log) + spans
     assert any(SECRET in call.body.decode() for call in acme.endpoint.calls)
     assert SECRET not in text
-
-
-def memory(process: int):
-    """What a debugger could dump: the writable memory of a process."""
-    for line in open(f"/proc/{process}/maps", encoding="utf-8"):
-        region, access, *_ = line.split()
-        first, last = (int(address, 16) for address in region.split("-"))
-        if access.startswith("rw"):
-            with contextlib.suppress(OSError), open(f"/proc/{process}/mem", "rb", 0) as file:
-                file.seek(first)
-                yield file.read(last - first)
-
-
-@pytest.mark.parametrize("client", [POST, POST | {"auth": "client_secret_basic"}], ids=lambda client: client["auth"])
-def test_a_secret_does_not_stay_in_memory(tmp_path, acme, client):
-    with Service(entry(tmp_path), **ON) as service:
-        service.wait_until_ready()
-        try:
-            open(f"/proc/{service.process.pid}/mem", "rb").close()
-        except PermissionError:
-            pytest.skip("only root can read it, because the service protects its memory")
-        begun = acme.begun(service)
-        assert acme.finish(service, begun, acme.sign_in(begun), client=client).status == 200
-        # The next request, as after any other.
-        assert acme.begin(service).status == 201
-        assert sum(part.count(SECRET.encode()) for part in memory(service.process.pid)) == 0
-        # This looks in the right place.
-        assert sum(part.count(acme.issuer.url.encode()) for part in memory(service.process.pid)) > 0

@@ -1,5 +1,4 @@
 internal import NIOCore
-private import OpenSSL
 
 /// One HTTP/1.1 connection: passes its requests to the responder one by one, and writes the responses in order.
 ///
@@ -175,22 +174,13 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
                 switch step {
                 case .head(let head): try begin(head)
                 case .end(let body): answer(body)
-                case nil:
-                    if let routing, routing.hasSecrets { wipeInput(taken) }
-                    return
+                case nil: return
                 }
             } catch {
                 refuse(error)
             }
             if let output, output.readableBytes >= Self.outputATurn { writeAnswers() }
         }
-    }
-
-    /// Overwrites the input that was parsed last. The request has its own copy.
-    private func wipeInput(_ count: Int) {
-        let count = min(count, input.readerIndex)
-        guard let parsed = input.getSlice(at: input.readerIndex - count, length: count) else { return }
-        wipeInPlace(parsed.readableBytesUInt8Span)
     }
 
     private func startReading() {
@@ -227,7 +217,6 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         {
         case .now(let response): finish(response)
         case .later(var cost, let answer):
-            if routing.hasSecrets { wipeInput(bodyBytes) }
             // From here on, the request's own bytes count towards `cost`; the quota keeps only the unparsed input.
             _ = quota.hold(input.readableBytes)
             cost.bytes += head.size + bodyBytes

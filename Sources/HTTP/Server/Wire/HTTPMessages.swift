@@ -10,8 +10,6 @@ package struct HeadRouting {
     /// Whether the request is answered before its body has arrived. The responder then checks for repeated fields
     /// itself. If a body was announced, the connection is closed after the response.
     package var isAnsweredOnHead = false
-    /// Whether its body may have secrets, which are then overwritten once they have been read.
-    package var hasSecrets = false
 
     package init(bodyLimit: Int, route: Int = 0) {
         self.bodyLimit = bodyLimit
