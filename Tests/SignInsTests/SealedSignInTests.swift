@@ -32,23 +32,28 @@ import Verification
 
     /// Sign-ins of customers' connections.
     private static var ofConnections: [SignIn] {
-        ([signIn()] + inBrowsers).flatMap { signIn in
-            let rules = [
-                ClaimRule(ClaimPath("hd"), .oneOf, ["example.com", "example.org"]),
-                ClaimRule(ClaimPath("/org/id"), .oneOf, ["7"]),
-            ]
-            return [([], []), (rules, ["example.com"])].map { rules, domains in
-                var connected = signIn
-                connected.connection = Connection(
-                    id: "a/b c", issuer: "https://id.example.com", audience: signIn.audience, claimRules: rules,
-                    emailDomains: domains)
-                if case .browser(var browser) = signIn.kind {
-                    browser.issuer = "https://id.example.com"
-                    connected.kind = .browser(browser)
-                }
-                return connected
-            }
+        let rules = [
+            ClaimRule(ClaimPath("hd"), .oneOf, ["example.com", "example.org"]),
+            ClaimRule(ClaimPath("/org/id"), .oneOf, ["7"]),
+        ]
+        var all: [SignIn] = []
+        for signIn in [Self.signIn()] + inBrowsers {
+            all.append(connected(signIn, [], []))
+            all.append(connected(signIn, rules, ["example.com"]))
         }
+        return all
+    }
+
+    private static func connected(_ signIn: SignIn, _ rules: [ClaimRule], _ domains: [String]) -> SignIn {
+        var connected = signIn
+        connected.connection = Connection(
+            id: "a/b c", issuer: "https://id.example.com", audience: signIn.audience, claimRules: rules,
+            emailDomains: domains)
+        if case .browser(var browser) = signIn.kind {
+            browser.issuer = "https://id.example.com"
+            connected.kind = .browser(browser)
+        }
+        return connected
     }
 
     private static func keys(_ octets: UInt8...) throws -> HandleKeys {
