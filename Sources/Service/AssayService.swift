@@ -255,7 +255,7 @@ package final class AssayService: Sendable {
         await serviceListener.close()
         await adminListener.close()
         for provider in served.registry.providers { provider.keys.stop() }
-        for provider in served.registry.providers { provider.grants?.calls.stop() }
+        for provider in served.registry.providers { provider.calls?.stop() }
         for flushed in loops.onEach({ $0.end() }) { try? await flushed.get() }
         await tracing?.exporter.stop(atMost: Self.lastExport)
         repeats.cancel()

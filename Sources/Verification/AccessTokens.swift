@@ -83,7 +83,7 @@ extension RequestVerifier {
         try request.check(against: slot.policy)
         return try attempt(accessToken: token, dialect, index, slot, now, request.parameters) { token, keys in
             AccessTokenAnswer(
-                token: token, keys: keys.used(at: now.monotonic), includesClaims: request.includesClaims)
+                token: .jwt(token, keys.used(at: now.monotonic)), includesClaims: request.includesClaims)
         }
     }
 
@@ -112,38 +112,86 @@ extension RequestVerifier {
     }
 }
 
+/// A verified access token, and how it was verified.
+package enum AcceptedAccessToken: Sendable {
+    case jwt(VerifiedAccessToken, KeysUsed)
+    case opaque(IntrospectedToken, IntrospectionUsed)
+
+    /// `nil` if the token is not bound to a key.
+    package var binding: TokenBinding? {
+        switch self {
+        case .jwt(let token, _): token.binding
+        case .opaque(let token, _): token.binding
+        }
+    }
+
+    fileprivate var authorization: Authorization {
+        switch self {
+        case .jwt(let token, _): token.authorization
+        case .opaque(let token, _): token.authorization
+        }
+    }
+
+    fileprivate var claimsText: ArraySlice<UInt8> {
+        switch self {
+        case .jwt(let token, _): token.claimsText
+        case .opaque(let token, _): token.claimsText
+        }
+    }
+}
+
 /// The answer for a verified access token: its subject, its permissions, and the keys that were used.
 package struct AccessTokenAnswer: TokenAnswer {
-    package let token: VerifiedAccessToken
-    let keys: KeysUsed
+    package let token: AcceptedAccessToken
     let includesClaims: Bool
 
     package func write(to json: inout JSONWriter) {
         json.object { json in
-            json.name("identity")
-            token.identity.write(to: &json)
-            json.name("token")
-            token.write(to: &json)
-            json.object("authorization") { json in
-                json.member("client_id", token.authorization.clientID)
-                json.array("scopes", token.authorization.scopes)
-                json.array("roles", token.authorization.roles)
-                if let groups = token.authorization.groups {
-                    json.array("groups", groups)
-                } else {
-                    json.name("groups")
-                    json.null()
-                }
-                json.array("entitlements", token.authorization.entitlements)
-                json.name("binding")
-                if let binding = token.binding { binding.write(to: &json) } else { json.null() }
+            switch token {
+            case .jwt(let token, _):
+                json.name("identity")
+                token.identity.write(to: &json)
+                json.name("token")
+                token.write(to: &json)
+            case .opaque(let token, _):
+                json.name("identity")
+                if let identity = token.identity { identity.write(to: &json) } else { json.null() }
+                json.name("token")
+                token.write(to: &json)
             }
+            json.name("authorization")
+            token.authorization.write(binding: token.binding, to: &json)
             json.name("keys")
-            keys.write(to: &json)
+            switch token {
+            case .jwt(_, let keys): keys.write(to: &json)
+            case .opaque(_, let used):
+                if let keys = used.keys { keys.write(to: &json) } else { json.null() }
+                json.name("introspection")
+                used.write(to: &json)
+            }
             if includesClaims {
                 json.name("claims")
                 json.raw(token.claimsText)
             }
+        }
+    }
+}
+
+extension Authorization {
+    fileprivate func write(binding: TokenBinding?, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("client_id", clientID)
+            json.array("scopes", scopes)
+            json.array("roles", roles)
+            if let groups {
+                json.array("groups", groups)
+            } else {
+                json.name("groups")
+                json.null()
+            }
+            json.array("entitlements", entitlements)
+            json.name("binding")
+            if let binding { binding.write(to: &json) } else { json.null() }
         }
     }
 }

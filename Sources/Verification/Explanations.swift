@@ -86,6 +86,14 @@ extension RequestVerifier {
                 }
             }
         case .accessToken(let request):
+            if let opaque = opaqueToken(in: request) {
+                return {
+                    await self.explained(
+                        opaqueToken: opaque, expecting: request.parameters, isNamed: request.provider != nil,
+                        until: deadline
+                    ) { policy throws(Problem) in try request.check(against: policy) }.explained
+                }
+            }
             return {
                 await self.explained(until: deadline) {
                     self.verify(request, at: $0)
@@ -106,6 +114,9 @@ extension RequestVerifier {
                 throw .requestInvalid(
                     "The request's policy is not the id of a policy of forward_auth, byte for byte; correct it, or add the policy."
                 )
+            }
+            if let opaque = forwardAuth.opaqueToken(token, by: rule) {
+                return { await forwardAuth.explained(opaqueToken: opaque, rule, until: deadline) }
             }
             return {
                 await self.explained(until: deadline) {

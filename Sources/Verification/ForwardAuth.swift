@@ -1,7 +1,9 @@
 private import Bytes
+package import HTTP
 internal import IDToken
 private import JOSE
 private import Keys
+private import OAuth
 
 /// Decides for gateways on one event loop, with one version of the settings: the policies, and the loop's verifier.
 package final class ForwardAuth {
@@ -12,10 +14,15 @@ package final class ForwardAuth {
     package final class Rule {
         package let policy: ForwardAuthPolicy
         let providers: ProviderIndex
+        /// The number of the provider that is asked about opaque tokens; `nil` if there is none.
+        let opaque: Int?
 
         fileprivate init(_ policy: ForwardAuthPolicy, _ verifier: RequestVerifier) {
             self.policy = policy
-            providers = ProviderIndex(verifier.slots) { policy.providers.containsExactly($0.policy.id) }
+            providers = ProviderIndex(verifier.slots) {
+                policy.providers.containsExactly($0.policy.id) && $0.introspector == nil
+            }
+            opaque = policy.providers.lazy.compactMap(verifier.ofOpaqueTokens.named).first
         }
     }
 
@@ -34,6 +41,31 @@ package final class ForwardAuth {
 
     /// The policy with this ID, compared byte for byte.
     package func rule(named id: ArraySlice<UInt8>) -> Rule? { rules.first { $0.policy.id.isExactly(id.span) } }
+
+    /// The token, if the policy's provider with opaque tokens must be asked about it.
+    ///
+    /// - Returns: `nil` for a token that is verified with keys.
+    package func opaqueToken(_ text: ArraySlice<UInt8>, by rule: Rule) -> RequestVerifier.OpaqueToken? {
+        guard let number = rule.opaque, let token = verifier.opaqueToken(text, of: number) else { return nil }
+        // An entry for ID Tokens of the same issuer comes first.
+        guard let issuer = (try? verifier.verifier.read(text))?.unverifiedIssuer,
+            rule.providers.withIssuer(issuer, verifier.slots) != nil
+        else { return token }
+        return nil
+    }
+
+    /// Verifies an opaque token.
+    ///
+    /// - Parameters:
+    ///   - timeout: of a question to the provider.
+    ///   - deadline: when this request gives up.
+    package func verdict(
+        on token: RequestVerifier.OpaqueToken, timeout: Interval, until deadline: MonotonicTime
+    ) async -> IntrospectedVerdict<GatewayToken> {
+        await verifier.verdict(
+            on: token, expecting: AccessTokenParameters(), timeout: timeout, until: deadline
+        ) { token, _ in .opaque(token) }
+    }
 
     /// Verifies a token with the keys at hand.
     package func verify(
@@ -82,7 +114,7 @@ package final class ForwardAuth {
             }
         case .refused(let problem, let provider):
             // A failure, not a rejection: the token may be valid, so it must not be denied.
-            if problem.status >= 500 { return .undecided(problem, provider: provider) }
+            if problem.status >= 500 || problem.isOfProvider { return .undecided(problem, provider: provider) }
             // Another token of this user would be refused for the same reason.
             if case .rejected(.groupsOverage, _) = problem { return .denied(.groupsOverage, provider: provider) }
             return .denied(.tokenRejected(code: problem.code), provider: provider)
@@ -95,4 +127,9 @@ package final class ForwardAuth {
         parameters.nonceUse = .ignoreFromClient
         return parameters
     }()
+}
+
+extension Problem {
+    /// Whether the provider refused the request, for a reason other than the token.
+    fileprivate var isOfProvider: Bool { if case .providerRefused = self { true } else { false } }
 }

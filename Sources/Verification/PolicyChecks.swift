@@ -51,7 +51,7 @@ struct PolicyChecks {
         case .scopes: token.authorization.map { Redaction.list($0.scopes) } ?? "an ID Token, which grants no scopes"
         // Values may be personal.
         case .claims: nil
-        case .email: token.identity.emailTrust.map { "an address with email_trust \($0.rawValue)" } ?? "no address"
+        case .email: (token.identity?.emailTrust).map { "an address with email_trust \($0.rawValue)" } ?? "no address"
         case .age:
             token.authenticatedAt.map { "authenticated \(Redaction.time($0, now: now))" } ?? "no auth_time or iat"
         }
@@ -145,6 +145,25 @@ extension ForwardAuth {
         return ExplainAnswer(
             explanation: explanation.adding(checks, validSummary: validSummary), provider: slot?.policy.id,
             keys: status, time: now)
+    }
+
+    /// Explains the decision on an opaque token.
+    func explained(
+        opaqueToken token: RequestVerifier.OpaqueToken, _ rule: Rule, until deadline: MonotonicTime
+    ) async -> RequestVerifier.Explained {
+        let (explained, verified) = await verifier.explained(
+            opaqueToken: token, expecting: AccessTokenParameters(), isNamed: false, until: deadline)
+        guard case .success(let answer) = explained.answer else { return explained }
+        let skew = token.provider.flatMap { verifier.slots[$0] }?.policy.clockSkewSeconds ?? 0
+        let checks = PolicyChecks(policy: rule.policy, now: UnixTime(seconds: answer.time)).checks(
+            of: verified.map(GatewayToken.opaque), clockSkewSeconds: skew)
+        let explanation = answer.explanation.adding(
+            checks, validSummary: "The policy \(rule.policy.id) lets requests with this token pass.")
+        return RequestVerifier.Explained(
+            answer: .success(
+                ExplainAnswer(
+                    explanation: explanation, provider: answer.provider, keys: answer.keys, time: answer.time)),
+            provider: explained.provider)
     }
 
     /// Explains the verification of the token.

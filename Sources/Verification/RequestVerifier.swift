@@ -16,8 +16,10 @@ package final class RequestVerifier {
     package let verifier: IDTokenVerifier
     /// The providers whose ID Tokens are verified.
     let ofIDTokens: ProviderIndex
-    /// The providers whose access tokens are verified. An issuer can be in both.
+    /// The providers whose JWT access tokens are verified. An issuer can be in all of these.
     let ofAccessTokens: ProviderIndex
+    /// The providers that are asked about their access tokens.
+    let ofOpaqueTokens: ProviderIndex
 
     /// A provider, and this loop's latest copy of its keys.
     ///
@@ -47,20 +49,21 @@ package final class RequestVerifier {
         slots = providers.map { $0.map { ProviderSlot($0.provider, $0.keys) } }
         self.verifier = verifier
         ofIDTokens = ProviderIndex(slots) { $0.accessTokens == nil }
-        ofAccessTokens = ProviderIndex(slots) { $0.accessTokens != nil }
+        ofAccessTokens = ProviderIndex(slots) { $0.accessTokens != nil && $0.introspector == nil }
+        ofOpaqueTokens = ProviderIndex(slots) { $0.introspector != nil }
     }
 
-    package var providers: [(number: Int, provider: Provider, snapshot: KeySnapshot?)] {
+    package var providers: [(number: Int, provider: Provider, keys: LoopKeySnapshot)] {
         slots.enumerated().compactMap { number, slot in
-            slot.map { (number, $0.provider, $0.delivered.snapshot) }
+            slot.map { (number, $0.provider, $0.delivered) }
         }
     }
 
-    /// A provider of either kind of token.
+    /// A provider of any kind of token.
     package func provider(_ id: String) -> (number: Int, provider: Provider)? {
-        guard let number = ofIDTokens.named(id) ?? ofAccessTokens.named(id), let slot = slots[number] else {
-            return nil
-        }
+        guard let number = ofIDTokens.named(id) ?? ofAccessTokens.named(id) ?? ofOpaqueTokens.named(id),
+            let slot = slots[number]
+        else { return nil }
         return (number, slot.provider)
     }
 
@@ -159,9 +162,12 @@ extension RequestVerifier {
     ///   - issuer: of the token; `nil` if it is not known.
     ///   - isAccessToken: whether a provider for access tokens was needed, rather than one for ID Tokens.
     func noProvider(named: String?, issuer: String? = nil, ofAccessTokens isAccessToken: Bool) -> Problem {
-        let others = isAccessToken ? ofIDTokens : ofAccessTokens
-        let other = if let named { others.named(named) } else { issuer.flatMap { others.withIssuer($0, slots) } }
-        guard other != nil else { return unknownProvider(named: named) }
+        let others = isAccessToken ? [ofIDTokens] : [ofAccessTokens, ofOpaqueTokens]
+        let hasOther = others.contains { other in
+            if let named { return other.named(named) != nil }
+            return issuer.flatMap { other.withIssuer($0, slots) } != nil
+        }
+        guard hasOther else { return unknownProvider(named: named) }
         return isAccessToken ? .providerOfIDTokens : .providerOfAccessTokens
     }
 

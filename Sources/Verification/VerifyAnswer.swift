@@ -2,12 +2,17 @@ internal import HTTP
 package import IDToken
 package import JOSE
 internal import Keys
+internal import OAuth
 
 /// The keys that verified a token, as an answer reports them.
-struct KeysUsed {
+package struct KeysUsed: Sendable {
     let source: KeySnapshot.Source
     let ageSeconds: Int64
     let isStale: Bool
+
+    init(_ keys: SigningKeys, now: MonotonicTime) {
+        self.init(keys.source, fetchedAt: keys.fetchedAt, freshUntil: keys.freshUntil, now: now)
+    }
 
     init(_ source: KeySnapshot.Source, fetchedAt: MonotonicTime, freshUntil: MonotonicTime, now: MonotonicTime) {
         self.source = source
@@ -96,7 +101,7 @@ extension VerifiedToken {
         json.endArray()
         json.member("authorized_party", authorizedParty)
         json.member("issued_at", issuedAtSeconds)
-        json.member("expires_at", expiresAt.seconds)
+        json.member("expires_at", expiresAtSeconds)
         json.member("not_before", notBefore?.seconds)
         json.member("auth_time", authTime?.seconds)
         json.member("token_id", tokenID)
@@ -106,7 +111,7 @@ extension VerifiedToken {
         json.beginArray()
         for method in authenticationMethods { json.value(method) }
         json.endArray()
-        json.member("algorithm", algorithm.rawValue)
+        json.member("algorithm", algorithmName)
         json.member("key_id", keyID)
         json.member("nonce_match", nonceMatch?.rawValue)
         json.endObject()

@@ -60,7 +60,8 @@ extension JWSVerifier {
             identity throws(Rejection) in
             try checkExpectedSubject(identity, parameters.expectedSubject)
         }
-        let binding = try observer.check(.binding, checkBinding(token, policy, dialect, parameters.evidence, now: now))
+        let binding = try observer.check(
+            .binding, checkBinding(claims, of: token.jws.octets, policy, dialect, parameters.evidence, now: now))
         let authorization = try observer.check(
             .scopes, checkScopes(claims, client: client ?? nil, dialect, contain: parameters.scopes))
 
@@ -171,10 +172,18 @@ func checkClient(
     let claim = dialect.clientClaims.first(where: claims.hasValue)
     if claim == nil, dialect.requiresClient, let missing = dialect.clientClaims.first { throw .claimMissing(missing) }
     let client: String? = if let claim { try claims.string(claim) } else { nil }
+    try checkIsAuthorized(client, policy)
+    return client
+}
+
+/// Checks that the settings list the client, if they list any.
+///
+/// - Parameter client: `nil` if the token names none.
+/// - Throws: ``Rejection/authorizedPartyMismatch``.
+func checkIsAuthorized(_ client: String?, _ policy: ProviderPolicy) throws(Rejection) {
     guard policy.authorizedParties.isEmpty || client.map(policy.authorizedParties.containsExactly) == true else {
         throw .authorizedPartyMismatch
     }
-    return client
 }
 
 /// Checks `sub`, or the claim that replaces it for machines, and returns the subject.

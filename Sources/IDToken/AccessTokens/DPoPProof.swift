@@ -72,11 +72,13 @@ public enum ProofFault: Equatable, Sendable, CaseIterable {
 extension JWSVerifier {
     /// Checks that the client has just signed this request with the key that its access token is bound to.
     ///
-    /// - Parameter expected: the token's `jkt`.
+    /// - Parameters:
+    ///   - text: the access token.
+    ///   - expected: the token's `jkt`.
     /// - Throws: ``Rejection/proofInvalid(_:)``, ``Rejection/bindingMismatch``, ``Rejection/cryptographyUnavailable``.
     /// - Source: RFC 9449, section 4.3.
     func checkProof(
-        _ shown: PresentedProof, of token: UnverifiedToken, boundTo expected: String, clockSkewSeconds skew: Int64,
+        _ shown: PresentedProof, of text: ArraySlice<UInt8>, boundTo expected: String, clockSkewSeconds skew: Int64,
         now: UnixTime
     ) throws(Rejection) -> DPoPProof {
         guard shown.text.count <= PresentedProof.maximumLength, let jws = try? CompactJWS(shown.text) else {
@@ -89,7 +91,7 @@ extension JWSVerifier {
         guard TargetURI(claims.target) == shown.target else { throw .proofInvalid(.target) }
         let expiresAt = claims.issuedAt.advanced(bySeconds: shown.rules.maximumAgeSeconds).advanced(bySeconds: skew)
         guard now <= expiresAt, claims.issuedAt <= now.advanced(bySeconds: skew) else { throw .proofInvalid(.time) }
-        let hash = try checker.withHash(of: token.jws.octets.span, .sha256) { Base64URL.encode($0) }
+        let hash = try checker.withHash(of: text.span, .sha256) { Base64URL.encode($0) }
         guard claims.accessTokenHash.elementsEqual(hash) else { throw .proofInvalid(.accessToken) }
         guard key.thumbprint.isExactly(expected) else { throw .bindingMismatch }
         return DPoPProof(

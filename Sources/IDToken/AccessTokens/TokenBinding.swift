@@ -45,18 +45,21 @@ extension JWSVerifier {
     /// Its issuer made the token useless to anyone without the key. Without a proof of possession, a thief could use
     /// it. So evidence may be absent only if the settings say so; evidence that came is always checked.
     ///
+    /// - Parameters:
+    ///   - claims: of the token, or of what its provider says of it.
+    ///   - text: the token, which a proof names by its hash.
     /// - Returns: how the key was proven; `nil` for a token that is bound to none.
     /// - Throws: ``Rejection/claimInvalid(_:)`` unless `cnf` is an object, and its members are strings;
     ///   ``Rejection/bindingRequired``, ``Rejection/bindingMissing``, ``Rejection/bindingMismatch``,
     ///   ``Rejection/proofInvalid(_:)``, ``Rejection/cryptographyUnavailable``.
     /// - Source: RFC 7800, section 3.1; RFC 8705, section 3; RFC 9449, section 7.1.
     func checkBinding(
-        _ token: UnverifiedToken, _ policy: ProviderPolicy, _ dialect: AccessTokenDialect, _ evidence: BindingEvidence,
-        now: UnixTime
+        _ claims: Claims, of text: ArraySlice<UInt8>, _ policy: ProviderPolicy, _ dialect: AccessTokenDialect,
+        _ evidence: BindingEvidence, now: UnixTime
     ) throws(Rejection) -> TokenBinding? {
-        let confirmation = try Confirmation(token.claims)
+        let confirmation = try Confirmation(claims)
         let proof = try checkProof(
-            evidence.proof, of: token, boundTo: confirmation?.keyThumbprint, policy, dialect, now: now)
+            evidence.proof, of: text, boundTo: confirmation?.keyThumbprint, policy, dialect, now: now)
         let certificate = try checkCertificate(confirmation?.certificateThumbprint, dialect, evidence.certificate)
         guard confirmation != nil else {
             guard dialect.requiredBinding == nil else { throw .bindingMissing }
@@ -79,7 +82,7 @@ extension JWSVerifier {
     ///   - expected: the token's `jkt`; `nil` if it has none.
     /// - Returns: the proof, if one came.
     private func checkProof(
-        _ shown: PresentedProof?, of token: UnverifiedToken, boundTo expected: String?, _ policy: ProviderPolicy,
+        _ shown: PresentedProof?, of text: ArraySlice<UInt8>, boundTo expected: String?, _ policy: ProviderPolicy,
         _ dialect: AccessTokenDialect, now: UnixTime
     ) throws(Rejection) -> DPoPProof? {
         guard let expected else {
@@ -92,7 +95,7 @@ extension JWSVerifier {
         }
         guard shown.hasScheme else { throw .bindingRequired }
         return try checkProof(
-            shown, of: token, boundTo: expected, clockSkewSeconds: policy.clockSkewSeconds, now: now)
+            shown, of: text, boundTo: expected, clockSkewSeconds: policy.clockSkewSeconds, now: now)
     }
 }
 

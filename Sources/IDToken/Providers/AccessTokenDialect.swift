@@ -30,6 +30,8 @@ public struct AccessTokenDialect: Sendable, Equatable {
     public var acceptsUncheckedBindings = false
     /// The key that every token must be bound to; `nil`: tokens may be bound to none.
     public var requiredBinding: RequiredBinding?
+    /// The scopes, all of which every token must grant, whatever a request needs.
+    public var requiredScopes: [String] = []
 
     init(clientClaims: [ClaimName] = [.clientID], adjust: (inout AccessTokenDialect) -> Void = { _ in }) {
         self.clientClaims = clientClaims
@@ -48,6 +50,17 @@ public struct AccessTokenDialect: Sendable, Equatable {
 
     /// A provider whose tokens name a user or a machine, and neither a client nor a sign-in.
     static let singleKind = AccessTokenDialect(clientClaims: []) { $0.isAlsoIDToken = true }
+
+    /// A provider that is asked about each token. Its responses have the members of RFC 7662, whatever its JWTs have.
+    ///
+    /// - Parameter authorization: the members that say what the bearer may do.
+    package static func opaque(_ authorization: AuthorizationClaims) -> AccessTokenDialect {
+        AccessTokenDialect {
+            $0.requiresClient = false
+            $0.idTokenClaims = []
+            $0.authorization = authorization
+        }
+    }
 
     /// A gateway whose keys sign nothing but assertions about users.
     static let gateway = AccessTokenDialect(clientClaims: [])

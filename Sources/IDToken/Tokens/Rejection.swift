@@ -32,6 +32,8 @@ public enum Rejection: Error, Equatable, Sendable {
     case subjectMismatch
     /// An access token does not grant a scope that the request needs.
     case scopeMissing
+    /// The provider says that an opaque access token is not active: expired, revoked, or not one of its own.
+    case tokenInactive
     /// An access token is bound to its client's key, and nothing proves that the sender has that key.
     case bindingRequired
     /// An access token is not bound to a key that the settings, or the evidence that came with it, demand.
@@ -82,6 +84,7 @@ public enum Rejection: Error, Equatable, Sendable {
         case cHashMismatch = "c_hash_mismatch"
         case subjectMismatch = "subject_mismatch"
         case scopeMissing = "scope_missing"
+        case tokenInactive = "token_inactive"
         case bindingRequired = "binding_required"
         case bindingMissing = "binding_missing"
         case bindingMismatch = "binding_mismatch"
@@ -117,6 +120,7 @@ public enum Rejection: Error, Equatable, Sendable {
         case .cHashMismatch: .cHashMismatch
         case .subjectMismatch: .subjectMismatch
         case .scopeMissing: .scopeMissing
+        case .tokenInactive: .tokenInactive
         case .bindingRequired: .bindingRequired
         case .bindingMissing: .bindingMissing
         case .bindingMismatch: .bindingMismatch

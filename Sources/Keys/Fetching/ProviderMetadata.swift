@@ -21,17 +21,7 @@ package struct ProviderMetadata: Sendable, Equatable {
     /// - Throws: ``FetchFailure``.
     /// - Source: OpenID Connect Discovery 1.0, section 4.3.
     package init(_ json: [UInt8], issuer: String, allowingHTTP: Bool = false) throws(FetchFailure) {
-        guard let members = (try? JSONTree(readingObject: json))?.object else {
-            throw FetchFailure(.parse, "the discovery document is not one JSON object")
-        }
-        guard let claimed = members["issuer"]?.string else {
-            throw FetchFailure(.parse, "the discovery document names no issuer")
-        }
-        guard claimed.isExactly(issuer) else {
-            throw FetchFailure(
-                .parse,
-                "the discovery document's issuer is not the configured one, byte for byte; a trailing slash counts")
-        }
+        let members = try Self.members(of: json, issuer: issuer)
         guard let jwksURI = members["jwks_uri"]?.string else {
             throw FetchFailure(.parse, "the discovery document has no jwks_uri")
         }
@@ -46,6 +36,26 @@ package struct ProviderMetadata: Sendable, Equatable {
             algorithms = .all
             unsafeAlgorithms = []
         }
+    }
+
+    /// The members of a discovery document, which must name this issuer.
+    ///
+    /// - Throws: ``FetchFailure``.
+    fileprivate static func members(
+        of json: [UInt8], issuer: String
+    ) throws(FetchFailure) -> [String: JSONTree] {
+        guard let members = (try? JSONTree(readingObject: json))?.object else {
+            throw FetchFailure(.parse, "the discovery document is not one JSON object")
+        }
+        guard let claimed = members["issuer"]?.string else {
+            throw FetchFailure(.parse, "the discovery document names no issuer")
+        }
+        guard claimed.isExactly(issuer) else {
+            throw FetchFailure(
+                .parse,
+                "the discovery document's issuer is not the configured one, byte for byte; a trailing slash counts")
+        }
+        return members
     }
 
     private static let unsafeNames = ["none", "HS256", "HS384", "HS512"]
@@ -72,10 +82,18 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
     package let token: FetchURL?
     package let revocation: FetchURL?
     package let userInfo: FetchURL?
+    package let introspection: FetchURL?
     /// How clients may authenticate at ``revocation`` (RFC 8414, section 2); `nil` if the document does not say.
     package let revocationMethods: [String]?
     /// Whether responses of the authorization endpoint name the issuer (RFC 9207, section 3).
     package let sendsResponseIssuer: Bool
+
+    /// Reads the endpoints alone, from a document that need not name keys.
+    ///
+    /// - Throws: ``FetchFailure`` unless the document is this issuer's.
+    convenience init(reading json: [UInt8], issuer: String, allowingHTTP: Bool) throws(FetchFailure) {
+        self.init(try ProviderMetadata.members(of: json, issuer: issuer), allowingHTTP: allowingHTTP)
+    }
 
     /// - Parameter members: those of the discovery document.
     init(_ members: [String: JSONTree], allowingHTTP: Bool) {
@@ -86,13 +104,14 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
         token = url("token_endpoint")
         revocation = url("revocation_endpoint")
         userInfo = url("userinfo_endpoint")
+        introspection = url("introspection_endpoint")
         revocationMethods = members["revocation_endpoint_auth_methods_supported"]?.array?.compactMap(\.string)
         sendsResponseIssuer = members["authorization_response_iss_parameter_supported"] == .bool(true)
     }
 
     package static func == (left: DiscoveredEndpoints, right: DiscoveredEndpoints) -> Bool {
         left.authorization == right.authorization && left.token == right.token && left.revocation == right.revocation
-            && left.userInfo == right.userInfo && left.revocationMethods == right.revocationMethods
-            && left.sendsResponseIssuer == right.sendsResponseIssuer
+            && left.userInfo == right.userInfo && left.introspection == right.introspection
+            && left.revocationMethods == right.revocationMethods && left.sendsResponseIssuer == right.sendsResponseIssuer
     }
 }

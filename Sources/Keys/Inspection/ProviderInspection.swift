@@ -10,6 +10,15 @@ package struct ProviderInspection: Sendable {
     private let proxy: ProxyEnvironment?
     private let loop: any EventLoop
     private let unixSeconds: @Sendable () -> Int64
+    private let needs: Needs
+
+    /// What the service fetches at its start.
+    package enum Needs: Sendable {
+        case keys
+        /// The discovery document alone.
+        case endpoints
+        case nothing
+    }
 
     /// - Parameters:
     ///   - algorithms: the algorithms that the settings allow; `nil`: the location decides.
@@ -17,7 +26,7 @@ package struct ProviderInspection: Sendable {
     package init(
         keys: KeyLocation, algorithms: SignatureAlgorithms?,
         clockSkewSeconds: Int64, rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
-        unixSeconds: @escaping @Sendable () -> Int64
+        unixSeconds: @escaping @Sendable () -> Int64, needs: Needs = .keys
     ) {
         self.keys = keys
         self.algorithms = algorithms
@@ -26,6 +35,7 @@ package struct ProviderInspection: Sendable {
         self.proxy = proxy
         self.loop = loop
         self.unixSeconds = unixSeconds
+        self.needs = needs
     }
 
     /// Fetches once what the service would fetch at its start.
@@ -35,6 +45,13 @@ package struct ProviderInspection: Sendable {
     package func findings() async -> (findings: [Finding], endpoints: DiscoveredEndpoints?) {
         var report = InspectionReport(unixSeconds: unixSeconds())
         var endpoints: DiscoveredEndpoints?
+        guard needs == .keys else {
+            if needs == .endpoints, case .network(.discovery(let address, let issuer, _), _) = keys {
+                endpoints = try? await inspectEndpoints(address, issuer, &report)
+                report.addClock(clockSkewSeconds: clockSkewSeconds)
+            }
+            return (report.findings, endpoints)
+        }
         if case .network(let location, _) = keys {
             // The failure is already in the report.
             endpoints = try? await inspect(location, &report)
@@ -70,6 +87,21 @@ package struct ProviderInspection: Sendable {
             keySet(in: keys.body, at: location), algorithms ?? found.metadata.map(location.algorithms) ?? .all)
         report.addFreshness(keys.lifetime)
         return found.metadata?.endpoints
+    }
+
+    private func inspectEndpoints(
+        _ address: String, _ issuer: String, _ report: inout InspectionReport
+    ) async throws(FetchFailure) -> DiscoveredEndpoints {
+        let document = try await fetch(address, .discovery, mayBeAbsent: false, &report)
+        do throws(FetchFailure) {
+            let endpoints = try DiscoveredEndpoints(
+                reading: document.body, issuer: issuer, allowingHTTP: rules.allowHTTP)
+            report.add(.discovery, .ok, "the document has the configured issuer")
+            return endpoints
+        } catch {
+            report.addRefusal(error, ofDiscovery: document.body, configuredIssuer: issuer)
+            throw error
+        }
     }
 
     private static let noKeyID = "00000000-0000-0000-0000-000000000000"

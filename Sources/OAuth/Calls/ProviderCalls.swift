@@ -18,7 +18,7 @@ package final class ProviderCalls: Sendable {
 
     struct State {
         var authenticators: [String: ClientAuthenticator]
-        var pool = ConnectionPool<ClientConnection>()
+        var pool: ConnectionPool<ClientConnection>
         /// Whether a timer will remove connections that were idle for too long.
         var isSweeping = false
         var isStopped = false
@@ -29,11 +29,13 @@ package final class ProviderCalls: Sendable {
     /// - Parameters:
     ///   - credentials: by client ID.
     ///   - quirks: how the provider's answers differ from the protocol.
+    ///   - keptConnections: how many idle connections to keep: the usual number of calls in flight, so that connections
+    ///     whose responses arrive together are all kept.
     ///   - loop: must not serve requests.
     ///   - onReport: called on that loop after each request.
     package init(
         rules: NetworkRules, proxy: ProxyEnvironment?, credentials: [String: ClientCredential],
-        quirks: Set<ProviderQuirk>, on loop: any EventLoop, onReport: @escaping @Sendable (CallReport) -> Void
+        quirks: Set<ProviderQuirk>, keptConnections: Int, on loop: any EventLoop, onReport: @escaping @Sendable (CallReport) -> Void
     ) {
         self.loop = loop
         dialer = ProviderDialer(rules: rules, proxy: proxy, loop: loop, unixSeconds: SystemClocks.unixSeconds)
@@ -42,7 +44,9 @@ package final class ProviderCalls: Sendable {
         self.onReport = onReport
         let authenticators = credentials.map { ($0, ClientAuthenticator(clientID: $0, $1)) }
         state = NIOLoopBoundBox.makeBoxSendingValue(
-            State(authenticators: Dictionary(uniqueKeysWithValues: authenticators)), eventLoop: loop)
+            State(
+                authenticators: Dictionary(uniqueKeysWithValues: authenticators),
+                pool: ConnectionPool(capacity: keptConnections)), eventLoop: loop)
     }
 
     /// Sends a request to the token endpoint, at most once: for a code, a refresh token or client credentials.
@@ -140,6 +144,36 @@ package final class ProviderCalls: Sendable {
         return perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.userMigration(request) }
     }
 
+    /// Asks about an access token, once.
+    ///
+    /// - Parameters:
+    ///   - mustBeSigned: whether the response must be signed.
+    ///   - deadline: for the whole call.
+    /// - Returns: never fails, and completes on ``loop`` by the deadline.
+    package func introspect(
+        _ request: IntrospectionRequest, by clientID: String, at address: FetchURL, mustBeSigned: Bool, _ slot: CallSlot,
+        until deadline: MonotonicTime
+    ) -> EventLoopFuture<Called<IntrospectionResponse>> {
+        introspect(request, by: clientID, at: address, mustBeSigned: mustBeSigned, slot, until: deadline) {
+            response, _ in response
+        }
+    }
+
+    /// - Parameter read: reads the response. Called on ``loop``.
+    func introspect<Value: Sendable>(
+        _ request: IntrospectionRequest, by clientID: String, at address: FetchURL, mustBeSigned: Bool, _ slot: CallSlot,
+        until deadline: MonotonicTime,
+        reading read: @escaping @Sendable (IntrospectionResponse, UnixTime) throws(CallFailure) -> Value
+    ) -> EventLoopFuture<Called<Value>> {
+        let accepted = mustBeSigned ? EndpointAnswer.signedIntrospection : OutgoingMessage.json
+        let call = Call(.introspection, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
+            OutgoingMessage(try authenticator.authenticate(request, now: now), accepting: accepted)
+        }
+        return perform(call, by: clientID) { answer, now throws(CallFailure) in
+            try read(try answer.introspection(mustBeSigned: mustBeSigned), now)
+        }
+    }
+
     /// Replaces a client's credential. Calls that were sent keep the previous one.
     package func change(_ credential: ClientCredential, ofClient clientID: String) {
         loop.execute {
@@ -178,6 +212,7 @@ extension CallFailure {
 package enum CallEndpoint: String, Sendable, CaseIterable {
     case token, revocation
     case userInfo = "user_info"
+    case introspection
     /// Apple's, called only by the command line.
     case userMigration = "user_migration"
 }

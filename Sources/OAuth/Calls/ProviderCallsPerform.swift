@@ -33,8 +33,13 @@ struct OutgoingMessage {
     /// The value of `Authorization`.
     let authorization: String?
     let secrets: SentSecrets
+    /// The media type of the response that is asked for.
+    let accepted: String
 
-    init<Endpoint>(_ request: consuming AuthenticatedRequest<Endpoint>) {
+    init<Endpoint>(
+        _ request: consuming AuthenticatedRequest<Endpoint>, accepting accepted: String = Self.json
+    ) {
+        self.accepted = accepted
         secrets = request.secrets
         (form, authorization) = request.send { body, authorization in (ByteBuffer(bytes: body), authorization) }
     }
@@ -42,12 +47,15 @@ struct OutgoingMessage {
     /// - Throws: ``OpenSSLError`` when out of memory.
     init(_ request: UserInfoRequest) throws(OpenSSLError) {
         form = nil
+        accepted = Self.json
         secrets = try request.secrets()
         authorization = request.authorization
     }
 
+    static let json = "application/json"
+
     func head(for address: FetchURL) -> HTTPRequestHead {
-        var headers: HTTPHeaders = ["Host": address.authority, "Accept": "application/json", "User-Agent": "assay"]
+        var headers: HTTPHeaders = ["Host": address.authority, "Accept": accepted, "User-Agent": "assay"]
         if let form {
             headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
             headers.add(name: "Content-Length", value: "\(form.readableBytes)")
@@ -235,7 +243,8 @@ extension ProviderCalls {
             return .success(
                 EndpointAnswer(
                     status: head.status.code, retryAfter: head.headers.first(name: "Retry-After"),
-                    hasContentCoding: codings.contains { $0.lowercased() != "identity" }, body: body))
+                    hasContentCoding: codings.contains { $0.lowercased() != "identity" },
+                    contentType: head.headers.first(name: "Content-Type"), body: body))
         }
     }
 

@@ -6,6 +6,7 @@ package import OpenSSL
 package enum TokenEndpoint {}
 package enum RevocationEndpoint {}
 package enum UserMigrationEndpoint {}
+package enum IntrospectionEndpoint {}
 
 /// A form with client authentication, which is sent at most once.
 ///
@@ -81,6 +82,16 @@ package struct ClientAuthenticator {
         try form.add("token", request.token)
         if let hint = request.hint { form.add("token_type_hint", hint.rawValue) }
         return try authenticate(form, by: credential.accepted(by: methods), now: now)
+    }
+
+    /// - Throws: ``OpenSSLError``.
+    package mutating func authenticate(
+        _ request: IntrospectionRequest, now: UnixTime
+    ) throws(OpenSSLError) -> AuthenticatedRequest<IntrospectionEndpoint> {
+        var form = Form()
+        try form.add("token", request.token)
+        form.add("token_type_hint", TokenHint.accessToken.rawValue)
+        return try authenticate(form, by: credential, now: now)
     }
 
     /// - Parameter accessToken: for the scope `user.migration`. Apple requires both the token and the client secret.

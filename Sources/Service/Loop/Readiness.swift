@@ -15,8 +15,9 @@ struct Readiness {
     /// Whether every provider that counts for readiness has usable keys.
     func isReady(_ verifier: RequestVerifier) -> Bool {
         let now = SystemClocks.monotonic()
-        return verifier.providers.allSatisfy { number, provider, snapshot in
-            provider.isOptional || isExcused(number, snapshot) || KeyState(snapshot, at: now) != .unavailable
+        return verifier.providers.allSatisfy { number, provider, keys in
+            provider.isOptional || isExcused(number, keys.snapshot)
+                || provider.state(keys, at: now) != .unavailable
         }
     }
 
@@ -33,8 +34,8 @@ struct Readiness {
         let now = SystemClocks.monotonic()
         let before = excused
         excused = [:]
-        for (number, _, snapshot) in verifier.providers where KeyState(snapshot, at: now) == .unavailable {
-            excused[number] = wasReady ? snapshot?.version ?? 0 : before[number]
+        for (number, provider, keys) in verifier.providers where provider.state(keys, at: now) == .unavailable {
+            excused[number] = wasReady ? keys.snapshot?.version ?? 0 : before[number]
         }
     }
 }
@@ -52,7 +53,7 @@ extension ServiceLoop {
                 json.member("status", stage != .serving ? "shutting_down" : isReady ? "ready" : "unready")
                 json.objects("providers", verifier.providers) { json, each in
                     json.member("id", each.provider.policy.id)
-                    json.member("state", KeyState(each.snapshot, at: now).rawValue)
+                    json.member("state", each.provider.state(each.keys, at: now).rawValue)
                 }
                 // An outage of the store does not affect verifications, so it is reported but does not affect
                 // readiness.

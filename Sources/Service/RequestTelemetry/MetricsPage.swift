@@ -248,11 +248,11 @@ struct MetricsPage {
 extension MetricsPage {
     /// Writes the metrics of providers' endpoints, if a provider has clients.
     func writeCalls(to page: inout PrometheusText) {
-        let called = providers.compactMap { provider in provider.grants.map { (provider.policy.id, $0.slots) } }
+        let called = providers.compactMap { provider in provider.callSlots.map { (provider.policy.id, $0) } }
         guard let counts = calls, !called.isEmpty || !counts.calls.isEmpty else { return }
         page.metric(
             "assay_provider_calls_total", .counter,
-            "Requests to providers' token, revocation and UserInfo endpoints, by outcome.",
+            "Requests to providers' token, revocation, UserInfo and introspection endpoints, by outcome.",
             labels: ["provider", "endpoint", "outcome"],
             counts.calls.map { call, count in
                 PrometheusText.Sample(

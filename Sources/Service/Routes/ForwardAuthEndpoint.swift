@@ -24,10 +24,23 @@ extension ServiceResponder {
                 try service.settings.callerKeys.admitGateway(request.head.fields, &record.keyName)
             }
             let token = try rule.policy.token(in: request.head.fields)
-            let answered = record
-            func answer(_ verdict: Verdict<GatewayToken>, at now: VerificationTime) -> HTTPResponse {
+            let started = record
+            func answer(
+                _ verdict: Verdict<GatewayToken>, at now: VerificationTime, _ record: RequestRecord? = nil
+            ) -> HTTPResponse {
                 service.note(verdict)
-                return self.answer(forwardAuth.decision(on: verdict, by: rule, at: now), answered)
+                return self.answer(forwardAuth.decision(on: verdict, by: rule, at: now), record ?? started)
+            }
+            if let opaque = forwardAuth.opaqueToken(token, by: rule) {
+                return .later {
+                    let settings = self.service.settings
+                    let milliseconds = settings.forwardAuth.introspectionTimeoutMilliseconds
+                    let introspected = await forwardAuth.verdict(
+                        on: opaque, timeout: settings.providerTimeout,
+                        until: SystemClocks.monotonic() + Interval(milliseconds: milliseconds))
+                    return answer(
+                        introspected.verdict, at: .now(), started.counting(introspected, in: self.service))
+                }
             }
             let now = VerificationTime.now()
             switch forwardAuth.verify(token, by: rule, at: now) {

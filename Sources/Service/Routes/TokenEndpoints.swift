@@ -45,24 +45,47 @@ extension ServiceResponder {
     func verifyAccessToken(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let verifier = service.verifier
         let request = try AccessTokenRequest(body, service.settings.proofs)
-        func answer(_ verdict: Verdict<AccessTokenAnswer>) -> HTTPResponse {
+        func answer(_ verdict: Verdict<AccessTokenAnswer>, _ record: RequestRecord) -> HTTPResponse {
             service.note(verdict)
             service.metrics.countAccessToken(provider: verdict.provider, code: verdict.code)
             return response(to: verdict, record)
         }
+        if let opaque = verifier.opaqueToken(in: request) {
+            return .later {
+                let timeout = self.service.settings.providerTimeout
+                let introspected = await verifier.verdict(
+                    on: opaque, request, timeout: timeout, until: SystemClocks.monotonic() + timeout)
+                return answer(
+                    await self.claimingProof(of: introspected.verdict), record.counting(introspected, in: self.service))
+            }
+        }
         switch verifier.verify(request, at: .now()) {
         case .decided(let verdict):
-            guard newProof(in: verdict) != nil else { return .now(answer(verdict)) }
+            guard newProof(in: verdict) != nil else { return .now(answer(verdict, record)) }
             // Claims only after the wait has been admitted: a request that is shed must not use up a proof.
-            return .later { answer(await self.claimingProof(of: verdict)) }
+            return .later { answer(await self.claimingProof(of: verdict), record) }
         case .pending(let wait):
             return .later {
                 let verdict = await verifier.verdict(after: wait, until: self.keysDeadline()) {
                     verifier.verify(request, at: $0)
                 }
-                return answer(await self.claimingProof(of: verdict))
+                return answer(await self.claimingProof(of: verdict), record)
             }
         }
+    }
+}
+
+extension RequestRecord {
+    /// Counts how the answer about an opaque token came.
+    ///
+    /// - Returns: the record with the calls to the provider.
+    func counting<Answer>(_ introspected: IntrospectedVerdict<Answer>, in service: ServiceLoop) -> RequestRecord {
+        if let isCached = introspected.isCached {
+            service.metrics.countIntrospection(provider: introspected.verdict.provider, isCached: isCached)
+        }
+        var record = self
+        record.calls = introspected.calls
+        return record
     }
 }
 

@@ -31,7 +31,7 @@ enum ClientReader {
     }
 
     private static let id = Setting(
-        "id", .text, isRequired: true, "The client ID: one of the provider's `audiences`.")
+        "id", .text, isRequired: true, "The client ID: one of the provider's `audiences`; any with `tokens: opaque`.")
     private static let auth = Setting(
         "auth", ValueType<Method>.word, isRequired: true,
         "How the client authenticates to the provider. `apple`: with a client secret that Assay generates from the key. `none`: a public client."
@@ -105,7 +105,14 @@ enum ClientReader {
         let parameters = AuthorizationParameterReader.read(element)
         if id == nil { element.refuseMissing("id", "a client needs id and auth") }
         if method == nil { element.refuseMissing("auth", "a client needs id and auth") }
-        if let id, !provider.policy.audiences.contains(id) {
+        if provider.introspection != nil {
+            for (name, isThere) in [
+                (redirectURIs.name, uris != nil), (Self.scopes.name, scopes != nil),
+                (AuthorizationParameterReader.setting.name, !parameters.isEmpty),
+            ] where isThere {
+                element.refuse(name, "\(name) is only for sign-ins, which tokens: opaque has none of; remove it")
+            }
+        } else if let id, !provider.policy.audiences.contains(id) {
             element.refuse("id", "\(id) is not one of the provider's audiences; add it to them, or correct it")
         }
         let authentication = authentication(method, element, provider)

@@ -71,7 +71,15 @@ enum PolicyReader {
                 }
                 continue
             }
-            if let other = found.first(where: { $0.policy.sharesIssuer(with: provider.policy) }) {
+            let isOpaque = provider.introspection != nil
+            if isOpaque, let other = found.first(where: { $0.introspection != nil }) {
+                element.refuse(
+                    providers.name,
+                    "\(other.policy.id) and \(name) both have opaque tokens, which don't say whose they are; keep one")
+            }
+            // JWTs of an issuer with both kinds go to the entry that verifies them with keys.
+            let ofSameForm = found.filter { ($0.introspection != nil) == isOpaque }
+            if let other = ofSameForm.first(where: { $0.policy.sharesIssuer(with: provider.policy) }) {
                 element.refuse(
                     providers.name,
                     "\(other.policy.id) and \(name) have the same issuer, so a token could belong to either; keep one")

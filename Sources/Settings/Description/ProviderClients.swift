@@ -5,7 +5,7 @@ internal import OAuth
 /// Clients, and the endpoints that they call.
 extension ProviderReading {
     static let maximumCalls = Setting(
-        "max_calls", .integer(1...10_000), defaultDescription: "`64`",
+        "max_calls", .integer(1...10_000), defaultDescription: "`64`; `256` with `tokens: opaque`",
         "Maximum number of calls to the provider's endpoints in flight; beyond it: `503 provider_unavailable`.")
 
     private static let authorizationEndpoint = endpoint("authorization", "The authorization endpoint.")
@@ -39,6 +39,14 @@ extension ProviderReading {
         read(tokenEndpoint, \.token)
         read(revocationEndpoint, \.revocation)
         read(userInfoEndpoint, \.userInfo)
+        if provider.introspection != nil {
+            for setting in [authorizationEndpoint, revocationEndpoint, userInfoEndpoint] where own.mentions(setting.name) {
+                own.refuse(
+                    setting.name,
+                    "\(setting.name) is not called for opaque tokens; remove it (introspection.endpoint names the endpoint that is)"
+                )
+            }
+        }
         own.finish()
     }
 
@@ -67,6 +75,10 @@ extension ProviderReading {
         let maximum = maximumCalls.read(section)
         let (pkce, unboundCodes, userInfo) = (pkce.read(section), unboundCodes.read(section), userInfo.read(section))
         if let clients = ClientReader.read(section, provider) { provider.clients = clients }
+        guard provider.introspection == nil else {
+            provider.maximumCalls = section.given(maximum, maximumCalls, else: provider.maximumCalls)
+            return
+        }
         guard !provider.clients.isEmpty || section.isFaulty(ClientReader.setting.name) else {
             for (name, isThere) in [
                 (maximumCalls.name, maximum != nil), (Self.pkce.name, pkce != nil),

@@ -24,7 +24,7 @@ extension ProviderReading {
     static let audiences = Setting(
         "audiences", listOf: .text, refusesEmpty: "must name at least one", orWord: "none",
         defaultDescription: "required, unless the preset knows them",
-        "Your client IDs: the token's `aud` must contain one. `none` is for tokens without `aud`, and requires `authorized_parties`."
+        "Your client IDs: the token's `aud` must contain one. `none` is for tokens without `aud`, and requires `authorized_parties`, or, for opaque tokens, `required_scopes`."
     )
     static let requiredClaims = Setting(
         "required_claims",
@@ -115,8 +115,15 @@ extension ProviderReading {
         }
         if section.isWord("none", "audiences") {
             // Without audiences, only the authorized party ties a token to the relying party.
-            if provider.policy.authorizedParties.isEmpty, !section.isFaulty("authorized_parties") {
-                section.refuse("audiences", "audiences: none needs authorized_parties")
+            if provider.policy.authorizedParties.isEmpty, provider.accessTokens?.requiredScopes.isEmpty ?? true,
+                !section.isFaulty("authorized_parties"), !section.isFaulty(requiredScopes.name)
+            {
+                section.refuse(
+                    "audiences",
+                    provider.introspection == nil
+                        ? "audiences: none needs authorized_parties"
+                        : "audiences: none needs authorized_parties or required_scopes: otherwise, tokens for every API would pass"
+                )
             }
             provider.policy.audiences = []
             return

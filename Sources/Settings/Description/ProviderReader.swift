@@ -106,17 +106,21 @@ enum ProviderReader {
                 ifUnknown: parameter, causingAbsence: Set(preset.parameters.map(\.name)))
         }
         let arguments = arguments(for: preset, section, id: id)
-        var provider = ProviderReading(preset, arguments, ProviderReading.readTokens(section, preset, arguments))
+        let (dialect, areOpaque) = ProviderReading.readTokens(section, preset, arguments)
+        var provider = ProviderReading(preset, arguments, dialect, areOpaque: areOpaque)
         provider.policy.id = id
         provider.policy.clockSkewSeconds = defaultClockSkew
         let unknown = provider.unknown
         for member in ProviderReading.members { member.read(section, &provider, unknown) }
         section.finish()
-        if provider.accessTokens != nil { reading.forget(ProviderReading.ofIDTokensOnly, of: path) }
+        if provider.accessTokens != nil {
+            reading.forget(ProviderReading.withoutEffect(areOpaque: areOpaque), of: path)
+        }
         guard givenID != nil, let keys = provider.keys else { return nil }
         var settings = ProviderSettings(policy: provider.policy, keys: keys)
         settings.preset = preset.name
         settings.accessTokens = provider.accessTokens
+        settings.introspection = provider.introspection
         settings.network = provider.network
         settings.isOptional = provider.isOptional
         settings.usesNoncesOnce = provider.usesNoncesOnce
@@ -187,14 +191,15 @@ enum ProviderReader {
         _ provider: ProviderSettings, _ others: [ProviderSettings], line: Int?, _ reading: SettingsReading
     ) {
         let policy = provider.policy
-        for (other, dialect) in others.map({ ($0.policy, $0.accessTokens) }) {
+        for (other, dialect, areOpaque) in others.map({ ($0.policy, $0.accessTokens, $0.introspection != nil) }) {
             // If the provider's access tokens are also ID Tokens, each token would be accepted as both kinds.
             let isOtherKind = (dialect == nil) != (provider.accessTokens == nil)
             // The issuer of a load balancer's assertions is an identity provider, which may have an entry of its own.
             let mayShareIssuer =
-                isOtherKind
-                ? (dialect ?? provider.accessTokens)?.isAlsoIDToken == false
-                : dialect?.loadBalancer != provider.accessTokens?.loadBalancer
+                areOpaque != (provider.introspection != nil)
+                || (isOtherKind
+                    ? (dialect ?? provider.accessTokens)?.isAlsoIDToken == false
+                    : dialect?.loadBalancer != provider.accessTokens?.loadBalancer)
             var message: String?
             if policy.id == other.id {
                 message = "duplicate provider id \(policy.id); rename one"

@@ -1,6 +1,7 @@
 internal import IDToken
 internal import JOSE
 internal import Keys
+internal import OAuth
 
 /// A provider while its settings are read: its preset's policy with the changes so far.
 struct ProviderReading {
@@ -9,6 +10,8 @@ struct ProviderReading {
     var policy: ProviderPolicy
     /// `nil` if its ID Tokens are verified.
     var accessTokens: AccessTokenDialect?
+    /// `nil` if its tokens are JWTs.
+    var introspection: IntrospectionRules?
     var isOptional = false
     var usesNoncesOnce = false
     var notifications: NotificationRules?
@@ -23,9 +26,14 @@ struct ProviderReading {
     /// `nil` until they are read, after everything else.
     var keys: KeyLocation?
 
-    /// - Parameter arguments: values of the preset's parameters.
-    init(_ preset: ProviderPreset, _ arguments: PresetArguments, _ accessTokens: AccessTokenDialect?) {
+    /// - Parameters:
+    ///   - arguments: values of the preset's parameters.
+    ///   - areOpaque: whether the provider is asked about its access tokens.
+    init(
+        _ preset: ProviderPreset, _ arguments: PresetArguments, _ accessTokens: AccessTokenDialect?, areOpaque: Bool
+    ) {
         self.preset = preset
+        introspection = areOpaque ? IntrospectionRules() : nil
         self.accessTokens = accessTokens
         let facts = preset.facts(arguments)
         self.facts = accessTokens.map(facts.ofAccessTokens) ?? facts
@@ -33,6 +41,7 @@ struct ProviderReading {
         endpoints = facts.endpoints
         quirks = facts.quirks.sorted { $0.rawValue < $1.rawValue }
         usesPKCE = facts.usesPKCE
+        if areOpaque { maximumCalls = Self.maximumQuestions }
     }
 
     /// A provider without a preset.
@@ -67,6 +76,7 @@ struct ProviderReading {
         Member(
             Setting("authorized_parties", listOf: .text, defaultDescription: "any", "The values that `azp` may have."),
             at: \.policy.authorizedParties),
+        Member([requiredScopes.description], read: readRequiredScopes),
         Member([audiences.description], read: readAudiences),
         Member(
             Setting(
@@ -121,6 +131,7 @@ struct ProviderReading {
             ), at: \.quirks),
         Member([endpoints], read: readEndpoints),
         Member(ofClients, read: readClients),
+        Member([introspectionSettings], read: readIntrospection),
         Member(
             Setting("optional", .boolean, "Whether `/readyz` ignores this provider."), at: \.isOptional),
     ]

@@ -8,17 +8,25 @@ enum ForwardAuthReader {
     static let member = Member<Settings>(
         [
             SettingDescription(
-                section: "forward_auth", [keysTimeout.description, policies],
+                section: "forward_auth", [keysTimeout.description, introspectionTimeout.description, policies],
                 "Turns on `/v1/forward-auth/{policy}`, which [gateways](gateways.md) ask whether a request may pass.")
         ]
     ) { top, settings in
         let section = top.section("forward_auth")
-        let isOn = top.mentions("forward_auth") || section.source(keysTimeout.name) != nil
+        let isOn =
+            top.mentions("forward_auth") || section.source(keysTimeout.name) != nil
+            || section.source(introspectionTimeout.name) != nil
         if let milliseconds = keysTimeout.read(section) {
             settings.forwardAuth.keysTimeoutMilliseconds = milliseconds
         } else if isOn {
             let usual = settings.forwardAuth.keysTimeoutMilliseconds
             section.record(keysTimeout.name, keysTimeout.shown(usual), .default)
+        }
+        if let milliseconds = introspectionTimeout.read(section) {
+            settings.forwardAuth.introspectionTimeoutMilliseconds = milliseconds
+        } else if isOn {
+            let usual = settings.forwardAuth.introspectionTimeoutMilliseconds
+            section.record(introspectionTimeout.name, introspectionTimeout.shown(usual), .default)
         }
         let read = section.mappings(policies.name, expected: "a mapping with id and providers") { [settings] in
             PolicyReader.read($0, settings)
@@ -36,6 +44,11 @@ enum ForwardAuthReader {
     private static let keysTimeout = Setting(
         "keys_timeout", .milliseconds(10...10_000), defaultDescription: "`100ms`",
         "How long a request from a gateway waits for keys before the response is 503. The gateway configurations in `deploy/gateways` wait 200 ms for the whole response."
+    )
+
+    private static let introspectionTimeout = Setting(
+        "introspection_timeout", .milliseconds(10...10_000), defaultDescription: "`1000ms`",
+        "How long a request from a gateway waits for a provider's answer about an opaque token before the response is 503. Gateways must wait longer: with such a policy, 200 ms more than this."
     )
 
     private static let policies = SettingDescription(

@@ -17,6 +17,8 @@ package struct Settings: Sendable {
     /// `nil`: sign-ins are disabled.
     package var signIns: SignIns?
     package var forwardAuth = ForwardAuthSettings()
+    /// How many answers about opaque tokens are kept.
+    package var introspectionEntries = 10_000
     /// `nil`: DPoP proofs are not accepted.
     package var dpop: DPoP?
     /// Where key sets are archived for the next start; `nil`: they are not.
@@ -134,6 +136,15 @@ extension Settings {
                         "How many valid signatures to remember, so that a repeated token needs no second signature check. Claims, times and nonce are checked each time. `0` turns the cache off."
                     ), at: \.verifiedTokenCacheEntries)
             ], "The cache of verified signatures."),
+        Member(
+            section: "introspection",
+            [
+                Member(
+                    Setting(
+                        "entries", .integer(0...1_000_000),
+                        "How many answers about opaque tokens to keep for `introspection.cache` of their providers: about active tokens, and in a table of its own, for 5 s, about inactive ones. When it is full, the oldest are forgotten. The answers about active tokens take at most 4 KiB each on average."
+                    ), at: \.introspectionEntries)
+            ], "The cache of providers' answers about [opaque access tokens](introspection.md)."),
         Member(
             Setting(
                 "shutdown_delay", .seconds(0...300),

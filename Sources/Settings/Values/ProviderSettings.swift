@@ -9,6 +9,8 @@ package struct ProviderSettings: Sendable, Equatable {
     package var preset = ProviderPreset.oidc.name
     /// How its access tokens are recognized and read; `nil` if its ID Tokens are verified.
     package var accessTokens: AccessTokenDialect?
+    /// How it is asked about its access tokens, which are opaque; `nil` if its tokens are JWTs.
+    package var introspection: IntrospectionRules?
     /// Whether the service can be ready without its keys.
     package var isOptional = false
     /// Whether nonces are single-use.
@@ -182,11 +184,14 @@ package struct KeyStoreIdentity: Sendable, Equatable {
     private let issuer: String
     private let keys: KeyLocation
     private let network: NetworkRules
+    /// `nil` if its keys are always needed; otherwise whether its endpoint must be discovered.
+    private let needsEndpoint: Bool?
 
     package init(_ provider: ProviderSettings) {
         id = provider.policy.id
         issuer = provider.policy.issuer
         keys = provider.keys
         network = provider.network
+        needsEndpoint = provider.introspection.map { $0.endpoint == nil }
     }
 }

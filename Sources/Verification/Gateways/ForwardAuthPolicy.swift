@@ -75,6 +75,8 @@ package struct ForwardAuthSettings: Sendable, Equatable {
     package var policies: [ForwardAuthPolicy] = []
     /// How long a request waits for keys. The shipped gateway configurations wait 200 ms for the whole response.
     package var keysTimeoutMilliseconds: Int64 = 100
+    /// How long a request waits for a provider's answer about an opaque token.
+    package var introspectionTimeoutMilliseconds: Int64 = 1000
 
     package init() {}
 }

@@ -29,6 +29,10 @@ package enum Problem: Error, Equatable, Sendable {
     /// Like `providerUnknown`: the provider or issuer is known, but its entry verifies the other kind of token.
     case providerOfAccessTokens
     case providerOfIDTokens
+    /// Like `providerUnknown`: an opaque token names no issuer, and the request names no provider.
+    case opaqueTokenUnnamed
+    /// Like `rejected(.issuerMismatch)`: the token is a JWT about which the provider must not be asked.
+    case tokenOfAnotherIssuer
     case audienceNotConfigured
     case clientNotConfigured
     case redirectURINotConfigured
@@ -72,6 +76,8 @@ package enum Problem: Error, Equatable, Sendable {
     package enum TokenKind: Sendable {
         case idToken
         case accessToken
+        /// An access token about which the provider is asked.
+        case opaqueToken
         case notification
     }
 
@@ -118,7 +124,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .contentTypeUnsupported: Row("content_type_unsupported", 415, "Unsupported content type")
         case .callerUnauthenticated: Row("caller_unauthenticated", 401, "Caller not authenticated")
         case .callerForbidden: Row("caller_forbidden", 403, "Caller not allowed")
-        case .providerUnknown, .providerOfAccessTokens, .providerOfIDTokens:
+        case .providerUnknown, .providerOfAccessTokens, .providerOfIDTokens, .opaqueTokenUnnamed:
             Row("provider_unknown", 404, "Unknown provider")
         case .audienceNotConfigured: Row("audience_not_configured", 400, "Audience not configured")
         case .clientNotConfigured: Row("client_not_configured", 400, "Client not configured")
@@ -138,7 +144,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .storeUnavailable(let isSpent):
             Row("store_unavailable", 503, "Store unavailable", retryAfter: 1, isSpent: isSpent)
         case .rejected(.cryptographyUnavailable, _): Row(ofRejectionWithStatus: 500)
-        case .rejected, .audienceNotExpected: Row(ofRejectionWithStatus: 422)
+        case .rejected, .audienceNotExpected, .tokenOfAnotherIssuer: Row(ofRejectionWithStatus: 422)
         case .grantInvalid: Row("grant_invalid", 422, "Grant invalid")
         case .clientRejected: Row("client_rejected", 502, "Client rejected")
         case .signInRefused, .providerRefused: Row("provider_refused", 422, "Refused by the provider")
@@ -162,7 +168,11 @@ package enum Problem: Error, Equatable, Sendable {
 
     /// Of the problems without words in their rows.
     private var rejection: Rejection {
-        if case .rejected(let rejection, _) = self { rejection } else { .audienceNotExpected }
+        switch self {
+        case .rejected(let rejection, _): rejection
+        case .tokenOfAnotherIssuer: .issuerMismatch
+        default: .audienceNotExpected
+        }
     }
 
     /// After how many seconds to try again; `nil`: that can't help.
@@ -205,7 +215,9 @@ package enum Problem: Error, Equatable, Sendable {
         case .providerOfAccessTokens:
             "The provider with this id or issuer verifies access tokens, not ID Tokens; send access tokens to /v1/access-tokens/verify, or add a provider without tokens: access."
         case .providerOfIDTokens:
-            "The provider with this id or issuer verifies ID Tokens, not access tokens; send ID Tokens to /v1/verify, or add a provider with tokens: access."
+            "The provider with this id or issuer verifies ID Tokens, not access tokens; send ID Tokens to /v1/verify, or add a provider with tokens: access or tokens: opaque."
+        case .opaqueTokenUnnamed:
+            "The token is opaque: it names no issuer, so the request must name its provider, an entry with tokens: opaque; add provider."
         case .audienceNotConfigured:
             "The request's audience is not one of the provider's audiences; correct the request, or add the audience to the provider."
         case .clientNotConfigured:
@@ -242,6 +254,8 @@ package enum Problem: Error, Equatable, Sendable {
         case .storeUnavailable(isSpent: true):
             "The store did not confirm in time, so the sign-in, nonce or DPoP proof may be used up; begin a new sign-in, or have the client send a new proof."
         case .rejected(let rejection, let kind): rejection.detail(of: kind)
+        case .tokenOfAnotherIssuer:
+            "The token is a JWT, and its iss is not this provider's, or is that of an entry with tokens: access, which alone verifies it; the provider was not asked about it; name the entry of the token's issuer, or none."
         case .audienceNotExpected(let expected):
             "The sign-in or request is for the audience \(expected.quotedASCII(maximumLength: 255)), but the token is for another of the provider's audiences; set audience to the token's own (for a sign-in, when it begins)."
         case .grantInvalid:
@@ -276,7 +290,7 @@ package enum Feature: Sendable, CaseIterable {
         case .clients: "No provider has OAuth clients; add clients to a provider in the settings."
         case .notifications:
             "No provider accepts notifications; in a provider's setting notifications, list the kinds that it sends."
-        case .accessTokens: "No provider verifies access tokens; add one with tokens: access to the settings."
+        case .accessTokens: "No provider verifies access tokens; add one with tokens: access or tokens: opaque to the settings."
         case .forwardAuth: "No gateway may ask; add policies under forward_auth in the settings."
         }
     }

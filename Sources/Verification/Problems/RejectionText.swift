@@ -32,6 +32,7 @@ extension Rejection {
         case .bindingMissing: "Key binding missing"
         case .bindingMismatch: "Key binding mismatch"
         case .proofInvalid: "DPoP proof invalid"
+        case .tokenInactive: "Token inactive"
         case .groupsOverage: "Too many groups"
         case .cryptographyUnavailable: "Internal error"
         }
@@ -42,6 +43,7 @@ extension Rejection {
         switch kind {
         case .idToken: idTokenDetail
         case .accessToken: accessTokenDetail
+        case .opaqueToken: opaqueTokenDetail
         case .notification: notificationDetail
         }
     }
@@ -111,6 +113,8 @@ extension Rejection {
             "The token is valid, but for a user other than the one in subject and issuer; have the expected user sign in."
         case .scopeMissing:
             "The access token does not grant every scope in scopes; have the app request an access token with them."
+        case .tokenInactive:
+            "The provider says that the token is not active: it has expired, was revoked, or was never issued to be used here; have the client get a new one."
         case .bindingRequired:
             "The token is bound to its client's key (cnf), and nothing proves that the sender has the key; send what cnf names (x5t#S256: certificate; jkt: dpop, with the scheme DPoP), have the provider issue bearer tokens for this API, or accept the risk with unchecked_bindings: true."
         case .bindingMissing:
@@ -174,8 +178,8 @@ extension Rejection {
         case .algorithmNotAllowed, .keyNotFound, .keyUnsuitable, .signatureInvalid, .issuerMismatch, .tokenNotYetValid,
             .authTimeTooOld,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
-            .cHashMismatch, .scopeMissing, .bindingRequired, .bindingMissing, .bindingMismatch, .proofInvalid,
-            .groupsOverage,
+            .cHashMismatch, .scopeMissing, .tokenInactive, .bindingRequired, .bindingMissing, .bindingMismatch,
+            .proofInvalid, .groupsOverage,
             .cryptographyUnavailable:
             idTokenDetail
         }
@@ -216,7 +220,7 @@ extension Rejection {
         case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature), .algorithmNotAllowed,
             .keyNotFound, .keyUnsuitable, .signatureInvalid, .authorizedPartyMismatch, .authTimeTooOld, .sessionRevoked,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
-            .cHashMismatch, .subjectMismatch, .scopeMissing, .bindingRequired, .bindingMissing, .bindingMismatch,
+            .cHashMismatch, .subjectMismatch, .scopeMissing, .tokenInactive, .bindingRequired, .bindingMissing, .bindingMismatch,
             .proofInvalid,
             .groupsOverage,
             .cryptographyUnavailable:

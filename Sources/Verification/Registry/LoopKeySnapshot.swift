@@ -1,6 +1,7 @@
-internal import HTTP
+package import HTTP
 package import JOSE
 package import Keys
+private import OAuth
 
 /// One event loop's latest copy of a provider's keys. Confined to that loop.
 ///
@@ -37,6 +38,15 @@ package final class LoopKeySnapshot {
         func used(at now: MonotonicTime) -> KeysUsed {
             KeysUsed(snapshot.source, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil, now: now)
         }
+    }
+}
+
+extension Provider {
+    /// Whether its tokens can be verified, as far as that depends on what has been fetched from it.
+    package func state(_ fetched: LoopKeySnapshot, at now: MonotonicTime) -> KeyState {
+        guard let introspector else { return KeyState(fetched.snapshot, at: now) }
+        // Opaque tokens need no keys.
+        return introspector.endpoint(fetched.endpoints) == nil ? .unavailable : .ready
     }
 }
 

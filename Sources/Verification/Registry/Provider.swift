@@ -7,6 +7,8 @@ package struct Provider: Sendable {
     package let policy: ProviderPolicy
     /// How its access tokens are recognized and read; `nil` if its ID Tokens are verified.
     package let accessTokens: AccessTokenDialect?
+    /// Asks about its access tokens, which are opaque; `nil` if its tokens are JWTs.
+    package let introspector: Introspector?
     /// Whether the service can be ready without this provider's keys.
     package let isOptional: Bool
     /// Whether a nonce is rejected once a token with it has been verified.
@@ -18,18 +20,27 @@ package struct Provider: Sendable {
     package let grants: ProviderGrants?
 
     package init(
-        policy: ProviderPolicy, accessTokens: AccessTokenDialect? = nil, isOptional: Bool,
+        policy: ProviderPolicy, accessTokens: AccessTokenDialect? = nil, introspector: Introspector? = nil,
+        isOptional: Bool,
         usesNoncesOnce: Bool = false, notifications: NotificationRules? = nil, keys: KeyStore,
         grants: ProviderGrants? = nil
     ) {
         self.policy = policy
         self.accessTokens = accessTokens
+        self.introspector = introspector
         self.isOptional = isOptional
         self.usesNoncesOnce = usesNoncesOnce
         self.notifications = notifications
         self.keys = keys
         self.grants = grants
     }
+}
+
+extension Provider {
+    /// The calls to its endpoints; `nil` if it has no clients.
+    package var calls: ProviderCalls? { grants?.calls ?? introspector?.calls }
+    /// Their slots.
+    package var callSlots: CallSlots? { grants?.slots ?? introspector?.slots }
 }
 
 /// The features that at least one configured provider uses.

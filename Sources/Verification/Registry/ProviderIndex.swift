@@ -27,6 +27,8 @@ struct ProviderIndex {
         }
     }
 
+    var isEmpty: Bool { byID.isEmpty }
+
     /// The number of the provider with this ID.
     func named(_ id: String) -> Int? { byID[ExactString(id)] }
 

@@ -66,8 +66,10 @@ struct Application: Sendable {
     init(forOneCall settings: Settings) throws {
         var settings = settings
         settings.tracing = nil
-        // Verifying needs no credentials.
-        for index in settings.providers.indices { settings.providers[index].clients = [] }
+        // Verifying needs no credentials, but for those with which a provider is asked about opaque tokens.
+        for index in settings.providers.indices where settings.providers[index].introspection == nil {
+            settings.providers[index].clients = []
+        }
         try self.init(settings, sink: LogSink(isDiscarding: true))
     }
 
@@ -136,11 +138,14 @@ struct Application: Sendable {
         let singleUse = settings.providers.filter(\.usesNoncesOnce).map(\.policy.id)
         var features: [String] = []
         if settings.signIns != nil { features.append("sign_ins") }
-        if settings.providers.contains(where: { !$0.clients.isEmpty }) { features.append("clients") }
+        if settings.providers.contains(where: { $0.introspection == nil && !$0.clients.isEmpty }) {
+            features.append("clients")
+        }
         if !singleUse.isEmpty { features.append("nonce.single_use") }
         let needsStore = !features.isEmpty
         if settings.providers.contains(where: { $0.notifications != nil }) { features.append("notifications") }
         if settings.providers.contains(where: { $0.accessTokens != nil }) { features.append("access_tokens") }
+        if settings.providers.contains(where: { $0.introspection != nil }) { features.append("introspection") }
         if !settings.forwardAuth.policies.isEmpty { features.append("forward_auth") }
         guard !features.isEmpty else { return }
         var fields: [(name: StaticString, value: Log.Value)] = [("features", .texts(features))]

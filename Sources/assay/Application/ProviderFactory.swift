@@ -24,6 +24,9 @@ struct ProviderFactory: Sendable {
     private let fetchSlots: FetchSlots
     /// The same for calls to providers' endpoints. Created when the first provider has clients.
     private static let callsLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+    /// Providers' answers about opaque tokens.
+    private static let introspections = SharedIntrospectionMemory(
+        entries: Settings().introspectionEntries, on: callsLoop)
     let clientFiles = ClientFiles()
 
     /// A provider with the location of its keys.
@@ -31,6 +34,8 @@ struct ProviderFactory: Sendable {
         let provider: Provider
         let origin: KeyStoreIdentity
         fileprivate let settings: ProviderSettings
+        /// The keys of signed introspection responses, which are fetched on demand; `nil` if its keys are always needed.
+        fileprivate let responseKeys: ResponseKeys?
         /// The files of its clients.
         fileprivate let files: [ClientFiles.Entry]
     }
@@ -61,26 +66,36 @@ struct ProviderFactory: Sendable {
         _ settings: Settings, after running: [ConfiguredProvider] = []
     ) throws(ConfigurationError) -> [ConfiguredProvider] {
         let staleIfError = Interval.seconds(settings.keys.staleIfErrorSeconds)
+        Self.introspections.change(entries: settings.introspectionEntries)
         keysLoop.execute { [fetchSlots] in fetchSlots.change(limit: settings.keys.maximumFetches) }
         var configured: [ConfiguredProvider] = []
         for provider in settings.providers {
             let origin = KeyStoreIdentity(provider)
-            let known = running.first { $0.origin == origin }?.provider.keys
-            known?.change(staleIfError: staleIfError)
-            let keys = known ?? keyStore(provider, staleIfError, settings.cacheDirectory)
+            let known = running.first { $0.origin == origin }
+            known?.provider.keys.change(staleIfError: staleIfError)
+            let keys: KeyStore
+            var responseKeys = known?.responseKeys
+            if let known {
+                keys = known.provider.keys
+            } else {
+                let demand = provider.introspection == nil ? nil : KeyDemand()
+                keys = keyStore(provider, staleIfError, settings.cacheDirectory, fetchedOn: demand)
+                responseKeys = demand.map { ResponseKeys(keys, $0, on: Self.callsLoop) }
+            }
             let before = running.first { $0.settings.policy.id == provider.policy.id }
-            let (grants, files) = try grants(provider, after: before)
+            let (grants, introspector, files) = try callers(provider, responseKeys, after: before)
             configured.append(
                 ConfiguredProvider(
                     provider: Provider(
-                        policy: provider.policy, accessTokens: provider.accessTokens, isOptional: provider.isOptional,
+                        policy: provider.policy, accessTokens: provider.accessTokens, introspector: introspector,
+                        isOptional: provider.isOptional,
                         usesNoncesOnce: provider.usesNoncesOnce, notifications: provider.notifications, keys: keys,
                         grants: grants),
-                    origin: origin, settings: provider, files: files))
+                    origin: origin, settings: provider, responseKeys: responseKeys, files: files))
         }
         for provider in running {
-            guard let calls = provider.provider.grants?.calls,
-                !configured.contains(where: { $0.provider.grants?.calls === calls })
+            guard let calls = provider.provider.calls,
+                !configured.contains(where: { $0.provider.calls === calls })
             else { continue }
             calls.stop()
         }
@@ -88,23 +103,40 @@ struct ProviderFactory: Sendable {
         return configured
     }
 
-    /// A provider's clients, with their credentials.
+    /// What calls a provider's endpoints: for its grants, or for its opaque tokens.
     ///
-    /// - Parameter running: the current provider with this ID; `nil` if there is none.
+    /// - Parameters:
+    ///   - responseKeys: those of its introspection responses; `nil` if its tokens are JWTs.
+    ///   - running: the current provider with this ID; `nil` if there is none.
     /// - Throws: ``ConfigurationError`` if a file can't be used.
-    private func grants(
-        _ provider: ProviderSettings, after running: ConfiguredProvider?
-    ) throws(ConfigurationError) -> (ProviderGrants?, [ClientFiles.Entry]) {
-        guard !provider.clients.isEmpty else { return (nil, []) }
+    private func callers(
+        _ provider: ProviderSettings, _ responseKeys: ResponseKeys?, after running: ConfiguredProvider?
+    ) throws(ConfigurationError) -> (ProviderGrants?, Introspector?, [ClientFiles.Entry]) {
+        guard let client = provider.clients.first else { return (nil, nil, []) }
         let calls: ProviderCalls
         let files: [ClientFiles.Entry]
-        if let running, let known = running.provider.grants?.calls, provider.sharesCalls(with: running.settings) {
+        if let running, let known = running.provider.calls, provider.sharesCalls(with: running.settings) {
             (calls, files) = (known, running.files)
         } else {
             (calls, files) = try newCalls(provider)
         }
-        let slots = running?.provider.grants?.slots ?? CallSlots(limit: provider.maximumCalls)
+        let slots = running?.provider.callSlots ?? CallSlots(limit: provider.maximumCalls)
         slots.change(limit: provider.maximumCalls)
+        if let rules = provider.introspection, let responseKeys {
+            // With the same settings, the answers that are known stay known.
+            if let running, running.settings == provider, let known = running.provider.introspector {
+                return (nil, known, files)
+            }
+            do throws(FetchFailure) {
+                let introspector = try Introspector(
+                    rules, by: client.client.id, of: provider.policy, allowingHTTP: provider.network.allowHTTP,
+                    calls: calls, slots: slots, keys: responseKeys, Self.introspections)
+                return (nil, introspector, files)
+            } catch {
+                throw ConfigurationError(
+                    text: "provider \(provider.policy.id): introspection.endpoint: \(error.message)")
+            }
+        }
         var rules = GrantRules(clients: provider.clients.map(\.client), quirks: provider.quirks)
         rules.usesPKCE = provider.usesPKCE
         rules.allowsUnboundCodes = provider.allowsUnboundCodes
@@ -114,7 +146,7 @@ struct ProviderFactory: Sendable {
             let grants = try ProviderGrants(
                 rules, endpoints: provider.endpoints, readsDiscovery: provider.keys.readsDiscovery,
                 allowingHTTP: provider.network.allowHTTP, slots: slots, calls: calls)
-            return (grants, files)
+            return (grants, nil, files)
         } catch {
             throw ConfigurationError(text: "provider \(provider.policy.id): endpoints: \(error.message)")
         }
@@ -137,7 +169,7 @@ struct ProviderFactory: Sendable {
         }
         let made = ProviderCalls(
             rules: provider.network, proxy: proxy, credentials: credentials,
-            quirks: provider.quirks, on: Self.callsLoop
+            quirks: provider.quirks, keptConnections: provider.maximumCalls, on: Self.callsLoop
         ) { [calls] report in calls.record(report, provider: id) }
         let files = zip(provider.clients, versions).map { client, versions in
             ClientFiles.Entry(provider: id, settings: client, versions: versions, calls: made)
@@ -145,12 +177,17 @@ struct ProviderFactory: Sendable {
         return (made, files)
     }
 
+    /// - Parameter demand: until it is raised, no keys are fetched; `nil`: they are always needed.
     private func keyStore(
-        _ provider: ProviderSettings, _ staleIfError: Interval, _ cacheDirectory: String?
+        _ provider: ProviderSettings, _ staleIfError: Interval, _ cacheDirectory: String?, fetchedOn demand: KeyDemand?
     ) -> KeyStore {
         let id = provider.policy.id
         var rules = KeyRules()
-        let fetcher: any KeyFetching
+        var fetcher: any KeyFetching
+        let spans = tracer.map { KeyFetchSpans($0, provider: id) }
+        let documents = DocumentFetcher(
+            rules: provider.network, proxy: proxy, loop: keysLoop, unixSeconds: SystemClocks.unixSeconds,
+            onExchange: spans?.record)
         var fallback: FileKeyFetcher?
         var archive: KeyArchive?
         var slots: FetchSlots?
@@ -159,10 +196,6 @@ struct ProviderFactory: Sendable {
             fetcher = file(path)
             rules = .file
         case .network(let location, let fallbackFile):
-            let spans = tracer.map { KeyFetchSpans($0, provider: id) }
-            let documents = DocumentFetcher(
-                rules: provider.network, proxy: proxy, loop: keysLoop, unixSeconds: SystemClocks.unixSeconds,
-                onExchange: spans?.record)
             let provided = ProviderKeyFetcher(location, documents: documents, unixSeconds: SystemClocks.unixSeconds)
             rules.findsKeysByID = location.findsKeysByID
             fetcher = spans.map { TracedKeyFetcher(provided, $0) } ?? provided
@@ -173,6 +206,13 @@ struct ProviderFactory: Sendable {
                     directory: $0, provider: id, issuer: provider.policy.issuer,
                     location: location.identity(under: provider.network), staleIfError: staleIfError)
             }
+        }
+        if let demand {
+            fetcher = DemandedKeyFetcher(
+                fetcher, demand, at: provider.keys, needsEndpoint: provider.introspection?.endpoint == nil,
+                documents: documents, unixSeconds: SystemClocks.unixSeconds)
+            // What is fetched without a demand must not replace keys on disk, nor be told from missing keys.
+            (archive, fallback) = (nil, nil)
         }
         rules.staleIfError = staleIfError
         return KeyStore(

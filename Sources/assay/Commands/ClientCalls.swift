@@ -24,7 +24,7 @@ struct ClientCalls: Sendable {
         }
         let calls = ProviderCalls(
             rules: provider.network, proxy: proxy, credentials: credentials,
-            quirks: provider.quirks, on: loop
+            quirks: provider.quirks, keptConnections: maximumInFlight, on: loop
         ) { _ in }
         let rules = GrantRules(clients: provider.clients.map(\.client), quirks: provider.quirks)
         allowsHTTP = provider.network.allowHTTP

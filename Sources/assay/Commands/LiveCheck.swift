@@ -5,6 +5,7 @@ import JOSE
 import Keys
 import NIOCore
 import NIOPosix
+import OAuth
 import Replay
 import Settings
 
@@ -33,7 +34,9 @@ struct LiveCheck {
                 let inspection = ProviderInspection(provider, proxy, loop)
                 group.addTask {
                     let (findings, discovered) = await inspection.findings()
-                    let clients = await ClientInspection(provider, proxy, loop).findings(discovered)
+                    let clients =
+                        await ClientInspection(provider, proxy, loop).findings(discovered)
+                        + IntrospectionInspection(provider, proxy, loop).findings(discovered)
                     return (index, Result(provider: provider.policy.id, findings: findings + clients))
                 }
             }
@@ -103,6 +106,13 @@ struct LiveCheck {
     }
 }
 
+extension IntrospectionRules {
+    /// Keys are needed only for signed answers.
+    fileprivate var needs: ProviderInspection.Needs {
+        mustBeSigned ? .keys : endpoint == nil ? .endpoints : .nothing
+    }
+}
+
 extension ProviderInspection {
     fileprivate init(
         _ provider: ProviderSettings, _ proxy: ProxyEnvironment?, _ loop: any EventLoop
@@ -110,6 +120,6 @@ extension ProviderInspection {
         self.init(
             keys: provider.keys, algorithms: provider.policy.algorithms,
             clockSkewSeconds: provider.policy.clockSkewSeconds, rules: provider.network, proxy: proxy, loop: loop,
-            unixSeconds: SystemClocks.unixSeconds)
+            unixSeconds: SystemClocks.unixSeconds, needs: provider.introspection?.needs ?? .keys)
     }
 }
