@@ -86,7 +86,8 @@ extension JWSVerifier {
         let (maximumAge, revokedAt) = (policy.maximumTokenAgeSeconds, parameters.authenticatedAfter)
         let needsIssuedAt = maximumAge != nil || revokedAt != nil
         let issuedAt = try observer.check(
-            .issuedAt, if: needsIssuedAt || claims.hasValue(.issuedAt), checkIssuedAt(claims, policy, now: now))
+            .issuedAt, if: needsIssuedAt || claims.hasValue(.issuedAt),
+            checkIntrospectedIssuedAt(claims, policy, now: now))
         try observer.check(.tokenAge, if: maximumAge != nil, given: issuedAt) { issuedAt throws(Rejection) in
             try checkTokenAge(issuedAt: issuedAt, policy, now: now)
         }
@@ -146,6 +147,14 @@ private func checkIntrospectedClient(_ claims: Claims, _ policy: ProviderPolicy)
     let client = claims.hasValue(.clientID) ? try claims.string(.clientID) : nil
     try checkIsAuthorized(client, policy)
     return client
+}
+
+/// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/tokenNotYetValid``.
+private func checkIntrospectedIssuedAt(
+    _ claims: Claims, _ policy: ProviderPolicy, now: UnixTime
+) throws(Rejection) -> UnixTime {
+    guard claims.hasValue(.issuedAt) else { throw .claimMissing(.issuedAt) }
+    return try checkIssuedAt(claims, policy, now: now)
 }
 
 /// - Parameter identity: `nil` if the issuer names nobody, who is not the expected user either.

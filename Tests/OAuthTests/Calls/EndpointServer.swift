@@ -160,6 +160,7 @@ struct Caller {
         change(&rules)
         calls = ProviderCalls(
             rules: rules, proxy: nil, credentials: [Self.clientID: credential], quirks: [.revokedIsInvalidRequest],
+            keptConnections: 64,
             on: MultiThreadedEventLoopGroup.singleton.next(), onReport: reports.add)
     }
 

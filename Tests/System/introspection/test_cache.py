@@ -13,7 +13,7 @@ from harness.token_endpoint import INTROSPECTION, answered
 from harness.tokens import ec_key, now
 from harness.waiting import poll
 
-from .opaque import accepted, active, members, opaque, refused, token, verify
+from .opaque import accepted, active, many, members, opaque, refused, token, verify
 
 MAXIMUM = 8
 
@@ -103,9 +103,9 @@ def test_all_that_wait_share_one_question(service, endpoint):
     held = Gate()
     endpoint.always(held.act(members()), INTROSPECTION)
     with concurrent.futures.ThreadPoolExecutor(20) as pool:
-        waiting = [pool.submit(verify, service, text) for _ in range(20)]
+        waiting = many(service, [text] * 20, pool)
         endpoint.wait_for(lambda: asked(endpoint) == 1)
-        poll(lambda: in_flight(service) == 20)
+        poll(lambda: in_flight(service) >= 20)
         held.open()
         assert [answer.result().status for answer in waiting] == [200] * 20
     assert asked(endpoint) == 1
@@ -115,7 +115,7 @@ def test_more_questions_than_max_calls_are_refused_at_once(service, endpoint):
     held = Gate()
     endpoint.always(held.act(members()), INTROSPECTION)
     with concurrent.futures.ThreadPoolExecutor(MAXIMUM) as pool:
-        waiting = [pool.submit(verify, service) for _ in range(MAXIMUM)]
+        waiting = many(service, [token() for _ in range(MAXIMUM)], pool)
         endpoint.wait_for(lambda: asked(endpoint) == MAXIMUM)
         problem = refused(verify(service), "provider_unavailable")
         assert "max_calls" in problem["detail"]
@@ -127,7 +127,7 @@ def test_questions_hold_up_nobody_else(service, endpoint, issuer):
     held = Gate()
     endpoint.always(held.act(members()), INTROSPECTION)
     with concurrent.futures.ThreadPoolExecutor(MAXIMUM) as pool:
-        waiting = [pool.submit(verify, service) for _ in range(MAXIMUM)]
+        waiting = many(service, [token() for _ in range(MAXIMUM)], pool)
         endpoint.wait_for(lambda: asked(endpoint) == MAXIMUM)
         for _ in range(100):
             assert service.verify(issuer.token()).status == 200

@@ -5,6 +5,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from requests_oauth2client import DPoPKey
 
+from grants.grants import SECRET
 from harness.certificates import certificate
 from harness.issuer import KeyServer
 from harness.metrics import Metrics
@@ -12,7 +13,7 @@ from harness.service import Service, provider
 from harness.token_endpoint import ERRORS, FAULTS, INTROSPECTION, TokenEndpoint, answered, error, grant
 from harness.tokens import b64url, ec_key, jws, now
 
-from .opaque import API, SECRET, accepted, active, members, opaque, refused, sha256, token, verify
+from .opaque import API, accepted, active, members, opaque, refused, sha256, token, verify
 
 TIMEOUT = 2
 
@@ -247,7 +248,7 @@ def test_every_bearer_token_that_is_no_jwt_is_asked_about(service, endpoint, tex
 def test_a_jwt_of_a_jwt_entry_is_never_asked_about(service, endpoint, issuers):
     good = jws(issuers["jwt"].keys[0], issuers["jwt"].claims(aud=API, client_id="app", jti="1"), typ="at+jwt")
     assert verify(service, good, provider=None).status == 200
-    expired = jws(issuers["jwt"].keys[0], issuers["jwt"].claims(aud=API, exp=now() - 3600), typ="at+jwt")
+    expired = jws(issuers["jwt"].keys[0], issuers["jwt"].claims(aud=API, client_id="app", jti="1", exp=now() - 3600), typ="at+jwt")
     for text in (good, expired, issuers["jwt"].token(), good[:-8] + "AAAAAAAA"):
         # Neither by the entry of the same issuer, nor by another one's.
         refused(verify(service, text, provider="jwt-opaque"), "issuer_mismatch")

@@ -4,7 +4,7 @@ import pytest
 
 from harness.service import Service
 from harness.token_endpoint import INTROSPECTION, answered
-from harness.tokens import ec_key, now, rsa_key
+from harness.tokens import Key, ec_key, now, rsa_key
 
 from .opaque import accepted, active, members, opaque, refused, signed, token, verify
 
@@ -125,7 +125,7 @@ def test_a_signed_answer_that_could_mean_something_else_is_refused(service, issu
 
 
 def test_an_answer_with_another_signature_is_refused(service, issuer, endpoint):
-    endpoint.always(signed(ec_key(issuer.keys[0].kid), issuer), INTROSPECTION)
+    endpoint.always(signed(Key(ec_key("forged").private, issuer.keys[0].kid), issuer), INTROSPECTION)
     assert "signature" in refused(verify(service), "provider_answer_invalid")["detail"]
     endpoint.always(answered(b"e30.e30.AA", headers={"Content-Type": JWT}), INTROSPECTION)
     refused(verify(service), "provider_answer_invalid")
