@@ -85,7 +85,8 @@ struct CheckDescriptions {
         case .cHash: cHash(rejection)
         case .expectedSubject: expectedSubject(rejection)
         // Not in the verifier's list, or described elsewhere.
-        case .tokenForm, .provider, .active, .key, .signature, .signer, .client, .tokenID, .binding, .scopes, .policyScopes,
+        case .tokenForm, .provider, .active, .key, .signature, .signer, .client, .tokenID, .binding, .scopes,
+            .policyScopes,
             .policyClaims, .policyEmail, .policyAge, .policyHeaders:
             made(name, rejection, passed: "The check passed.", failed: Diagnosis("The check failed."))
         }

@@ -38,7 +38,9 @@ extension IDTokenVerifier {
             on: text, saidToHave: introspected, under: policy, dialect, expecting: parameters, now: now,
             watchedBy: recorder)
         let checks = recorder.outcomes.map { name, outcome -> Check in
-            let found = name.claim.map { introspected.claims.texts($0) }.flatMap { $0.isEmpty ? nil : Redaction.list($0) }
+            let found = name.claim.map { introspected.claims.texts($0) }.flatMap {
+                $0.isEmpty ? nil : Redaction.list($0)
+            }
             return switch outcome {
             case .passed: .passed(name, "The check passed.", found: found)
             case .failed(let rejection): .failed(name, rejection, Diagnosis(sentence: detail(rejection)), found: found)
@@ -49,7 +51,8 @@ extension IDTokenVerifier {
         let active = Check.passed(.active, "The provider says that the token is active.", expected: "active: true")
         return Explanation(
             [form, provider, active] + checks, of: CheckName.ofOpaqueTokens, notReached: "",
-            validSummary: "The token is valid: the provider \(policy.id) says that it is active, and it is for this API.",
+            validSummary:
+                "The token is valid: the provider \(policy.id) says that it is active, and it is for this API.",
             contents: TokenContents(introspected: introspected.claims, now: now, jwsVerifier.checker))
     }
 }

@@ -41,7 +41,8 @@ import Testing
         ("introspection: { cache: 2h }", "cache must be"), ("introspection: { signed: maybe }", "signed must be"),
         ("introspection: { endpoint: \"http://op.example/i\" }", "endpoint must be"),
         ("jwks_uri: https://op.example/keys", "introspection.endpoint is needed"),
-        ("nonce: { required: true }", "nonce is only for ID Tokens"), ("user_info: true", "user_info is only for ID Tokens"),
+        ("nonce: { required: true }", "nonce is only for ID Tokens"),
+        ("user_info: true", "user_info is only for ID Tokens"),
         ("notifications: [logout]", "notifications is only for ID Tokens"),
         ("endpoints: { revocation: \"https://op.example/r\" }", "revocation is not called for opaque tokens"),
         ("required_scopes: []", "must name at least one scope"),
@@ -93,7 +94,9 @@ import Testing
 
     @Test func `a policy may have one entry with opaque tokens, of any issuer`() throws {
         func policies(_ ids: String) -> String {
-            let kinds = ["tokens: access\n", "tokens: opaque\n" + Self.client + "\n", "tokens: opaque\n" + Self.client + "\n"]
+            let kinds = [
+                "tokens: access\n", "tokens: opaque\n" + Self.client + "\n", "tokens: opaque\n" + Self.client + "\n",
+            ]
             let entries = kinds.enumerated().map { index, kind in
                 "  - id: p\(index)\n"
                     + indented(kind + "issuer: https://op\(index == 2 ? "2" : "").example\naudiences: [a]")

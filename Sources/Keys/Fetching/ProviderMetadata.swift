@@ -112,6 +112,7 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
     package static func == (left: DiscoveredEndpoints, right: DiscoveredEndpoints) -> Bool {
         left.authorization == right.authorization && left.token == right.token && left.revocation == right.revocation
             && left.userInfo == right.userInfo && left.introspection == right.introspection
-            && left.revocationMethods == right.revocationMethods && left.sendsResponseIssuer == right.sendsResponseIssuer
+            && left.revocationMethods == right.revocationMethods
+            && left.sendsResponseIssuer == right.sendsResponseIssuer
     }
 }

@@ -35,7 +35,8 @@ package final class ProviderCalls: Sendable {
     ///   - onReport: called on that loop after each request.
     package init(
         rules: NetworkRules, proxy: ProxyEnvironment?, credentials: [String: ClientCredential],
-        quirks: Set<ProviderQuirk>, keptConnections: Int, on loop: any EventLoop, onReport: @escaping @Sendable (CallReport) -> Void
+        quirks: Set<ProviderQuirk>, keptConnections: Int, on loop: any EventLoop,
+        onReport: @escaping @Sendable (CallReport) -> Void
     ) {
         self.loop = loop
         dialer = ProviderDialer(rules: rules, proxy: proxy, loop: loop, unixSeconds: SystemClocks.unixSeconds)
@@ -151,7 +152,8 @@ package final class ProviderCalls: Sendable {
     ///   - deadline: for the whole call.
     /// - Returns: never fails, and completes on ``loop`` by the deadline.
     package func introspect(
-        _ request: IntrospectionRequest, by clientID: String, at address: FetchURL, mustBeSigned: Bool, _ slot: CallSlot,
+        _ request: IntrospectionRequest, by clientID: String, at address: FetchURL, mustBeSigned: Bool,
+        _ slot: CallSlot,
         until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<IntrospectionResponse>> {
         introspect(request, by: clientID, at: address, mustBeSigned: mustBeSigned, slot, until: deadline) {
@@ -161,7 +163,8 @@ package final class ProviderCalls: Sendable {
 
     /// - Parameter read: reads the response. Called on ``loop``.
     func introspect<Value: Sendable>(
-        _ request: IntrospectionRequest, by clientID: String, at address: FetchURL, mustBeSigned: Bool, _ slot: CallSlot,
+        _ request: IntrospectionRequest, by clientID: String, at address: FetchURL, mustBeSigned: Bool,
+        _ slot: CallSlot,
         until deadline: MonotonicTime,
         reading read: @escaping @Sendable (IntrospectionResponse, UnixTime) throws(CallFailure) -> Value
     ) -> EventLoopFuture<Called<Value>> {

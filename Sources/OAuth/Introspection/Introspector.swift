@@ -75,7 +75,9 @@ package final class Introspector: Sendable {
         return loop.flatSubmit { [self] in
             guard let sha256 = memory.sha256(of: token) else { return failed(.call(.notSent(.credential))) }
             let key = IntrospectionMemory<Waiter>.Key(entry: entry, sha256: sha256)
-            let (now, promise, id) = (SystemClocks.monotonic(), loop.makePromise(of: Introspection.self), memory.makeID())
+            let (now, promise, id) = (
+                SystemClocks.monotonic(), loop.makePromise(of: Introspection.self), memory.makeID()
+            )
             let step = memory.state.value.ask(
                 key, promise, id: id, usingAnswersUpTo: rules.cachePeriod, now: now, .now())
             switch step {
@@ -129,7 +131,8 @@ package final class Introspector: Sendable {
     }
 
     private func send(
-        _ token: AccessToken, _ key: IntrospectionMemory<Waiter>.Key, at address: FetchURL, _ slot: CallSlot, by id: Int,
+        _ token: AccessToken, _ key: IntrospectionMemory<Waiter>.Key, at address: FetchURL, _ slot: CallSlot,
+        by id: Int,
         askedAt: MonotonicTime, until deadline: MonotonicTime
     ) {
         calls.introspect(

@@ -74,8 +74,15 @@ extension ServiceResponder {
         case .undecided(let problem, let provider):
             count(record, problem.code)
             if problem.status == 503 { return service.end(record, problem, provider: provider) }
-            // Gateways know what 503 means; some let a request pass after other errors.
-            return service.end(record, .serviceUnavailable, nil, code: problem.code, provider: provider)
+            // Gateways know what 503 means; some let a request pass after other errors. The log has the reason.
+            guard problem.status != 500 else {
+                return service.end(record, .serviceUnavailable, nil, code: problem.code, provider: provider)
+            }
+            let told = Problem.endpointUnknown
+            let body = service.json { told.write(to: &$0, requestID: record.id) }
+            return service.end(
+                record, told.responseStatus, "application/problem+json", body, code: problem.code, provider: provider,
+                headers: told.headers)
         }
     }
 

@@ -38,7 +38,8 @@ extension ProviderReading {
         for name in withoutEffect(areOpaque: areOpaque) where section.mentions(name) {
             section.refuse(
                 name,
-                "\(name) is only for ID Tokens, but tokens: \(areOpaque ? "opaque" : "access") verifies access tokens; remove it")
+                "\(name) is only for ID Tokens, but tokens: \(areOpaque ? "opaque" : "access") verifies access tokens; remove it"
+            )
         }
         if areOpaque { return (.opaque(support.dialect?.authorization ?? AuthorizationClaims()), true) }
         if case .unsupported(let reason) = support {
@@ -90,7 +91,8 @@ extension ProviderReading {
             for setting in [areAccepted.map { _ in uncheckedBindings.name }, required.map { _ in binding.name }] {
                 guard let setting else { continue }
                 section.refuse(
-                    setting, "\(setting) needs tokens: access or opaque, because ID Tokens are never bound to a key; remove it")
+                    setting,
+                    "\(setting) needs tokens: access or opaque, because ID Tokens are never bound to a key; remove it")
             }
             return
         }
@@ -129,7 +131,8 @@ extension ProviderReading {
         guard var dialect = provider.accessTokens else {
             if let (_, (setting, _)) = claims.first(where: { $0.0 != nil }), !parent.isFaulty(tokens.name) {
                 section.refuse(
-                    setting.name, "authorization needs tokens: access or opaque, because ID Tokens grant nothing; remove it")
+                    setting.name,
+                    "authorization needs tokens: access or opaque, because ID Tokens grant nothing; remove it")
             }
             return
         }

@@ -40,7 +40,8 @@ extension ProviderReading {
         read(revocationEndpoint, \.revocation)
         read(userInfoEndpoint, \.userInfo)
         if provider.introspection != nil {
-            for setting in [authorizationEndpoint, revocationEndpoint, userInfoEndpoint] where own.mentions(setting.name) {
+            for setting in [authorizationEndpoint, revocationEndpoint, userInfoEndpoint]
+            where own.mentions(setting.name) {
                 own.refuse(
                     setting.name,
                     "\(setting.name) is not called for opaque tokens; remove it (introspection.endpoint names the endpoint that is)"

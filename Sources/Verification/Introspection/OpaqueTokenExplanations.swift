@@ -41,7 +41,8 @@ extension RequestVerifier {
             }
             let explanation = verifier.explain(
                 opaqueToken: question.text, answer, under: question.slot.policy, question.dialect, isNamed: isNamed,
-                expecting: parameters, now: now.wall) { $0.detail(of: .opaqueToken) }
+                expecting: parameters, now: now.wall
+            ) { $0.detail(of: .opaqueToken) }
             let status = try? await question.slot.provider.keys.status().get()
             return (
                 Explained(
@@ -58,7 +59,8 @@ extension RequestVerifier {
     /// A token that is not sent to any provider.
     private func refused(_ problem: Problem, provider: Int?) -> Explained {
         let name: CheckName = if case .rejected(.tokenMalformed, _) = problem { .tokenForm } else { .provider }
-        let explanation = Explanation(opaqueTokenRefusedAt: name, code: problem.code, Diagnosis(sentence: problem.detail))
+        let explanation = Explanation(
+            opaqueTokenRefusedAt: name, code: problem.code, Diagnosis(sentence: problem.detail))
         return Explained(
             answer: .success(
                 ExplainAnswer(

@@ -135,7 +135,8 @@ extension RequestVerifier {
         on token: OpaqueToken, _ request: AccessTokenRequest, timeout: Interval, until deadline: MonotonicTime
     ) async -> IntrospectedVerdict<AccessTokenAnswer> {
         await verdict(on: token, expecting: request.parameters, timeout: timeout, until: deadline) {
-            policy throws(Problem) in try request.check(against: policy)
+            policy throws(Problem) in
+            try request.check(against: policy)
         } answer: { token, used in
             AccessTokenAnswer(token: .opaque(token, used), includesClaims: request.includesClaims)
         }

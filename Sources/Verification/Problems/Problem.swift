@@ -290,7 +290,8 @@ package enum Feature: Sendable, CaseIterable {
         case .clients: "No provider has OAuth clients; add clients to a provider in the settings."
         case .notifications:
             "No provider accepts notifications; in a provider's setting notifications, list the kinds that it sends."
-        case .accessTokens: "No provider verifies access tokens; add one with tokens: access or tokens: opaque to the settings."
+        case .accessTokens:
+            "No provider verifies access tokens; add one with tokens: access or tokens: opaque to the settings."
         case .forwardAuth: "No gateway may ask; add policies under forward_auth in the settings."
         }
     }

@@ -220,7 +220,8 @@ extension Rejection {
         case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature), .algorithmNotAllowed,
             .keyNotFound, .keyUnsuitable, .signatureInvalid, .authorizedPartyMismatch, .authTimeTooOld, .sessionRevoked,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
-            .cHashMismatch, .subjectMismatch, .scopeMissing, .tokenInactive, .bindingRequired, .bindingMissing, .bindingMismatch,
+            .cHashMismatch, .subjectMismatch, .scopeMissing, .tokenInactive, .bindingRequired, .bindingMissing,
+            .bindingMismatch,
             .proofInvalid,
             .groupsOverage,
             .cryptographyUnavailable:

@@ -79,7 +79,8 @@ struct IntrospectionInspection: Sendable {
             return Finding(
                 .clients, .ok, "the provider accepts the client \(name), and signs its answers (not verified here)")
         case .failure(.clientRejected(let error)):
-            let reason = called.reports.last?.providerDescription.map { ": " + $0.quotedASCII(maximumLength: 300) } ?? ""
+            let reason =
+                called.reports.last?.providerDescription.map { ": " + $0.quotedASCII(maximumLength: 300) } ?? ""
             return Finding(
                 .clients, .failure,
                 "the provider rejects the client \(name) (\(error.rawValue)\(reason)): check its id, its auth, and the contents of its files"

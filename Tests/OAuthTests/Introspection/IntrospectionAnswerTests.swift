@@ -32,9 +32,11 @@ import TestSupport
         (#"{"active":true,"exp":null,"sub":null,"aud":null,"scope":null,"iat":""}"#, "active until 0"),
         (#"{"active":true,"aud":[],"scope":["a","b"]}"#, "active until 0"),
         (#"{"active":true,"token_type":"DPoP","cnf":{"jkt":"x"}}"#, "active until 0"),
-        ("{}", "active"), (#"{"active":"true"}"#, "active"), (#"{"active":1}"#, "active"), (#"{"active":null}"#, "active"),
+        ("{}", "active"), (#"{"active":"true"}"#, "active"), (#"{"active":1}"#, "active"),
+        (#"{"active":null}"#, "active"),
         (#"{"active":true,"exp":"7"}"#, "exp"), (#"{"active":true,"exp":true}"#, "exp"),
-        (#"{"active":true,"nbf":{}}"#, "nbf"), (#"{"active":true,"iat":[]}"#, "iat"), (#"{"active":true,"iss":1}"#, "iss"),
+        (#"{"active":true,"nbf":{}}"#, "nbf"), (#"{"active":true,"iat":[]}"#, "iat"),
+        (#"{"active":true,"iss":1}"#, "iss"),
         (#"{"active":true,"sub":{}}"#, "sub"), (#"{"active":true,"client_id":false}"#, "client_id"),
         (#"{"active":true,"aud":{}}"#, "aud"), (#"{"active":true,"aud":["a",1]}"#, "aud"),
         (#"{"active":true,"scope":7}"#, "scope"), (#"{"active":true,"token_type":7}"#, "token_type"),
@@ -99,7 +101,8 @@ import TestSupport
 
     @Test func `a signed response is that of its token_introspection`() throws {
         #expect(try outcome(Self.good) == "active")
-        #expect(try outcome(Self.good.with("aud", #""client""#), type: "application/Token-Introspection+jwt") == "active")
+        #expect(
+            try outcome(Self.good.with("aud", #""client""#), type: "application/Token-Introspection+jwt") == "active")
         #expect(try outcome(Self.good.with("token_introspection", #"{"active":false}"#)) == "inactive")
         #expect(try outcome(Self.good.with("active", "false")) == "active")
     }

@@ -12,7 +12,9 @@ import Testing
     private func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
     private func unix(_ seconds: Int64) -> UnixTime { UnixTime(seconds: 1_700_000_000 + seconds) }
 
-    private func answer(askedAt seconds: Int64, expiresIn lifetime: Int64? = nil, size: Int = 100) throws -> Memory.Outcome {
+    private func answer(askedAt seconds: Int64, expiresIn lifetime: Int64? = nil, size: Int = 100) throws
+        -> Memory.Outcome
+    {
         let introspected = try #require(IntrospectedClaims(Array("{}".utf8)))
         let token = ActiveToken(introspected: introspected, expiresAt: lifetime.map(unix), size: size)
         return .active(.init(token: token, keys: nil, askedAt: time(seconds)))
