@@ -46,12 +46,12 @@ package final class ForwardAuth {
     ///
     /// - Returns: `nil` for a token that is verified with keys.
     package func opaqueToken(_ text: ArraySlice<UInt8>, by rule: Rule) -> RequestVerifier.OpaqueToken? {
-        guard let number = rule.opaque, let token = verifier.opaqueToken(text, of: number) else { return nil }
         // An entry for ID Tokens of the same issuer comes first.
-        guard let issuer = (try? verifier.verifier.read(text))?.unverifiedIssuer,
-            rule.providers.withIssuer(issuer, verifier.slots) != nil
-        else { return token }
-        return nil
+        rule.opaque.flatMap { number in
+            verifier.opaqueToken(text, of: number, verifier.slots[number]) {
+                rule.providers.withIssuer($0, verifier.slots) != nil
+            }
+        }
     }
 
     /// Verifies an opaque token.

@@ -39,32 +39,42 @@ extension RequestVerifier {
         guard !ofOpaqueTokens.isEmpty else { return nil }
         if let named = request.provider {
             return ofOpaqueTokens.named(named).map { number in
-                opaqueToken(request.token, of: number) ?? .refused(.tokenOfAnotherIssuer, provider: number)
+                opaqueToken(request.token, of: number, slots[number])
+                    ?? .refused(.tokenOfAnotherIssuer, provider: number)
             }
         }
         switch TokenForm(request.token, verifier) {
         case .jwt(let issuer?):
             guard ofAccessTokens.withIssuer(issuer, slots) == nil else { return nil }
-            return ofOpaqueTokens.withIssuer(issuer, slots).flatMap { opaqueToken(request.token, of: $0) }
+            return ofOpaqueTokens.withIssuer(issuer, slots).flatMap {
+                opaqueToken(request.token, of: $0, slots[$0])
+            }
         case .opaque: return .refused(.opaqueTokenUnnamed, provider: nil)
         case .jwt(nil), .malformed: return nil
         }
     }
 
-    /// A token that a request, a resource or a policy gives to a provider with opaque tokens.
+    /// A token that a request or a policy gives to a provider with opaque tokens.
     ///
     /// A JWT is never sent to another issuer than its own, and never to one whose JWTs are verified with keys: a refusal
     /// is final.
     ///
+    /// - Parameters:
+    ///   - slot: the provider, under the policy that its tokens are checked by.
+    ///   - isOfOthers: whether JWTs of an issuer are verified otherwise.
     /// - Returns: `nil` for a JWT about which the provider must not be asked.
-    func opaqueToken(_ text: ArraySlice<UInt8>, of number: Int) -> OpaqueToken? {
-        guard let slot = slots[number], let introspector = slot.provider.introspector,
-            let dialect = slot.provider.accessTokens
-        else { return nil }
+    func opaqueToken(
+        _ text: ArraySlice<UInt8>, of number: Int, _ slot: ProviderSlot?,
+        unlessIssuedBy isOfOthers: (String) -> Bool = { _ in false }
+    ) -> OpaqueToken? {
+        guard let slot, let introspector = slot.provider.introspector, let dialect = slot.provider.accessTokens else {
+            return nil
+        }
         switch TokenForm(text, verifier) {
         case .malformed(let rejection): return .refused(.rejected(rejection, of: .opaqueToken), provider: number)
         case .jwt(let issuer?)
-        where ofAccessTokens.withIssuer(issuer, slots) != nil || !slot.policy.isIssuer(issuer):
+        where
+            ofAccessTokens.withIssuer(issuer, slots) != nil || !slot.policy.isIssuer(issuer) || isOfOthers(issuer):
             return nil
         case .jwt, .opaque:
             guard let token = AccessToken(String(decoding: text, as: UTF8.self)) else {

@@ -83,6 +83,10 @@ extension ProviderSettings {
             revocation: endpoints.revocation.map { _ in base + "/revoke" },
             userInfo: endpoints.userInfo.map { _ in base + "/userinfo" })
         provider.notifications?.issuers = []
+        if provider.introspection != nil {
+            // The development provider's access tokens are JWTs.
+            (provider.introspection, provider.clients) = (nil, [])
+        }
         for index in provider.clients.indices {
             // The credential is generated, so there is no file to watch.
             provider.clients[index].authentication = .none

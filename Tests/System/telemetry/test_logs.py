@@ -8,13 +8,16 @@ import signal
 import pytest
 
 from access_tokens.test_dpop import Client
+from grants.grants import SECRET
 from harness import contract
 from harness.client import request_bytes
 from harness.collector import Collector
 from harness.collector import settings as tracing
 from harness.metrics import Metrics
 from harness.service import Service, apple_like, provider, run, write_config
+from harness.token_endpoint import INTROSPECTION, answered
 from harness.tokens import assemble, b64url, ec_key, half_hash, jws, now, parts, rsa_key, sha256_hex
+from introspection.opaque import API, opaque
 
 CANARY = "canary"
 API_KEY = "canary-api-key-5150"
@@ -27,7 +30,7 @@ def collector():
 
 
 @pytest.fixture(scope="module")
-def watched(shared_server, collector):
+def watched(shared_server, collector, endpoint, tmp_path_factory):
     """A service for requests with canaries, with an API key and tracing of every request."""
     issuer = shared_server.issuer("watched", rsa_key("watched-key"))
     down = shared_server.issuer("watched-down", ec_key("down"))
@@ -44,6 +47,7 @@ def watched(shared_server, collector):
         apple_like(apple),
         provider(down, "down", optional=True),
         provider(issuer, "api", tokens="access", audiences=["canary-api"]),
+        opaque(shared_server.issuer("watched-opaque", rsa_key("watched-key")), endpoint, tmp_path_factory.mktemp("clients")),
     ]
     more = {"log": {"level": "debug"}, "tracing": tracing(collector), "sign_ins": {}, "dpop": {}}
     with Service(*settings, api_keys=[sha256_hex(API_KEY)], **more) as service:
@@ -183,13 +187,30 @@ def granted(service, issuer, authorization: dict) -> set[str]:
     return {*codes} - {None}
 
 
-def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
+def asked(service, endpoint, authorization: dict) -> set[str]:
+    """Verifies an opaque token, and causes possible errors; returns the codes."""
+    token = "canary-opaque-token"
+    said = {"active": True, "aud": API, "sub": "canary-subject", "client_id": "canary-client", "scope": "canary-scope"}
+    acts = [answered(said), answered(said | {"aud": "canary-other"}), answered(said | {"exp": "canary"}), answered({"active": False})]
+    codes = []
+    for act in acts:
+        endpoint.play(act, path=INTROSPECTION)
+        body = {"token": token, "provider": "legacy"}
+        codes.append(service.api.post("/v1/access-tokens/verify", body, authorization).code)
+    assert codes == [None, "audience_mismatch", "provider_answer_invalid", "token_inactive"]
+    for secret in (token, SECRET):
+        assert not any(secret in line for line in service.log)
+    return {*codes} - {None}
+
+
+def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector, endpoint):
     service, issuer, down = watched
     authorization = {"Authorization": f"Bearer {API_KEY}"}
     seen = set()
     start = len(contract.recording)
     seen |= notified(service, issuer, down, authorization)
     seen |= granted(service, issuer, authorization)
+    seen |= asked(service, endpoint, authorization)
     for code, (token, changes) in cases(issuer, down).items():
         request = {name: value for name, value in (REQUEST | changes).items() if value is not None}
         response = service.verify(token, {**authorization, "X-Request-Id": f"case-{code}"}, **request)
