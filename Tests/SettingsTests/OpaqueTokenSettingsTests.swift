@@ -3,6 +3,7 @@ import IDToken
 import OAuth
 @testable import Settings
 import Testing
+import Verification
 
 @Suite struct OpaqueTokenSettingsTests {
     private static let client = "clients: [ { id: api, auth: client_secret_basic, secret_file: /s } ]"
