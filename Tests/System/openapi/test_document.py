@@ -20,7 +20,7 @@ ROUTES = endpoints.routes()
 # The harness checks responses against the same table, but never accepts 500.
 STATUSES = contract.STATUS | {"internal": 500}
 OF_GRANTS = {"grant_invalid", "provider_refused"}
-OF_ACCESS_TOKENS = {"binding_required", "binding_missing", "binding_mismatch", "dpop_proof_invalid", "dpop_proof_replayed", "scope_missing"}
+OF_ACCESS_TOKENS = {"binding_required", "binding_missing", "binding_mismatch", "dpop_proof_invalid", "dpop_proof_replayed", "scope_missing", "token_inactive"}
 OF_BROWSERS = {"state_mismatch", "redirect_uri_mismatch", "response_issuer_mismatch"}
 REJECTIONS = {
     code
@@ -42,6 +42,7 @@ OPTIONAL = {
     ("/components/schemas/VerdictList", "access_tokens"),
     ("/components/schemas/VerdictList", "forward_auth"),
     ("/components/schemas/AccessTokenAnswer", "claims"),
+    ("/components/schemas/AccessTokenAnswer", "introspection"),
     ("/components/schemas/VerdictList", "sign_ins"),
     ("/components/schemas/VerdictList", "store"),
 }
