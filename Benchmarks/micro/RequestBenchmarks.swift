@@ -24,12 +24,13 @@ let requestBenchmarks = [
     Benchmark("forward-auth") {
         let fields = AuthorizationField(value: try Array("Bearer ".utf8) + Fixtures().token("RS256"))
         let forwardAuth = ForwardAuth(
-            [ForwardAuthPolicy(id: "web", providers: ["apple"])], by: try requestVerifier())
+            [ForwardAuthPolicy(id: "web", providers: ["apple"])], by: try requestVerifier(), nil)
         guard let rule = forwardAuth.rule(named: Array("web".utf8)[...]) else { throw Mistake("no policy") }
         return {
             let now = VerificationTime.now()
             let token = try rule.policy.token(in: fields)
-            guard case .decided(let verdict) = forwardAuth.verify(token, by: rule, at: now),
+            guard
+                case .decided(let verdict) = forwardAuth.verify(token.text, with: BindingEvidence(), by: rule, at: now),
                 case .allowed(let fields, _) = forwardAuth.decision(on: verdict, by: rule, at: now)
             else { return false }
             return fields.count == IdentityHeader.usual.count

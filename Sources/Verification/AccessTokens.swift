@@ -14,9 +14,9 @@ package struct AccessTokenRequest: Sendable {
     ///
     /// - Parameters:
     ///   - others: names of members that belong to something else.
-    ///   - proofs: the rules of DPoP proofs; `nil` if they are not checked.
+    ///   - proofs: what DPoP proofs are checked with; `nil` if they are not checked.
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    package init(_ object: JSONObject, beside others: [JSONName] = [], _ proofs: ProofRules?) throws(Problem) {
+    package init(_ object: JSONObject, beside others: [JSONName] = [], _ proofs: ProofChecks?) throws(Problem) {
         try object.requireOnly(Names.all + others, in: "request")
         guard let token = try? object.utf8(Names.token) else {
             throw .requestInvalid("The request needs a member token, a string.")
@@ -113,12 +113,18 @@ extension RequestVerifier {
 }
 
 /// The answer for a verified access token: its subject, its permissions, and the keys that were used.
-package struct AccessTokenAnswer: TokenAnswer {
+package struct AccessTokenAnswer: Sendable {
     package let token: VerifiedAccessToken
     let keys: KeysUsed
     let includesClaims: Bool
 
-    package func write(to json: inout JSONWriter) {
+    /// The DPoP proof that it came with, if it passes only once.
+    package var newProof: DPoPProof? { GatewayToken.accessToken(token).newProof }
+
+    /// Writes the answer as a JSON object that always has every member, except those that were asked for.
+    ///
+    /// - Parameter proofNonce: what the client's next proof must repeat; `nil`: proofs need no nonce.
+    package func write(to json: inout JSONWriter, proofNonce: String?) {
         json.object { json in
             json.name("identity")
             token.identity.write(to: &json)
@@ -144,6 +150,7 @@ package struct AccessTokenAnswer: TokenAnswer {
                 json.name("claims")
                 json.raw(token.claimsText)
             }
+            if let proofNonce { json.member("dpop_nonce", proofNonce) }
         }
     }
 }

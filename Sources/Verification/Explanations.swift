@@ -14,8 +14,8 @@ package enum ExplainRequest {
     case accessToken(AccessTokenRequest)
     /// The body of `POST /v1/notifications/verify`.
     case notification(NotificationRequest)
-    /// A token as a gateway would send it to `/v1/forward-auth/{policy}`.
-    case gateway(token: ArraySlice<UInt8>, policy: ArraySlice<UInt8>)
+    /// A token as a gateway would send it to `/v1/forward-auth/{policy}`, and what proves its key.
+    case gateway(token: ArraySlice<UInt8>, policy: ArraySlice<UInt8>, BindingEvidence)
 
     /// What a token is explained as.
     package enum Kind: String, CaseIterable, Sendable {
@@ -27,11 +27,13 @@ package enum ExplainRequest {
     /// The member `as` names the kind of the other members. Without it, the member that holds the token does. Unknown
     /// members are rejected.
     ///
-    /// - Parameter proofs: the rules of DPoP proofs; `nil` if they are not checked.
+    /// - Parameter proofs: what DPoP proofs are checked with; `nil` if they are not checked. The age of a nonce is not.
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    package init(_ object: JSONObject, _ proofs: ProofRules?) throws(Problem) {
+    package init(_ object: JSONObject, _ proofs: ProofChecks?) throws(Problem) {
+        var proofs = proofs
+        proofs?.checksNonceAge = false
         guard object[Names.policy] == nil else {
-            self = try Self.gateway(object)
+            self = try Self.gateway(object, proofs)
             return
         }
         switch try Self.kind(of: object) ?? (object[Names.token] == nil ? .idToken : .accessToken) {
@@ -50,12 +52,13 @@ package enum ExplainRequest {
         return kind
     }
 
-    private static func gateway(_ object: JSONObject) throws(Problem) -> ExplainRequest {
-        try object.requireOnly([Names.token, Names.policy], in: "request that names a policy")
+    private static func gateway(_ object: JSONObject, _ proofs: ProofChecks?) throws(Problem) -> ExplainRequest {
+        try object.requireOnly(
+            [Names.token, Names.policy] + BindingEvidence.names, in: "request that names a policy")
         guard let token = try? object.utf8(Names.token), let policy = try? object.utf8(Names.policy) else {
             throw .requestInvalid("The request's token and policy must be strings.")
         }
-        return .gateway(token: token, policy: policy)
+        return .gateway(token: token, policy: policy, try BindingEvidence(of: object, proofs))
     }
 
     private enum Names {
@@ -101,17 +104,18 @@ extension RequestVerifier {
                     try self.explain(request, status, verdict, now: SystemClocks.unixSeconds())
                 }
             }
-        case .gateway(let token, let policy):
+        case .gateway(let token, let policy, var evidence):
             guard let forwardAuth, let rule = forwardAuth.rule(named: policy) else {
                 throw .requestInvalid(
                     "The request's policy is not the id of a policy of forward_auth, byte for byte; correct it, or add the policy."
                 )
             }
-            return {
+            evidence.proof?.use = rule.policy.proofUse
+            return { [evidence] in
                 await self.explained(until: deadline) {
-                    forwardAuth.verify(token, by: rule, at: $0)
+                    forwardAuth.verify(token, with: evidence, by: rule, at: $0)
                 } by: { status, verdict throws(Problem) in
-                    forwardAuth.explain(token, rule, status, verdict, now: SystemClocks.unixSeconds())
+                    forwardAuth.explain(token, evidence, rule, status, verdict, now: SystemClocks.unixSeconds())
                 }
             }
         }

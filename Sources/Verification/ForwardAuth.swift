@@ -1,5 +1,5 @@
 private import Bytes
-internal import IDToken
+package import IDToken
 private import JOSE
 private import Keys
 
@@ -11,11 +11,19 @@ package final class ForwardAuth {
     /// A policy, and those of the verifier's providers that it accepts.
     package final class Rule {
         package let policy: ForwardAuthPolicy
+        /// What its challenges name.
+        package let schemes: ChallengeSchemes
         let providers: ProviderIndex
 
-        fileprivate init(_ policy: ForwardAuthPolicy, _ verifier: RequestVerifier) {
+        fileprivate init(_ policy: ForwardAuthPolicy, _ verifier: RequestVerifier, _ proofs: ProofRules?) {
             self.policy = policy
-            providers = ProviderIndex(verifier.slots) { policy.providers.containsExactly($0.policy.id) }
+            let accepts = { (provider: Provider) in policy.providers.containsExactly(provider.policy.id) }
+            providers = ProviderIndex(verifier.slots, where: accepts)
+            let takesBearer = verifier.slots.contains { slot in
+                slot.map { accepts($0.provider) && $0.provider.accessTokens?.requiredBinding != .dpop } ?? false
+            }
+            let algorithms = policy.takesProofs ? proofs?.algorithms.elements ?? [] : []
+            schemes = ChallengeSchemes(takesBearer: takesBearer, proofAlgorithms: algorithms.map(\.rawValue))
         }
     }
 
@@ -25,19 +33,30 @@ package final class ForwardAuth {
         case denied(Denial, provider: Int?)
         /// The token could not be verified, for a reason other than the token itself.
         case undecided(Problem, provider: Int?)
+
+        /// The number of the token's provider; `nil` if it is not known.
+        package var provider: Int? {
+            switch self {
+            case .allowed(_, let provider): provider
+            case .denied(_, let provider), .undecided(_, let provider): provider
+            }
+        }
     }
 
-    package init(_ policies: [ForwardAuthPolicy], by verifier: RequestVerifier) {
+    /// - Parameter proofs: the rules of DPoP proofs; `nil` if none are taken.
+    package init(_ policies: [ForwardAuthPolicy], by verifier: RequestVerifier, _ proofs: ProofRules?) {
         self.verifier = verifier
-        rules = policies.map { Rule($0, verifier) }
+        rules = policies.map { Rule($0, verifier, proofs) }
     }
 
     /// The policy with this ID, compared byte for byte.
     package func rule(named id: ArraySlice<UInt8>) -> Rule? { rules.first { $0.policy.id.isExactly(id.span) } }
 
     /// Verifies a token with the keys at hand.
+    ///
+    /// - Parameter evidence: what the request has to prove the key that the token is bound to.
     package func verify(
-        _ text: ArraySlice<UInt8>, by rule: Rule, at now: VerificationTime
+        _ text: ArraySlice<UInt8>, with evidence: BindingEvidence, by rule: Rule, at now: VerificationTime
     ) -> RequestVerifier.Outcome<GatewayToken> {
         var index: Int?
         do throws(Problem) {
@@ -48,7 +67,7 @@ package final class ForwardAuth {
                 throw .rejected(error)
             }
             guard let index, let slot = verifier.slots[index] else { throw .providerUnknown() }
-            return try verify(token, index, slot, now)
+            return try verify(token, evidence, index, slot, now)
         } catch {
             return .decided(.refused(error, provider: index))
         }
@@ -57,13 +76,17 @@ package final class ForwardAuth {
     // Not inlined: inside the caller, where the slot is not a parameter, its policy would be copied.
     @inline(never)
     private func verify(
-        _ token: UnverifiedToken, _ index: Int, _ slot: RequestVerifier.ProviderSlot, _ now: VerificationTime
+        _ token: UnverifiedToken, _ evidence: BindingEvidence, _ index: Int, _ slot: RequestVerifier.ProviderSlot,
+        _ now: VerificationTime
     ) throws(Problem) -> RequestVerifier.Outcome<GatewayToken> {
         if let dialect = slot.provider.accessTokens {
-            return try verifier.attempt(accessToken: token, dialect, index, slot, now, AccessTokenParameters()) {
+            let parameters = AccessTokenParameters(evidence: evidence)
+            return try verifier.attempt(accessToken: token, dialect, index, slot, now, parameters) {
                 token, _ in .accessToken(token)
             }
         }
+        // ID Tokens are never bound to a key.
+        if evidence.needsBoundToken { throw .rejected(.bindingMissing, of: .accessToken) }
         return try verifier.attempt(idToken: token, index, slot, now, Self.parameters) { token, _ in .idToken(token) }
     }
 
@@ -83,9 +106,7 @@ package final class ForwardAuth {
         case .refused(let problem, let provider):
             // A failure, not a rejection: the token may be valid, so it must not be denied.
             if problem.status >= 500 { return .undecided(problem, provider: provider) }
-            // Another token of this user would be refused for the same reason.
-            if case .rejected(.groupsOverage, _) = problem { return .denied(.groupsOverage, provider: provider) }
-            return .denied(.tokenRejected(code: problem.code), provider: provider)
+            return .denied(Denial(problem), provider: provider)
         }
     }
 
@@ -95,4 +116,21 @@ package final class ForwardAuth {
         parameters.nonceUse = .ignoreFromClient
         return parameters
     }()
+}
+
+extension Denial {
+    /// - Parameter problem: with which the other endpoints reject the token.
+    fileprivate init(_ problem: Problem) {
+        let code = problem.code
+        self =
+            switch problem {
+            // Another token of this user would be refused for the same reason.
+            case .rejected(.groupsOverage, _): .groupsOverage
+            case .rejected(.bindingRequired, _), .rejected(.bindingMissing, _), .rejected(.bindingMismatch, _):
+                .bindingRejected(code: code)
+            case .rejected(.proofInvalid, _), .proofReplayed: .proofRejected(code: code)
+            case .rejected(.proofNonceRequired, _): .nonceRequired(code: code)
+            default: .tokenRejected(code: code)
+            }
+    }
 }

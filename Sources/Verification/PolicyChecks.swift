@@ -135,10 +135,11 @@ extension ForwardAuth {
     ///   - status: the state of the provider's keys; `nil` if there is no provider.
     ///   - now: in Unix seconds.
     func explain(
-        _ text: ArraySlice<UInt8>, _ rule: Rule, _ status: KeyStatus?, _ verdict: Verdict<GatewayToken>, now: Int64
+        _ text: ArraySlice<UInt8>, _ evidence: BindingEvidence, _ rule: Rule, _ status: KeyStatus?,
+        _ verdict: Verdict<GatewayToken>, now: Int64
     ) -> ExplainAnswer {
         let slot = verdict.provider.flatMap { verifier.slots[$0] }
-        let explanation = explanation(of: text, rule, slot, status, verdict, now: now)
+        let explanation = explanation(of: text, evidence, rule, slot, status, verdict, now: now)
         let requirements = PolicyChecks(policy: rule.policy, now: UnixTime(seconds: now))
         let checks = requirements.checks(of: verdict.answer, clockSkewSeconds: slot?.policy.clockSkewSeconds ?? 0)
         let validSummary = "The policy \(rule.policy.id) lets requests with this token pass."
@@ -149,7 +150,8 @@ extension ForwardAuth {
 
     /// Explains the verification of the token.
     private func explanation(
-        of text: ArraySlice<UInt8>, _ rule: Rule, _ slot: RequestVerifier.ProviderSlot?, _ status: KeyStatus?,
+        of text: ArraySlice<UInt8>, _ evidence: BindingEvidence, _ rule: Rule, _ slot: RequestVerifier.ProviderSlot?,
+        _ status: KeyStatus?,
         _ verdict: Verdict<GatewayToken>, now: Int64
     ) -> Explanation {
         let tokenVerifier = verifier.verifier
@@ -173,6 +175,6 @@ extension ForwardAuth {
         }
         return tokenVerifier.explain(
             accessToken: token, with: keys, under: slot.policy, dialect, isNamed: false, others: others,
-            expecting: AccessTokenParameters(), now: time)
+            expecting: AccessTokenParameters(evidence: evidence), now: time)
     }
 }

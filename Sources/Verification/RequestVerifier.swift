@@ -165,6 +165,13 @@ extension RequestVerifier {
         return isAccessToken ? .providerOfIDTokens : .providerOfAccessTokens
     }
 
+    /// What a provider's settings say of DPoP proofs.
+    ///
+    /// - Parameter number: `nil` if the provider is not known.
+    package func proofUse(ofProvider number: Int?) -> ProofUse {
+        number.flatMap { slots[$0]?.provider.accessTokens?.proofUse } ?? ProofUse()
+    }
+
     /// The problem of a request that names a provider that is not configured.
     ///
     /// - Parameter named: `nil` if it names none.

@@ -84,7 +84,7 @@ package struct SingleVerification: Sendable {
         _ request: ExplainRequest, by verifier: RequestVerifier, until deadline: MonotonicTime
     ) async -> Answer {
         do throws(Problem) {
-            let forwardAuth = ForwardAuth(policies, by: verifier)
+            let forwardAuth = ForwardAuth(policies, by: verifier, nil)
             let explain = try verifier.explanation(of: request, forwardAuth, until: deadline)
             switch await explain().answer {
             case .success(let answer): return Answer { answer.write(to: &$0) }

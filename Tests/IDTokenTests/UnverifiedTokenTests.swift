@@ -116,7 +116,7 @@ import TestSupport
             (.subjectMismatch, "subject_mismatch"),
             (.scopeMissing, "scope_missing"), (.bindingRequired, "binding_required"),
             (.bindingMissing, "binding_missing"), (.bindingMismatch, "binding_mismatch"),
-            (.proofInvalid(.form), "dpop_proof_invalid"),
+            (.proofInvalid(.form), "dpop_proof_invalid"), (.proofNonceRequired, "dpop_nonce_required"),
             (.groupsOverage, "groups_overage"), (.cryptographyUnavailable, "internal"),
         ]
         for (rejection, code) in codes { #expect(rejection.code.rawValue == code) }

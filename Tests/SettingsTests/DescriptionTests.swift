@@ -20,6 +20,9 @@ import Testing
             switch setting.form {
             case .section(let members), .list(.section(let members), _):
                 all.merge(leaves(members, path)) { one, _ in one }
+            case .either(.section(let members), _):
+                all.merge(leaves(members, path)) { one, _ in one }
+                all[path] = setting
             default: all[path] = setting
             }
         }

@@ -30,6 +30,8 @@ public struct AccessTokenDialect: Sendable, Equatable {
     public var acceptsUncheckedBindings = false
     /// The key that every token must be bound to; `nil`: tokens may be bound to none.
     public var requiredBinding: RequiredBinding?
+    /// What its DPoP proofs need, where it differs from the settings for all proofs.
+    package var proofUse = ProofUse()
 
     init(clientClaims: [ClaimName] = [.clientID], adjust: (inout AccessTokenDialect) -> Void = { _ in }) {
         self.clientClaims = clientClaims

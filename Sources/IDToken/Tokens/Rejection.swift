@@ -40,6 +40,8 @@ public enum Rejection: Error, Equatable, Sendable {
     case bindingMismatch
     /// The DPoP proof that came with an access token proves nothing.
     case proofInvalid(ProofFault)
+    /// The DPoP proof must have a nonce that the service has made in the last minutes.
+    case proofNonceRequired
     /// A rule depends on the user's groups, and the provider left them out of the token because there are too many.
     case groupsOverage
     /// OpenSSL failed for a reason that no token can cause. The token may be valid.
@@ -86,6 +88,7 @@ public enum Rejection: Error, Equatable, Sendable {
         case bindingMissing = "binding_missing"
         case bindingMismatch = "binding_mismatch"
         case proofInvalid = "dpop_proof_invalid"
+        case proofNonceRequired = "dpop_nonce_required"
         case groupsOverage = "groups_overage"
         case `internal` = "internal"
     }
@@ -121,6 +124,7 @@ public enum Rejection: Error, Equatable, Sendable {
         case .bindingMissing: .bindingMissing
         case .bindingMismatch: .bindingMismatch
         case .proofInvalid: .proofInvalid
+        case .proofNonceRequired: .proofNonceRequired
         case .groupsOverage: .groupsOverage
         case .cryptographyUnavailable: .internal
         }

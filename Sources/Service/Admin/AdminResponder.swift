@@ -57,7 +57,7 @@ final class AdminResponder: HTTPResponder {
             try route.check(request.head.method)
             try admit(request.head, to: route, &record.keyName)
             if route == .explain {
-                return try explain(ExplainRequest(request.jsonObject(), service.settings.proofs), record)
+                return try explain(ExplainRequest(request.jsonObject(), service.proofChecks), record)
             }
         } catch {
             return .now(service.end(record, error))

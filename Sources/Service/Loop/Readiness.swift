@@ -54,11 +54,15 @@ extension ServiceLoop {
                     json.member("id", each.provider.policy.id)
                     json.member("state", KeyState(each.snapshot, at: now).rawValue)
                 }
-                // An outage of the store does not affect verifications, so it is reported but does not affect
+                // An outage of a store does not affect most verifications, so it is reported but does not affect
                 // readiness.
                 if let claims {
                     json.name("store")
                     json.object { $0.member("state", claims.status.health.rawValue) }
+                }
+                if let proofStore {
+                    json.name("proof_store")
+                    json.object { $0.member("state", proofStore.status.health.rawValue) }
                 }
             }
         }

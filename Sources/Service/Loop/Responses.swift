@@ -32,7 +32,8 @@ extension ServiceLoop {
         _ record: RequestRecord, _ problem: Problem, provider: Int? = nil, spent: Bool? = nil
     ) -> HTTPResponse {
         let spent = record.route.usesSomethingUp ? spent ?? problem.isSpent : nil
-        let body = json { problem.write(to: &$0, requestID: record.id, spent: spent) }
+        let nonce = record.route == .accessTokens ? proofNonce(ofProvider: provider) : nil
+        let body = json { problem.write(to: &$0, requestID: record.id, spent: spent, proofNonce: nonce) }
         return end(
             record, problem.responseStatus, "application/problem+json", body, code: problem.code, provider: provider,
             remark: LogRemark(problem), headers: problem.headers)

@@ -25,6 +25,8 @@ final class ServiceLoop {
     private(set) var claims: ClaimStore?
     /// The store of DPoP proofs; `nil` until it is first needed.
     private(set) var proofStore: ClaimStore?
+    /// Of DPoP proofs.
+    private var nonces: LoopProofNonces
     private(set) var features: ProviderFeatures
     var requestIDs = RequestIDs()
     var metrics = LoopMetrics()
@@ -32,7 +34,7 @@ final class ServiceLoop {
     let load: OverloadDetector
     private(set) var telemetry: RequestTelemetry
     /// `nil` if refusals are not logged.
-    private let boundTokens: BoundTokenLog?
+    private let firstRefusals: FirstRefusalLog?
     private var writer = JSONWriter()
     /// The capacity, in bytes, up to which the writer's buffer is kept. A larger buffer, such as that of a batch, is
     /// released.
@@ -50,14 +52,15 @@ final class ServiceLoop {
     /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
     init(
         on loop: any EventLoop, _ settings: ServiceSettings, _ registry: ProviderRegistry, _ sink: LogSink,
-        tracer: SpanTracer? = nil, boundTokens: BoundTokenLog? = nil, store: StoreSetup, proofStore: StoreSetup? = nil,
-        signInKeys: HandleKeys? = nil
+        tracer: SpanTracer? = nil, firstRefusals: FirstRefusalLog? = nil, store: StoreSetup,
+        proofStore: StoreSetup? = nil,
+        signInKeys: HandleKeys? = nil, proofNonces: ProofNonces = ProofNonces([])
     ) throws(Rejection) {
         self.loop = loop
         self.settings = settings
         load = OverloadDetector(on: loop, queueTimeout: settings.queueTimeout)
         telemetry = RequestTelemetry(settings.loggedRequests, to: sink, tracer, on: loop)
-        self.boundTokens = boundTokens
+        self.firstRefusals = firstRefusals
         providerIDs = registry.ids
         verifier = RequestVerifier(
             registry, on: loop, by: try IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity))
@@ -65,6 +68,7 @@ final class ServiceLoop {
         features = ProviderFeatures(registry.providers)
         storeSetup = store
         proofStoreSetup = proofStore
+        nonces = LoopProofNonces(proofNonces)
         do throws(OpenSSLError) {
             let needsStore = features.usesNoncesOnce || signInKeys != nil
             let claims = needsStore ? try store.claims(on: loop, providerCount: registry.providers.count) : nil
@@ -117,7 +121,7 @@ final class ServiceLoop {
 
     private static func forwardAuth(_ settings: ServiceSettings, _ verifier: RequestVerifier) -> ForwardAuth? {
         let policies = settings.forwardAuth.policies
-        return policies.isEmpty ? nil : ForwardAuth(policies, by: verifier)
+        return policies.isEmpty ? nil : ForwardAuth(policies, by: verifier, settings.proofs)
     }
 
     /// Whether the settings turn a feature on.
@@ -131,14 +135,38 @@ final class ServiceLoop {
         }
     }
 
-    func count(_ claim: ClaimStore.Made) {
-        metrics.signIns.countClaim(claim.outcome, microseconds: claim.time.upperBound - claim.time.lowerBound)
+    func count(_ claim: ClaimStore.Made) { metrics.claims.count(claim) }
+
+    /// Uses new keys from the next request on: those of sign-ins, if sign-ins are enabled, and those of nonces.
+    ///
+    /// - Throws: ``OpenSSLError`` when out of memory; the current keys of sign-ins then stay in use.
+    func change(to keys: HandleKeys) throws {
+        nonces = LoopProofNonces(keys.proofNonces)
+        try signIns?.change(to: keys)
     }
+
+    /// What DPoP proofs are checked with; `nil` if none are accepted.
+    var proofChecks: ProofChecks? { settings.proofs.map { ProofChecks($0, nonces.all) } }
+
+    /// The nonce that a client's next proof must have; `nil` if proofs need none.
+    ///
+    /// - Parameters:
+    ///   - provider: the number of the token's provider; `nil` if it is not known.
+    ///   - use: of the policy that the request is for.
+    func proofNonce(ofProvider provider: Int?, for use: ProofUse = ProofUse()) -> String? {
+        guard let proofs = settings.proofs,
+            use.needsNonce(beside: verifier.proofUse(ofProvider: provider), under: proofs)
+        else { return nil }
+        return nonces.latest(at: VerificationTime.now().wall)
+    }
+
+    /// Logs a policy's first request of which its gateway did not name the method and URL.
+    func noteUnknownRequest(under policy: ForwardAuthPolicy) { firstRefusals?.noteUnknownRequest(under: policy) }
 
     /// Logs a provider's first token that was refused because it is bound to a key.
     func note<Answer>(_ verdict: Verdict<Answer>) {
         guard case .refused(.rejected(.bindingRequired, _), let provider?) = verdict else { return }
-        boundTokens?.note(refusalBy: providerIDs[provider])
+        firstRefusals?.noteBoundToken(refusedBy: providerIDs[provider])
     }
 
     /// Flushes the log, closes the store's connections, and stops all timers.

@@ -37,7 +37,7 @@ package struct ServiceSettings: Sendable {
     package var forwardAuth = ForwardAuthSettings()
     /// The rules of DPoP proofs; `nil`: none is accepted.
     package var proofs: ProofRules?
-    /// Whether a DPoP proof passes only once.
+    /// Whether any of them passes only once, so that a store is needed.
     package var remembersProofs = false
     /// The contract, served at `/openapi.yaml`.
     package var openAPI: ByteBuffer

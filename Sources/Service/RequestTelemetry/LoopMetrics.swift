@@ -13,6 +13,10 @@ struct LoopMetrics: Sendable {
     private(set) var verifyDurations = Histogram()
 
     var signIns = SignInMetrics()
+    /// Claims of sign-ins and nonces.
+    var claims = StoreMetrics()
+    /// Claims of DPoP proofs.
+    var proofClaims = StoreMetrics()
     var grants = GrantMetrics()
     var notifications = Counter<NotificationLabel>()
     /// Access tokens by provider number and code, as in ``verifications``.
@@ -98,7 +102,8 @@ struct LoopMetrics: Sendable {
         for counter in Self.counters { counter.add(&self, other) }
         refusedByQueue += other.refusedByQueue
         verifyDurations.add(other.verifyDurations)
-        signIns.claimDurations.add(other.signIns.claimDurations)
+        claims.add(other.claims)
+        proofClaims.add(other.proofClaims)
         callers.merge(other.callers, uniquingKeysWith: +)
     }
 

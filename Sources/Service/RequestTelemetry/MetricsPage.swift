@@ -3,7 +3,6 @@ private import IDToken
 private import JOSE
 internal import Keys
 private import OAuth
-internal import Replay
 internal import Verification
 
 /// Declares every metric of the service. Label values come from closed sets (routes, codes, IDs of configured
@@ -13,8 +12,8 @@ struct MetricsPage {
     /// The IDs of current and former providers, indexed by number.
     let providerIDs: [String]
     let loops: LoopMetrics
-    /// One per event loop; empty if nothing is single-use.
-    var stores: [StoreStatus] = []
+    /// One per event loop.
+    var stores: [LoopStores] = []
     let statuses: [KeyStatus]
     let keyCounts: KeyTelemetry.Counts
     /// `nil` if calls are not counted.
@@ -42,7 +41,8 @@ struct MetricsPage {
             counter.write(loops, ProviderNames(ids: providerIDs), &page)
         }
         writeRequests(to: &page)
-        writeStore(to: &page, stores)
+        writeStore(to: &page)
+        writeProofStore(to: &page)
         writeCalls(to: &page)
         writeKeys(to: &page)
         writeFetches(to: &page)
@@ -60,7 +60,7 @@ struct MetricsPage {
 
     private func isOn(_ feature: Feature, _ features: ProviderFeatures) -> Bool {
         switch feature {
-        case .signIns: !stores.isEmpty
+        case .signIns: stores.contains { $0.signIns != nil }
         case .clients: features.hasClients
         case .notifications: features.acceptsNotifications
         case .accessTokens: features.acceptsAccessTokens

@@ -24,7 +24,7 @@ struct Scrape: Sendable {
     /// The metrics page, created on one of the loops.
     func page(on loop: any EventLoop) -> EventLoopFuture<[UInt8]> {
         let counted = EventLoopFuture.whenAllSucceed(
-            loops.onEach { (metrics: $0.metrics, store: $0.claims?.status) }, on: loop)
+            loops.onEach { (metrics: $0.metrics, stores: LoopStores($0)) }, on: loop)
         return counted.flatMap { parts in
             // Must be read after the loops' counters: a provider is registered before any loop counts its requests.
             let registry = served.registry
@@ -49,11 +49,11 @@ struct Scrape: Sendable {
     }
 
     private func page(
-        _ parts: [(metrics: LoopMetrics, store: StoreStatus?)], _ registry: ProviderRegistry, _ statuses: [KeyStatus]
+        _ parts: [(metrics: LoopMetrics, stores: LoopStores)], _ registry: ProviderRegistry, _ statuses: [KeyStatus]
     ) -> [UInt8] {
         MetricsPage(
             providers: registry.providers, providerIDs: registry.ids, loops: LoopMetrics(sumOf: parts.map(\.metrics)),
-            stores: parts.compactMap(\.store),
+            stores: parts.map(\.stores),
             statuses: statuses,
             keyCounts: telemetry.current, calls: calls?.current, configurations: configurations.current,
             service: listener.usage, process: .now(), startedAtUnixSeconds: startedAtUnixSeconds,

@@ -146,6 +146,12 @@ enum Route: Int, CaseIterable {
         return path.bytes.dropFirst(prefix.utf8CodeUnitCount).prefix { $0 != UInt8(ascii: "/") }
     }
 
+    /// What follows the ID of the policy in the path.
+    static func pathBelowPolicy(_ path: HeadSlice) -> ArraySlice<UInt8> {
+        let id = forwardAuthPolicy(path) ?? []
+        return path.bytes[id.endIndex...]
+    }
+
     /// The route of a path on the admin listener.
     static func admin(_ path: HeadSlice) -> Route {
         admin.first { path == $0.pattern } ?? (providerToRefresh(path) == nil ? .unknown : .refresh)

@@ -44,24 +44,37 @@ extension ServiceResponder {
 extension ServiceResponder {
     func verifyAccessToken(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let verifier = service.verifier
-        let request = try AccessTokenRequest(body, service.settings.proofs)
-        func answer(_ verdict: Verdict<AccessTokenAnswer>) -> HTTPResponse {
-            service.note(verdict)
-            service.metrics.countAccessToken(provider: verdict.provider, code: verdict.code)
-            return response(to: verdict, record)
-        }
+        let request = try AccessTokenRequest(body, service.proofChecks)
         switch verifier.verify(request, at: .now()) {
         case .decided(let verdict):
-            guard newProof(in: verdict) != nil else { return .now(answer(verdict)) }
+            guard verdict.answer?.newProof != nil else { return .now(answer(verdict, record)) }
             // Claims only after the wait has been admitted: a request that is shed must not use up a proof.
-            return .later { answer(await self.claimingProof(of: verdict)) }
+            return .later { self.answer(await self.claimingProof(of: verdict), record) }
         case .pending(let wait):
             return .later {
                 let verdict = await verifier.verdict(after: wait, until: self.keysDeadline()) {
                     verifier.verify(request, at: $0)
                 }
-                return answer(await self.claimingProof(of: verdict))
+                return self.answer(await self.claimingProof(of: verdict), record)
             }
+        }
+    }
+
+    /// The verdict after the token's proof has been claimed.
+    private func claimingProof(of verdict: Verdict<AccessTokenAnswer>) async -> Verdict<AccessTokenAnswer> {
+        guard case .verified(let answer, let provider) = verdict, let proof = answer.newProof else { return verdict }
+        return verdict.unless(await problem(claiming: proof, ofProvider: provider))
+    }
+
+    private func answer(_ verdict: Verdict<AccessTokenAnswer>, _ record: RequestRecord) -> HTTPResponse {
+        service.note(verdict)
+        service.metrics.countAccessToken(provider: verdict.provider, code: verdict.code)
+        switch verdict {
+        case .verified(let answer, let provider):
+            let nonce = service.proofNonce(ofProvider: provider)
+            let text = service.json { answer.write(to: &$0, proofNonce: nonce) }
+            return service.end(record, .ok, "application/json", text, provider: provider)
+        case .refused(let problem, let provider): return service.end(record, problem, provider: provider)
         }
     }
 }

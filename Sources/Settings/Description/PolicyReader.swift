@@ -32,7 +32,9 @@ enum PolicyReader {
 
     static let descriptions = [
         id.description, providers.description, TokenSourceReader.setting, RequirementReader.description, headers,
-        requiresKey.description, stripsToken.description,
+        requiresKey.description, stripsToken.description, RequestURLReader.description,
+        CertificateFieldReader.description,
+        ProofUseReader.replay.description, ProofUseReader.nonce.description,
     ]
 
     /// - Returns: `nil` if an error was reported.
@@ -50,6 +52,18 @@ enum PolicyReader {
         if let headers { policy.headers = headers }
         policy.requiresKey = requiresKey.read(element) ?? policy.requiresKey
         policy.stripsToken = stripsToken.read(element) ?? policy.stripsToken
+        policy.requestURL = RequestURLReader.read(element, settings)
+        policy.clientCertificate = CertificateFieldReader.read(element)
+        policy.proofUse = ProofUseReader.read(element)
+        if policy.proofUse != ProofUse(), policy.requestURL == nil, !element.isFaulty(RequestURLReader.description.name)
+        {
+            for name in [ProofUseReader.replay.name, ProofUseReader.nonce.name] where element.mentions(name) {
+                element.refuse(
+                    name,
+                    "\(name) is about DPoP proofs, which a policy takes only with request_url; add it, or remove \(name)"
+                )
+            }
+        }
         checkIssuers(members, policy, element)
         if policy.stripsToken, !policy.sources.allSatisfy(\.isHeader) {
             element.refuse(

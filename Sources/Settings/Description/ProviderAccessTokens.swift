@@ -33,7 +33,8 @@ extension ProviderReading {
             if given == nil { section.record(tokens.name, .scalar(TokenUse.id.rawValue), .default) }
             guard given == .access else { return nil }
         }
-        for name in ofIDTokensOnly where section.mentions(name) {
+        let sections = section.node("nonce")?.mapping == nil ? [] : ["nonce"]
+        for name in ofIDTokensOnly.filter(section.mentions) + sections {
             section.refuse(name, "\(name) is only for ID Tokens, but tokens: access verifies access tokens; remove it")
         }
         if case .unsupported(let reason) = support {
@@ -44,7 +45,7 @@ extension ProviderReading {
 
     /// Settings without effect on access tokens.
     static let ofIDTokensOnly = [
-        "nonce", "trusted_audiences", "refuse_access_tokens", "real_user_status", "notifications",
+        "trusted_audiences", "refuse_access_tokens", "real_user_status", "notifications",
         "notifications_max_age", "clients", "endpoints", "quirks", "pkce", "allow_unbound_codes", "user_info",
         "max_calls",
     ]
@@ -76,10 +77,14 @@ extension ProviderReading {
     @Sendable static func readBindings(_ section: Section, _ provider: inout ProviderReading) {
         let areAccepted = uncheckedBindings.read(section)
         let required = binding.read(section)
+        let passesOnce = ProofUseReader.replay.read(section)
         guard provider.accessTokens != nil else {
             guard !section.isFaulty(tokens.name) else { return }
-            for setting in [areAccepted.map { _ in uncheckedBindings.name }, required.map { _ in binding.name }] {
-                guard let setting else { continue }
+            let found = [
+                areAccepted.map { _ in uncheckedBindings.name }, required.map { _ in binding.name },
+                passesOnce.map { _ in ProofUseReader.replay.name },
+            ]
+            for case let setting? in found {
                 section.refuse(
                     setting, "\(setting) needs tokens: access, because ID Tokens are never bound to a key; remove it")
             }
@@ -93,6 +98,7 @@ extension ProviderReading {
         }
         provider.accessTokens?.acceptsUncheckedBindings = areAccepted ?? false
         provider.accessTokens?.requiredBinding = required
+        provider.accessTokens?.proofUse.passesOnce = passesOnce
     }
 
     static let authorization = SettingDescription(

@@ -46,6 +46,11 @@ struct ProviderReading {
         return unknown
     }
 
+    private var needsProofNonce: Bool? {
+        get { accessTokens?.proofUse.needsNonce }
+        set { accessTokens?.proofUse.needsNonce = newValue }
+    }
+
     private var algorithms: [SignatureAlgorithm] {
         get { (policy.algorithms?.names ?? []).sorted().compactMap(SignatureAlgorithm.init) }
         set { policy.algorithms = SignatureAlgorithms(newValue) }
@@ -73,7 +78,11 @@ struct ProviderReading {
                 "algorithms", listOf: ValueType<SignatureAlgorithm>.algorithm, refusesEmpty: "must name at least one",
                 defaultDescription: "the preset's, else those of the discovery document, else all that are supported",
                 "The signature algorithms to accept."), at: \.algorithms),
-        Member(section: "nonce", nonce, "How to compare the nonce.", check: checkNonce),
+        Member(
+            section: "nonce", nonce, orWord: ProofUseReader.nonce, at: \.needsProofNonce,
+            if: { $0.accessTokens != nil },
+            "How to compare the nonce. With `tokens: access`, a word instead: whether a [DPoP proof](access-tokens.md#tokens-bound-to-a-key) must have a nonce (`required` or `off`), if not as in `dpop.nonce`.",
+            check: checkNonce),
         Member(
             Setting("clock_skew", clockSkew, "How far this provider's clock may differ from this machine's."),
             at: \.policy.clockSkewSeconds),
@@ -107,7 +116,9 @@ struct ProviderReading {
         Member([notificationKinds.description, notificationAge.description], read: readNotifications),
         Member([authorization], read: readAuthorization),
         Member([serviceTokens.description], read: readServiceTokens),
-        Member([uncheckedBindings.description, binding.description], read: readBindings),
+        Member(
+            [uncheckedBindings.description, binding.description, ProofUseReader.replay.description],
+            read: readBindings),
         Member(
             section: "network", network,
             "Restrictions on connections to this provider, for key fetches and for calls to its endpoints."),

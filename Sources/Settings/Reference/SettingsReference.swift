@@ -66,7 +66,7 @@ extension SettingDescription {
     /// The settings of a section, or of an element of a list of sections.
     fileprivate var members: [SettingDescription] {
         switch form {
-        case .section(let members), .list(.section(let members), _): members
+        case .section(let members), .list(.section(let members), _), .either(.section(let members), _): members
         default: []
         }
     }

@@ -146,10 +146,13 @@ extension CheckDescriptions {
             .binding, rejection,
             passed: dialect.acceptsUncheckedBindings
                 ? "The token is bound to a key, and the settings accept it even without proof of the key (unchecked_bindings: true)."
-                : "The token is bound to a key, and its sender has proven the key.",
+                : "The token is bound to a key, and its sender has proven the key.\(methods.contains("jkt") ? Self.uncheckedOfProofs : "")",
             failed: bindingDiagnosis(rejection, dialect),
             expected: dialect.requiredBinding.map { "binding: \($0.rawValue)" }, found: found)
     }
+
+    private static let uncheckedOfProofs =
+        " Whether the DPoP proof is new is not checked here, and neither is the age of its nonce."
 
     private func bindingDiagnosis(_ rejection: Rejection?, _ dialect: AccessTokenDialect) -> Diagnosis {
         switch rejection {
@@ -173,6 +176,13 @@ extension CheckDescriptions {
                 fix: """
                     Have the client make a new proof for this request, and check that dpop has the request as the client \
                     sent it.
+                    """)
+        case .proofNonceRequired:
+            Diagnosis(
+                "The DPoP proof has no nonce that Assay has made.",
+                fix: """
+                    Pass the dpop_nonce of an answer to the client in the header DPoP-Nonce, and have it repeat the request \
+                    with a proof that has it.
                     """)
         default:
             Diagnosis(

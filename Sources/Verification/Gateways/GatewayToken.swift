@@ -20,6 +20,14 @@ package enum GatewayToken: Sendable {
         }
     }
 
+    /// The DPoP proof that came with it, if it passes only once.
+    package var newProof: DPoPProof? {
+        guard case .accessToken(let token) = self, let proof = token.binding?.proof, proof.passesOnce else {
+            return nil
+        }
+        return proof
+    }
+
     var expiresAt: UnixTime {
         switch self {
         case .idToken(let token): token.expiresAt

@@ -40,6 +40,8 @@ package enum Problem: Error, Equatable, Sendable {
     case signInReplayed
     case nonceReplayed
     case proofReplayed
+    /// A gateway does not say once which method and URL the client's request has, which a DPoP proof must name.
+    case requestUnknown
     case stateMismatch
     case redirectURIMismatch
     case responseIssuerMismatch(ResponseIssuerFault)
@@ -131,6 +133,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .signInReplayed: Row("sign_in_replayed", 422, "Sign-in already finished", isSpent: true)
         case .nonceReplayed: Row("nonce_replayed", 422, "Nonce replayed", isSpent: true)
         case .proofReplayed: Row("dpop_proof_replayed", 422, "DPoP proof replayed", isSpent: true)
+        case .requestUnknown: Row("request_unknown", 503, "Request unknown")
         case .stateMismatch: Row("state_mismatch", 422, "State mismatch")
         case .redirectURIMismatch: Row("redirect_uri_mismatch", 422, "Redirect URI mismatch")
         case .responseIssuerMismatch: Row("response_issuer_mismatch", 422, "Response issuer mismatch")
@@ -237,6 +240,8 @@ package enum Problem: Error, Equatable, Sendable {
             "A token with this nonce was verified before, and a nonce can be used only once; begin a new sign-in."
         case .proofReplayed:
             "A request with this DPoP proof was accepted before, and a proof can be used only once; have the client make a new one for each request."
+        case .requestUnknown:
+            "The gateway did not send each header that request_url of this policy names exactly once, so a DPoP proof can't be compared with the client's request; have the gateway set them, and delete the client's own."
         case .storeUnavailable(isSpent: false):
             "The store is full, can't be reached, is refused (for sign-ins and nonces, /readyz says which of these), or rejects the record (then check its ACL, replicas and disk); nothing was used up; try again."
         case .storeUnavailable(isSpent: true):

@@ -32,6 +32,7 @@ extension Rejection {
         case .bindingMissing: "Key binding missing"
         case .bindingMismatch: "Key binding mismatch"
         case .proofInvalid: "DPoP proof invalid"
+        case .proofNonceRequired: "DPoP nonce required"
         case .groupsOverage: "Too many groups"
         case .cryptographyUnavailable: "Internal error"
         }
@@ -119,6 +120,8 @@ extension Rejection {
             "The token is bound to another key: the thumbprint in its cnf is not that of the client's certificate, or of the DPoP proof's key; refuse the request, and if all are refused, check that certificate is that of the client's own connection."
         case .proofInvalid(let fault):
             "The DPoP proof is refused: \(fault.text); have the client make a new one for this request, and check that dpop has the request as the client sent it."
+        case .proofNonceRequired:
+            "The DPoP proof has no nonce, or one that Assay did not make in the last five minutes; pass dpop_nonce to the client in the header DPoP-Nonce, and have it repeat the request with a proof that has it."
         case .groupsOverage:
             "The user has too many groups for the provider to list in the token, so a rule for groups can't be checked; have the provider send fewer groups, such as only those assigned to the application, or use roles."
         case .cryptographyUnavailable:
@@ -175,8 +178,7 @@ extension Rejection {
             .authTimeTooOld,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
             .cHashMismatch, .scopeMissing, .bindingRequired, .bindingMissing, .bindingMismatch, .proofInvalid,
-            .groupsOverage,
-            .cryptographyUnavailable:
+            .proofNonceRequired, .groupsOverage, .cryptographyUnavailable:
             idTokenDetail
         }
     }
@@ -217,9 +219,7 @@ extension Rejection {
             .keyNotFound, .keyUnsuitable, .signatureInvalid, .authorizedPartyMismatch, .authTimeTooOld, .sessionRevoked,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
             .cHashMismatch, .subjectMismatch, .scopeMissing, .bindingRequired, .bindingMissing, .bindingMismatch,
-            .proofInvalid,
-            .groupsOverage,
-            .cryptographyUnavailable:
+            .proofInvalid, .proofNonceRequired, .groupsOverage, .cryptographyUnavailable:
             idTokenDetail
         }
     }

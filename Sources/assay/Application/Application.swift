@@ -8,6 +8,7 @@ import OAuth
 import OpenSSL
 import Service
 import Settings
+import SignIns
 import Verification
 
 /// Creates the parts of the service from the settings, and connects them.
@@ -151,19 +152,20 @@ struct Application: Sendable {
 
     /// The listeners' configuration, within the machine's limits.
     private func configuration() throws -> AssayService.Configuration {
-        let files = try SignInFiles(settings.signIns)
+        let files = try SignInFiles(settings)
         if !files.isEmpty { Self.disableCoreDumps(log) }
         let keys = try files.readFirst()
         let store = settings.store
         var configuration = AssayService.Configuration(
-            settings, signInKeys: settings.signIns == nil ? nil : keys, store: try StoreSetup(store, files, log: log),
-            proofStore: try StoreSetup(settings.proofStore, files, log: log))
+            settings, signInKeys: settings.signIns == nil ? nil : keys,
+            store: StoreSetup(store, files.store, log: log),
+            proofStore: StoreSetup(settings.proofStore, files.proofStore, log: log), proofNonces: keys.proofNonces)
         configuration.calls = calls
         if !files.isEmpty { configuration.readSignInFiles = { try files.read() } }
         configuration.readClientFiles = { [clientFiles = factory.clientFiles] in try clientFiles.readAgain() }
         let budget = DescriptorBudget(
             limit: descriptors, fetches: min(settings.providers.count, settings.keys.maximumFetches),
-            storeLoops: store.url == .memory ? 0 : (settings.dpop == nil ? 1 : 2) * Processors.count,
+            storeLoops: [store, settings.proofStore].count { $0.url != .memory } * Processors.count,
             calls: settings.providers.filter { !$0.clients.isEmpty }.map(\.maximumCalls).reduce(0, +))
         if budget.fit(&configuration.service.limits, admin: configuration.admin.limits) {
             log.warn(

@@ -11,8 +11,7 @@ import Settings
 /// Connects to every provider of some settings, and to the replay store, and reports the findings.
 struct LiveCheck {
     private var results: [Result] = []
-    /// `nil`: there is no server to dial.
-    private let store: [StoreFinding]?
+    private let stores: [StoreResult]
 
     private struct Result: Sendable {
         let provider: String
@@ -21,13 +20,24 @@ struct LiveCheck {
         var couldServe: Bool { !findings.contains { $0.level == .failure } }
     }
 
+    /// A store on a server.
+    private struct StoreResult: Sendable {
+        /// The path of its settings.
+        let setting: String
+        /// The member of the report.
+        let name: StaticString
+        let findings: [StoreFinding]
+
+        var couldStore: Bool { !findings.contains { $0.level == .failure } }
+    }
+
     /// Connects to all providers at the same time.
     ///
     /// - Throws: ``ConfigurationError`` if the environment's proxy settings are invalid.
     init(_ settings: Settings) async throws(ConfigurationError) {
         let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        store = try await Self.storeFindings(settings, on: loop)
+        stores = try await Self.storeFindings(settings, on: loop)
         results = await withTaskGroup(of: (Int, Result).self) { group in
             for (index, provider) in settings.providers.enumerated() {
                 let inspection = ProviderInspection(provider, proxy, loop)
@@ -41,17 +51,27 @@ struct LiveCheck {
         }
     }
 
-    var couldAllServe: Bool { results.allSatisfy(\.couldServe) && couldStore }
-    private var couldStore: Bool { store?.contains { $0.level == .failure } != true }
+    var couldAllServe: Bool { results.allSatisfy(\.couldServe) && stores.allSatisfy(\.couldStore) }
 
+    /// The stores that other processes share, each once.
     private static func storeFindings(
         _ settings: Settings, on loop: any EventLoop
-    ) async throws(ConfigurationError) -> [StoreFinding]? {
-        guard let signIns = settings.signIns else { return nil }
-        let files = try SignInFiles(signIns)
+    ) async throws(ConfigurationError) -> [StoreResult] {
+        let files = try SignInFiles(settings)
         _ = try files.read()
-        guard let store = try ValkeySettings(signIns.store, files) else { return nil }
-        return try? await loop.flatSubmit { StoreInspection.findings(store, on: loop) }.get()
+        var used: [(name: StaticString, Settings.SignIns.Store, StoreFiles)] = []
+        if let signIns = settings.signIns { used.append(("store", signIns.store, files.store)) }
+        if settings.remembersProofs, settings.proofStore.url != settings.signIns?.store.url {
+            used.append(("proof_store", settings.proofStore, files.proofStore))
+        }
+        var results: [StoreResult] = []
+        for (name, store, files) in used {
+            guard let store = ValkeySettings(store, files),
+                let findings = try? await loop.flatSubmit({ StoreInspection.findings(store, on: loop) }).get()
+            else { continue }
+            results.append(StoreResult(setting: files.setting, name: name, findings: findings))
+        }
+        return results
     }
 
     /// One line per finding: provider, level, subject, and what was found.
@@ -65,8 +85,8 @@ struct LiveCheck {
                 ].joined(separator: "  ")
             }
         }
-        let storeFindings = (store ?? []).map {
-            "sign_ins.store  \($0.level.rawValue.padded(to: 7))  \($0.message)"
+        let storeFindings = stores.flatMap { store in
+            store.findings.map { "\(store.setting)  \($0.level.rawValue.padded(to: 7))  \($0.message)" }
         }
         return findings + storeFindings + [
             "\(results.count(where: \.couldServe)) of \(results.count) providers could serve"
@@ -79,11 +99,11 @@ struct LiveCheck {
         json.object { json in
             json.member("could_serve", couldAllServe)
             json.array("warnings", warnings)
-            if let store {
-                json.name("store")
+            for store in stores {
+                json.name(store.name)
                 json.object { json in
-                    json.member("could_serve", couldStore)
-                    json.objects("findings", store) { json, finding in
+                    json.member("could_serve", store.couldStore)
+                    json.objects("findings", store.findings) { json, finding in
                         json.member("level", finding.level.rawValue)
                         json.member("message", finding.message)
                     }

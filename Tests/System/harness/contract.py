@@ -50,6 +50,7 @@ STATUS = {
     "binding_mismatch": 422,
     "dpop_proof_invalid": 422,
     "dpop_proof_replayed": 422,
+    "dpop_nonce_required": 422,
     "groups_overage": 422,
     "client_not_configured": 400,
     "sign_in_not_supported": 400,
@@ -69,6 +70,7 @@ STATUS = {
     "provider_answer_invalid": 502,
     "provider_unavailable": 503,
     "store_unavailable": 503,
+    "request_unknown": 503,
     "keys_unavailable": 503,
     "overloaded": 503,
     "shutting_down": 503,
@@ -199,6 +201,10 @@ def assert_promised(method: str, path: str, response, request_id: str | None = N
                 check_success(result)
 
 
+ALGORITHMS = 'DPoP algs="[A-Za-z0-9 ]+"'
+PROVING = f'DPoP (error="(invalid_request|invalid_token|invalid_dpop_proof|use_dpop_nonce)", )?{ALGORITHMS[5:]}'
+
+
 def check_decision(response) -> None:
     """Checks the promises about every decision for a gateway, which consists of status and header fields alone."""
     assert (response.body, response.header("Content-Type")) == (b"", None), response
@@ -206,9 +212,13 @@ def check_decision(response) -> None:
     if response.status == 200:
         assert challenges == [], response.headers
     elif response.status == 401:
-        assert challenges in (["Bearer"], ['Bearer error="invalid_request"'], ['Bearer error="invalid_token"']), response.headers
+        (challenge,) = challenges
+        assert re.fullmatch(f'(Bearer(?: error="(invalid_request|invalid_token)")?(, {ALGORITHMS})?|{PROVING})', challenge), response.headers
     elif challenges:
-        assert re.fullmatch(r'Bearer error="insufficient_scope", scope="[^"\\]+"', ", ".join(challenges)), response.headers
+        (challenge,) = challenges
+        insufficient = r'error="insufficient_scope", scope="[^"\\]+"'
+        assert re.fullmatch(f"(Bearer {insufficient}(, {ALGORITHMS})?|DPoP {insufficient}, algs=.*)", challenge), response.headers
+    assert len(response.all("DPoP-Nonce")) <= 1, response.headers
 
 
 def check_problem(problem: dict, status: int | None = None) -> dict:
@@ -224,6 +234,9 @@ def check_problem(problem: dict, status: int | None = None) -> dict:
     if "spent" in problem:
         expected = expected | {"spent"}
         assert isinstance(problem["spent"], bool), problem
+    # For calls whose DPoP proofs need a nonce.
+    if "dpop_nonce" in problem:
+        expected = expected | {"dpop_nonce"}
     assert set(problem) == expected, problem
     assert problem["type"] == "urn:assay:problem:" + code
     assert problem["status"] == STATUS[code], problem

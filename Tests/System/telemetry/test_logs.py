@@ -211,6 +211,8 @@ def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
         "key_unsuitable",
         "groups_overage",
         "nonce_replayed",
+        "dpop_nonce_required",
+        "request_unknown",
         "sign_in_expired",
         "sign_in_not_supported",
         "store_unavailable",
