@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from clients.languages import CLIENTS, environment, without_nulls
-from clients.strangers import IDENTITY, Stranger, answer, nowhere
+from harness.stranger import IDENTITY, Stranger, answer, nowhere
 from openapi.documented import document
 
 BEGIN, FINISH, VERIFY = "/v1/sign-ins", "/v1/sign-ins/finish", "/v1/verify"

@@ -6,7 +6,7 @@ import urllib.parse
 import pytest
 
 from clients.languages import API_KEY
-from clients.strangers import Stranger, answer, nowhere
+from harness.stranger import Stranger, answer, nowhere
 from harness.tokens import jws, now
 
 JSON, FORM, SET = "application/json; charset=utf-8", "application/x-www-form-urlencoded", "application/secevent+jwt"

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from clients.languages import API_KEY, CLIENTS, LANGUAGES, environment, without_nulls
-from clients.strangers import IDENTITY, Stranger, answer, nowhere
+from harness.stranger import IDENTITY, Stranger, answer, nowhere
 from harness.contract import STATUS
 
 CONTEXT = "/basket?für=✓"

@@ -7,15 +7,19 @@ import threading
 import time
 from collections.abc import Callable
 
-from harness.contract import minimal_identity
+from .contract import minimal_identity
 
 IDENTITY = minimal_identity("https://op.example")
 
 
-def answer(status: int, body, **headers: str) -> bytes:
+def answer(status: int, body, *, chunked: bool = False, **headers: str) -> bytes:
     """A complete response; a body other than a string is sent as JSON."""
     octets = (body if isinstance(body, str) else json.dumps(body)).encode()
     fields = {"Content-Type": "application/json", "Content-Length": str(len(octets))}
+    if chunked:
+        parts = [octets[:20], octets[20:], b""]
+        fields = {"Content-Type": "application/json", "Transfer-Encoding": "chunked"}
+        octets = b"".join(b"%x;a=b\r\n%b\r\n" % (len(part), part) for part in parts)
     fields |= {name.replace("_", "-"): value for name, value in headers.items()}
     lines = [f"HTTP/1.1 {status} Stranger", *(f"{name}: {value}" for name, value in fields.items())]
     return "\r\n".join([*lines, "", ""]).encode() + octets
