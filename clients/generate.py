@@ -334,7 +334,7 @@ def kotlin() -> dict[str, str]:
         return name + ("?" if each.nullable else "")
 
     def read(each: Field) -> str:
-        way = each.kind if not each.model else ("list" if each.is_list else "model")
+        way = {"object": "map"}.get(each.kind, each.kind) if not each.model else ("list" if each.is_list else "model")
         more = f") {{ {each.model}.of(it) }}" if each.model else ")"
         return f'json.{way}{"OrNull" if each.nullable else ""}("{each.name}"{more}'
 
@@ -355,9 +355,9 @@ def kotlin() -> dict[str, str]:
         for each in model.fields:
             bare = annotation(replace(each, nullable=False))
             out += (f"    /** {each.doc} */\n" if each.doc else "") + f"    val {camel(each.name)}: {bare}{mark},\n"
-        out = out[:-2] + "\n) {\n    internal fun members(): Map<String, Any?> = mapOf(\n"
+        out = out[:-2] + "\n) {\n    internal fun members(): Map<String, Any?> = present(\n"
         value = lambda each: camel(each.name) + ("?.members()" if each.model else "")  # noqa: E731
-        out += ",\n".join(f'        "{each.name}" to {value(each)}' for each in model.fields) + "\n    ).filterValues { it != null }\n}\n"
+        out += ",\n".join(f'        "{each.name}" to {value(each)}' for each in model.fields) + "\n    )\n}\n"
     out += "\n/** The codes of problems. Assay may add codes. */\nobject Code {\n"
     out += "".join(f'    const val {code.upper()} = "{code}"\n' for code in codes())
     out += "\n    /** Every code that this version knows. */\n    val all = listOf(\n        "
@@ -448,7 +448,7 @@ def swift() -> dict[str, str]:
         out += "}\n"
     for model in options():
         mark = "" if model.name == "Dpop" else "?"
-        out += "\n" + wrapped(model.doc or "Optional members of a request; those that are nil are not sent.", "/// ") + f"public struct {model.name}: Encodable, Sendable {{\n"
+        out += "\n" + wrapped(model.doc or "Optional members of a request; those that are nil are not sent.", "/// ") + f"public struct {model.name}: Codable, Sendable {{\n"
         for each in model.fields:
             out += wrapped(each.doc, "    /// ") + f"    public var {camel(each.name)}: {annotation(replace(each, nullable=False))}{mark}\n"
         default = "" if model.name == "Dpop" else "? = nil"
@@ -456,9 +456,10 @@ def swift() -> dict[str, str]:
         out += f"\n    public init({parameters}) {{\n" + "".join(f"        self.{camel(each.name)} = {camel(each.name)}\n" for each in model.fields) + "    }\n"
         out += "\n    enum CodingKeys: String, CodingKey {\n        case " + ", ".join(case(each) for each in model.fields) + "\n    }\n}\n"
     out += "\n/// The codes of problems. Assay may add codes.\npublic enum Code {\n"
-    out += "".join(f'    public static let {camel(code)} = "{code}"\n' for code in codes())
+    named = {code: f"`{code}`" if code == "internal" else camel(code) for code in codes()}
+    out += "".join(f'    public static let {named[code]} = "{code}"\n' for code in codes())
     out += "\n    /// Every code that this version knows.\n    public static let all = [\n"
-    out += "".join(f"        {camel(code)},\n" for code in codes()) + "    ]\n}\n"
+    out += "".join(f"        {named[code]},\n" for code in codes()) + "    ]\n}\n"
     out += f'\n/// What a fake client answers, by call: the examples of the contract.\nlet examples = #"{examples()}"#\n'
     return {"swift/Sources/AssayClient/Models.swift": out}
 

@@ -90,11 +90,13 @@ def php(output: pathlib.Path) -> list:
 
 def kotlin(output: pathlib.Path) -> list:
     jar = artifact("kotlin", output, ".jar")
-    run("kotlinc", "-Werror", "-cp", jar, "-d", output / "driver.jar", CONFORMANCE / "kotlin/Driver.kt")
+    # Only for the program's own lines.
+    gson = "/usr/share/java/gson.jar"
+    run("kotlinc", "-Werror", "-cp", f"{jar}:{gson}", "-d", output / "driver.jar", CONFORMANCE / "kotlin/Driver.kt")
     standard = "/usr/share/java/kotlin-stdlib.jar"
     # Most of its time is startup, which these options halve.
     options = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-    return ["java", *options, "-cp", f"{jar}:{output / 'driver.jar'}:{standard}", "DriverKt"]
+    return ["java", *options, "-cp", f"{jar}:{output / 'driver.jar'}:{gson}:{standard}", "DriverKt"]
 
 
 def swift(output: pathlib.Path) -> list:

@@ -431,7 +431,7 @@ public struct VerifiedNotification: Codable, Sendable, Equatable {
 }
 
 /// A DPoP proof of a request (RFC 9449).
-public struct Dpop: Encodable, Sendable {
+public struct Dpop: Codable, Sendable {
     /// The value of the request's one header DPoP, at most 8 KiB. If it has several, refuse it yourself.
     public var proof: String
     /// The request's method.
@@ -455,7 +455,7 @@ public struct Dpop: Encodable, Sendable {
 }
 
 /// Optional members of a request; those that are nil are not sent.
-public struct BeginOptions: Encodable, Sendable {
+public struct BeginOptions: Codable, Sendable {
     /// Client ID that the token must be issued to. Default: the provider's first audience, or with redirect_uri the
     /// first client that lists it.
     public var audience: String?
@@ -489,7 +489,7 @@ public struct BeginOptions: Encodable, Sendable {
 }
 
 /// Optional members of a request; those that are nil are not sent.
-public struct BeginBrowserOptions: Encodable, Sendable {
+public struct BeginBrowserOptions: Codable, Sendable {
     /// Client ID that the token must be issued to. Default: the provider's first audience, or with redirect_uri the
     /// first client that lists it.
     public var audience: String?
@@ -543,7 +543,7 @@ public struct BeginBrowserOptions: Encodable, Sendable {
 }
 
 /// Optional members of a request; those that are nil are not sent.
-public struct FinishOptions: Encodable, Sendable {
+public struct FinishOptions: Codable, Sendable {
     /// The authorization code that the app got. It is exchanged if the audience has a client; otherwise it is only
     /// compared with c_hash.
     public var code: String?
@@ -572,7 +572,7 @@ public struct FinishOptions: Encodable, Sendable {
 }
 
 /// Optional members of a request; those that are nil are not sent.
-public struct FinishBrowserOptions: Encodable, Sendable {
+public struct FinishBrowserOptions: Codable, Sendable {
     /// Whether the response includes the token's raw claims, as claims.
     public var includeClaims: Bool?
 
@@ -586,7 +586,7 @@ public struct FinishBrowserOptions: Encodable, Sendable {
 }
 
 /// Optional members of a request; those that are nil are not sent.
-public struct RefreshOptions: Encodable, Sendable {
+public struct RefreshOptions: Codable, Sendable {
     /// The identity.issuer of subject. Required if the provider has an issuer for each tenant.
     public var issuer: String?
     /// The client that the token was issued to. Required if the provider has several clients.
@@ -609,7 +609,7 @@ public struct RefreshOptions: Encodable, Sendable {
 }
 
 /// Optional members of a request; those that are nil are not sent.
-public struct RevokeOptions: Encodable, Sendable {
+public struct RevokeOptions: Codable, Sendable {
     /// The type of token. Only together with token. One of: refresh_token, access_token.
     public var tokenTypeHint: String?
     /// The client that it was issued to. Required if the provider has several clients.
@@ -626,7 +626,7 @@ public struct RevokeOptions: Encodable, Sendable {
 }
 
 /// Optional members of a request; those that are nil are not sent.
-public struct RevokeCodeOptions: Encodable, Sendable {
+public struct RevokeCodeOptions: Codable, Sendable {
     /// The client that it was issued to. Required if the provider has several clients.
     public var audience: String?
     /// The redirect URI, if any, that the app's SDK got the code with. Only together with code.
@@ -649,7 +649,7 @@ public struct RevokeCodeOptions: Encodable, Sendable {
 }
 
 /// Optional members of a request; those that are nil are not sent.
-public struct VerifyOptions: Encodable, Sendable {
+public struct VerifyOptions: Codable, Sendable {
     /// The id of a configured provider. If absent, the token's unverified iss selects the provider.
     public var provider: String?
     /// The client ID of this sign-in. Only this one of the provider's audiences is then accepted. It must be one of
@@ -697,7 +697,7 @@ public struct VerifyOptions: Encodable, Sendable {
 }
 
 /// Optional members of a request; those that are nil are not sent.
-public struct AccessTokenOptions: Encodable, Sendable {
+public struct AccessTokenOptions: Codable, Sendable {
     /// The id of a provider with tokens: access. If absent, the token's issuer selects it.
     public var provider: String?
     /// The only audience to accept, one of the provider's audiences.
@@ -799,7 +799,7 @@ public enum Code {
     public static let grantInvalid = "grant_invalid"
     public static let providerRefused = "provider_refused"
     public static let headersTooLarge = "headers_too_large"
-    public static let internal = "internal"
+    public static let `internal` = "internal"
     public static let clientRejected = "client_rejected"
     public static let providerAnswerInvalid = "provider_answer_invalid"
     public static let providerUnavailable = "provider_unavailable"
@@ -867,7 +867,7 @@ public enum Code {
         grantInvalid,
         providerRefused,
         headersTooLarge,
-        internal,
+        `internal`,
         clientRejected,
         providerAnswerInvalid,
         providerUnavailable,

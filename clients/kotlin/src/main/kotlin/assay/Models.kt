@@ -278,7 +278,7 @@ data class Event(
             json.booleanOrNull("is_private_email"),
             json.integerOrNull("occurred_at"),
             json.stringOrNull("reason"),
-            json.object("data")
+            json.map("data")
         )
     }
 }
@@ -398,7 +398,7 @@ data class Verified(
             json.model("identity") { Identity.of(it) },
             json.model("token") { Token.of(it) },
             json.model("keys") { Keys.of(it) },
-            json.objectOrNull("claims")
+            json.mapOrNull("claims")
         )
     }
 }
@@ -426,7 +426,7 @@ data class FinishedSignIn(
             json.model("identity") { Identity.of(it) },
             json.model("token") { Token.of(it) },
             json.model("keys") { Keys.of(it) },
-            json.objectOrNull("claims"),
+            json.mapOrNull("claims"),
             json.stringOrNull("context"),
             json.modelOrNull("grant") { Grant.of(it) }
         )
@@ -457,7 +457,7 @@ data class Refreshed(
             json.modelOrNull("identity") { Identity.of(it) },
             json.modelOrNull("token") { Token.of(it) },
             json.modelOrNull("keys") { Keys.of(it) },
-            json.objectOrNull("claims"),
+            json.mapOrNull("claims"),
             json.modelOrNull("problem") { Problem.of(it) }
         )
     }
@@ -485,7 +485,7 @@ data class VerifiedAccessToken(
             json.model("token") { AccessToken.of(it) },
             json.model("authorization") { Authorization.of(it) },
             json.modelOrNull("keys") { Keys.of(it) },
-            json.objectOrNull("claims")
+            json.mapOrNull("claims")
         )
     }
 }
@@ -518,12 +518,12 @@ class Dpop(
     /** The scheme of the request's Authorization, in any case: DPoP, or else the token is refused as binding_required. */
     val scheme: String
 ) {
-    internal fun members(): Map<String, Any?> = mapOf(
+    internal fun members(): Map<String, Any?> = present(
         "proof" to proof,
         "method" to method,
         "url" to url,
         "scheme" to scheme
-    ).filterValues { it != null }
+    )
 }
 
 /** Optional members of a request; those that are null are not sent. */
@@ -541,14 +541,14 @@ class BeginOptions(
     /** Lifetime of the sign-in, in seconds. */
     val expiresIn: Long? = null
 ) {
-    internal fun members(): Map<String, Any?> = mapOf(
+    internal fun members(): Map<String, Any?> = present(
         "audience" to audience,
         "max_age" to maxAge,
         "subject" to subject,
         "issuer" to issuer,
         "context" to context,
         "expires_in" to expiresIn
-    ).filterValues { it != null }
+    )
 }
 
 /** Optional members of a request; those that are null are not sent. */
@@ -578,7 +578,7 @@ class BeginBrowserOptions(
     /** Lifetime of the sign-in, in seconds. */
     val expiresIn: Long? = null
 ) {
-    internal fun members(): Map<String, Any?> = mapOf(
+    internal fun members(): Map<String, Any?> = present(
         "audience" to audience,
         "scopes" to scopes,
         "prompt" to prompt,
@@ -591,7 +591,7 @@ class BeginBrowserOptions(
         "issuer" to issuer,
         "context" to context,
         "expires_in" to expiresIn
-    ).filterValues { it != null }
+    )
 }
 
 /** Optional members of a request; those that are null are not sent. */
@@ -607,13 +607,13 @@ class FinishOptions(
     /** Whether the response includes the token's raw claims, as claims. */
     val includeClaims: Boolean? = null
 ) {
-    internal fun members(): Map<String, Any?> = mapOf(
+    internal fun members(): Map<String, Any?> = present(
         "code" to code,
         "access_token" to accessToken,
         "redirect_uri" to redirectUri,
         "user" to user,
         "include_claims" to includeClaims
-    ).filterValues { it != null }
+    )
 }
 
 /** Optional members of a request; those that are null are not sent. */
@@ -621,9 +621,9 @@ class FinishBrowserOptions(
     /** Whether the response includes the token's raw claims, as claims. */
     val includeClaims: Boolean? = null
 ) {
-    internal fun members(): Map<String, Any?> = mapOf(
+    internal fun members(): Map<String, Any?> = present(
         "include_claims" to includeClaims
-    ).filterValues { it != null }
+    )
 }
 
 /** Optional members of a request; those that are null are not sent. */
@@ -637,12 +637,12 @@ class RefreshOptions(
     /** Whether the response includes the ID Token's raw claims, as claims. */
     val includeClaims: Boolean? = null
 ) {
-    internal fun members(): Map<String, Any?> = mapOf(
+    internal fun members(): Map<String, Any?> = present(
         "issuer" to issuer,
         "audience" to audience,
         "scopes" to scopes,
         "include_claims" to includeClaims
-    ).filterValues { it != null }
+    )
 }
 
 /** Optional members of a request; those that are null are not sent. */
@@ -652,10 +652,10 @@ class RevokeOptions(
     /** The client that it was issued to. Required if the provider has several clients. */
     val audience: String? = null
 ) {
-    internal fun members(): Map<String, Any?> = mapOf(
+    internal fun members(): Map<String, Any?> = present(
         "token_type_hint" to tokenTypeHint,
         "audience" to audience
-    ).filterValues { it != null }
+    )
 }
 
 /** Optional members of a request; those that are null are not sent. */
@@ -669,12 +669,12 @@ class RevokeCodeOptions(
     /** The identity.issuer of subject. Only together with subject. */
     val issuer: String? = null
 ) {
-    internal fun members(): Map<String, Any?> = mapOf(
+    internal fun members(): Map<String, Any?> = present(
         "audience" to audience,
         "redirect_uri" to redirectUri,
         "subject" to subject,
         "issuer" to issuer
-    ).filterValues { it != null }
+    )
 }
 
 /** Optional members of a request; those that are null are not sent. */
@@ -700,7 +700,7 @@ class VerifyOptions(
     /** Whether the response includes the token's raw claims, as claims. */
     val includeClaims: Boolean? = null
 ) {
-    internal fun members(): Map<String, Any?> = mapOf(
+    internal fun members(): Map<String, Any?> = present(
         "provider" to provider,
         "audience" to audience,
         "max_age" to maxAge,
@@ -711,7 +711,7 @@ class VerifyOptions(
         "code" to code,
         "user" to user,
         "include_claims" to includeClaims
-    ).filterValues { it != null }
+    )
 }
 
 /** Optional members of a request; those that are null are not sent. */
@@ -735,7 +735,7 @@ class AccessTokenOptions(
     /** The request's DPoP proof, for a token that is bound to the key of such proofs (cnf with jkt). Only with the setting dpop. null and an empty string mean that there is none. */
     val dpop: Dpop? = null
 ) {
-    internal fun members(): Map<String, Any?> = mapOf(
+    internal fun members(): Map<String, Any?> = present(
         "provider" to provider,
         "audience" to audience,
         "subject" to subject,
@@ -745,7 +745,7 @@ class AccessTokenOptions(
         "include_claims" to includeClaims,
         "certificate" to certificate,
         "dpop" to dpop?.members()
-    ).filterValues { it != null }
+    )
 }
 
 /** The codes of problems. Assay may add codes. */
