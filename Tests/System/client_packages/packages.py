@@ -104,7 +104,7 @@ def swift(output: pathlib.Path) -> list:
     project = output / "project"
     shutil.copytree(CONFORMANCE / "swift", project)
     run("tar", "-xzf", archive, "-C", project)
-    run("swift", "build", "--scratch-path", output / "build", "-Xswiftc", "-warnings-as-errors", directory=project, HOME=str(output))
+    run("swift", "build", "--scratch-path", output / "build", "-Xswiftc", "-warnings-as-errors", directory=project)
     return [output / "build/debug/Driver"]
 
 
@@ -146,8 +146,7 @@ class Package:
 
     name: str
     install: Callable[[pathlib.Path], list]
-    # Members of `client` in a case that it cannot do.
-    without: frozenset = frozenset()
+    has_tls: bool = True
 
 
 PACKAGES = [
@@ -157,6 +156,6 @@ PACKAGES = [
     Package("ruby", ruby),
     Package("php", php),
     Package("kotlin", kotlin),
-    Package("swift", swift, frozenset({"ca_file"})),
+    Package("swift", swift, has_tls=False),
 ]
 PACKAGES = [each for each in PACKAGES if (CONFORMANCE / each.name).exists()]

@@ -27,15 +27,15 @@ public final class Assay: Sendable {
     private let options: Options
     private let transport: any Transport
 
-    /// The URL is none of `http://…`, `https://…` and `unix:/path`.
-    public struct InvalidURL: Error {}
+    /// The URL is neither `http://…` nor `unix:/path`. For TLS, give the client a transport that has it.
+    public struct UnsupportedURL: Error {}
 
     /// The API key's file is empty, or can't be read.
     public struct APIKeyUnavailable: Error {
         public var file: String
     }
 
-    /// A client of `http://…`, `https://…` or `unix:/path`. Throws `InvalidURL`.
+    /// A client of `http://…` or `unix:/path`. Throws `UnsupportedURL`.
     public convenience init(_ url: String = "http://127.0.0.1:8080", options: Options = Options()) throws {
         self.init(transport: try Self.transport(for: url), options: options)
     }
@@ -50,18 +50,15 @@ public final class Assay: Sendable {
         if url.hasPrefix("unix:") {
             return SocketTransport(.unix(path: String(url.dropFirst("unix:".count))), host: "localhost", prefix: "")
         }
-        guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty else { throw InvalidURL() }
+        guard let parts = URLComponents(string: url), parts.scheme == "http", let host = parts.host, !host.isEmpty else {
+            throw UnsupportedURL()
+        }
+        let port = parts.port ?? 80
+        let bare = host.trimmingCharacters(in: ["[", "]"])
+        let written = bare.contains(":") ? "[\(bare)]:\(port)" : "\(bare):\(port)"
         var path = parts.percentEncodedPath
         while path.hasSuffix("/") { path.removeLast() }
-        switch parts.scheme {
-        case "https": return URLSessionTransport(base: url.hasSuffix("/") ? String(url.dropLast()) : url)
-        case "http":
-            let port = parts.port ?? 80
-            let bare = host.trimmingCharacters(in: ["[", "]"])
-            let written = bare.contains(":") ? "[\(bare)]:\(port)" : "\(bare):\(port)"
-            return SocketTransport(.tcp(host: bare, port: port), host: written, prefix: path)
-        default: throw InvalidURL()
-        }
+        return SocketTransport(.tcp(host: bare, port: port), host: written, prefix: path)
     }
 
     /// Begins the sign-in of an app.

@@ -3,7 +3,8 @@ import Foundation
 
 /// HTTP over TCP or a Unix domain socket. Follows no redirect and uses no proxy: only Assay may see a token.
 ///
-/// Its calls block threads of Dispatch, not of Swift concurrency. `URLSession` has no Unix sockets, and may send a request twice.
+/// Its calls block threads of Dispatch, not of Swift concurrency. `URLSession` has no Unix sockets, honors
+/// proxies of the environment, and may send a request twice.
 final class SocketTransport: Transport, @unchecked Sendable {
     private let address: SocketAddress
     private let host: String
