@@ -2,7 +2,7 @@ import concurrent.futures
 
 import pytest
 
-from client_packages.packages import PACKAGES, Program
+from client_packages.packages import PACKAGES, SITES, Program
 from client_packages.world import World
 from harness.issuer import KeyServer
 from harness.token_endpoint import TokenEndpoint
@@ -11,7 +11,9 @@ from harness.token_endpoint import TokenEndpoint
 @pytest.fixture(scope="session")
 def installed(request, tmp_path_factory):
     """The command of each package's conformance program. All that the run needs are built at once, the slowest first."""
-    needed = {item.callspec.params["package"].name for item in request.session.items if hasattr(item, "callspec")}
+    parameters = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
+    needed = {each["package"].name for each in parameters if "package" in each}
+    needed |= {SITES[each["command"]][0] for each in parameters if "command" in each}
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         chosen = [each for each in reversed(PACKAGES) if each.name in needed]
         builds = {each.name: pool.submit(each.install, tmp_path_factory.mktemp(each.name)) for each in chosen}

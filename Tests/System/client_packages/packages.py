@@ -159,3 +159,11 @@ PACKAGES = [
     Package("swift", swift, has_tls=False),
 ]
 PACKAGES = [each for each in PACKAGES if (CONFORMANCE / each.name).exists()]
+
+# The sites with a framework's adapter: the package of each, and how its conformance command becomes the site's.
+WEB = CONFORMANCE / "web"
+SITES: dict[str, tuple[str, Callable[[list], list]]] = {
+    "flask": ("python", lambda command: [*command[:4], WEB / "python.py", "flask"]),
+    "django": ("python", lambda command: [*command[:4], WEB / "python.py", "django"]),
+    "fastapi": ("python", lambda command: [*command[:4], WEB / "python.py", "fastapi"]),
+}
