@@ -431,7 +431,7 @@ def swift() -> dict[str, str]:
         name = camel(each.name)
         return name if name == each.name else f'{name} = "{each.name}"'
 
-    out = f"// {NOTICE}\n"
+    out = f"// {NOTICE}\n// swift-format-ignore-file\n"
     for model in models():
         hidden = any(each.is_secret for each in model.fields)
         conformance = "Codable, Sendable, Equatable" + (", CustomStringConvertible, CustomReflectable" if hidden else "")

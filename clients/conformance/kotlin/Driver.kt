@@ -154,6 +154,7 @@ fun answer(asked: JsonObject): Map<String, Any?> {
         val fake = assay as FakeAssay
         return mapOf("result" to mapOf("requests" to fake.requests.map { snake(it.call) }, "waited" to fake.waited / 1000))
     }
+    if (name == "example") return mapOf("result" to finish(assay, "the-secret-handle", "the.secret.token").toList())
     try {
         val result = call(assay, name, With(asked["with"].asJsonObject))
         return mapOf("result" to if (result is Unit) null else result, "printed" to "$result")

@@ -12,6 +12,7 @@ use Assay\Refused;
 use Assay\Unavailable;
 
 require __DIR__ . '/vendor/autoload.php';
+require __DIR__ . '/example.php';
 
 const ARGUMENTS = [
     'begin' => ['provider'], 'begin_in_browser' => ['provider', 'redirect_uri'], 'finish' => ['sign_in', 'id_token'],
@@ -90,6 +91,9 @@ function answer(array $asked): array
     if ($asked['call'] === 'fake') {
         $names = array_map(fn ($each) => snake($each[0]), $assay->requests());
         return ['result' => ['requests' => $names, 'waited' => $assay->waited()]];
+    }
+    if ($asked['call'] === 'example') {
+        return ['result' => finish($assay, 'the-secret-handle', 'the.secret.token')];
     }
     $arguments = [];
     foreach ($asked['with'] as $name => $value) {

@@ -5,6 +5,7 @@ import json
 import ssl
 import sys
 
+import example
 from assay_client import Assay, AssayError, Code, FakeAssay, Refused, Unavailable
 
 clients: dict[str, Assay] = {}
@@ -35,6 +36,8 @@ def answer(asked: dict) -> dict:
     assay = client(asked["client"])
     if asked["call"] == "fake":
         return {"result": {"requests": [call for call, _ in assay.requests], "waited": assay.waited}}
+    if asked["call"] == "example":
+        return {"result": example.finish(assay, "the-secret-handle", "the.secret.token")}
     try:
         result = getattr(assay, asked["call"])(**asked["with"])
         return {"result": dataclasses.asdict(result) if result else None, "printed": f"{result} {result!r}"}

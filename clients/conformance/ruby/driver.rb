@@ -4,6 +4,7 @@
 
 require "assay-client"
 require "json"
+require_relative "example"
 
 CLIENTS = {}
 
@@ -51,6 +52,8 @@ def answer(asked)
 
   assay = client(asked[:client])
   return { result: { requests: assay.requests.map(&:first), waited: assay.waited } } if asked[:call] == "fake"
+
+  return { result: finish(assay, "the-secret-handle", "the.secret.token") } if asked[:call] == "example"
 
   names = ARGUMENTS.fetch(asked[:call].to_sym)
   result = assay.public_send(asked[:call], *names.map { |name| asked[:with][name] }, **asked[:with].except(*names))

@@ -48,7 +48,7 @@ else:
 
 for line in sys.stdin:
     asked = json.loads(line)
-    headers = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": asked["cookie"]}
+    headers = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": asked["cookie"].encode("latin-1") if framework == "fastapi" else asked["cookie"]}
     if framework == "fastapi":
         response = browser.request(asked["method"], asked["path"], content=asked["body"], headers=headers)
         fields = response.headers.multi_items()

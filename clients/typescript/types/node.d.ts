@@ -1,5 +1,6 @@
 // The parts of Node that the package uses, for machines without `@types/node`.
 
+declare const console: { log(text: string): void; warn(text: string): void };
 declare const process: { hrtime: { bigint(): bigint } };
 declare function setTimeout(run: (value: void) => void, milliseconds: number): unknown;
 declare function clearTimeout(timer: unknown): void;

@@ -50,7 +50,8 @@ public final class Assay: Sendable {
         if url.hasPrefix("unix:") {
             return SocketTransport(.unix(path: String(url.dropFirst("unix:".count))), host: "localhost", prefix: "")
         }
-        guard let parts = URLComponents(string: url), parts.scheme == "http", let host = parts.host, !host.isEmpty else {
+        guard let parts = URLComponents(string: url), parts.scheme == "http", let host = parts.host, !host.isEmpty
+        else {
             throw UnsupportedURL()
         }
         let port = parts.port ?? 80
@@ -134,7 +135,8 @@ public final class Assay: Sendable {
         _ token: String, _ options: AccessTokenOptions = AccessTokenOptions()
     ) async throws -> VerifiedAccessToken {
         let usesUp = options.dpop != nil
-        return try await call("/v1/access-tokens/verify", ["token": .string(token)], options, usesUp: usesUp, isSlow: false)
+        return try await call(
+            "/v1/access-tokens/verify", ["token": .string(token)], options, usesUp: usesUp, isSlow: false)
     }
 
     /// Verifies a logout token, a security event, or Apple's `payload`.
@@ -183,7 +185,8 @@ extension Assay {
 
     /// `usesUp`: it is sent over a new connection, and not again after a lost answer. `isSlow`: Assay may wait for the provider.
     private func call<Answer: Decodable>(
-        _ path: String, _ members: [String: JSONValue], _ options: any Encodable, success: Int = 200, usesUp: Bool = false,
+        _ path: String, _ members: [String: JSONValue], _ options: any Encodable, success: Int = 200,
+        usesUp: Bool = false,
         isSlow: Bool? = nil
     ) async throws -> Answer {
         let body = Array(try JSONEncoder().encode(Body(members: members, options: options)))
@@ -195,7 +198,8 @@ extension Assay {
             let problem: AssayError
             let wait: Duration
             do {
-                let reply = try await transport.send(path: path, body: body, headers: headers, timeout: timeout, once: usesUp)
+                let reply = try await transport.send(
+                    path: path, body: body, headers: headers, timeout: timeout, once: usesUp)
                 if reply.status == success { return try Self.read(reply, usesUp) }
                 problem = Self.problem(reply, usesUp)
                 wait = .seconds(problem.retryAfter ?? 1)

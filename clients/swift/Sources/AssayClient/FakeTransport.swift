@@ -106,5 +106,7 @@ public final class FakeTransport: Transport, @unchecked Sendable {
         return .object(old.merging(new) { merged($0, $1) })
     }
 
-    private static func octets(_ value: JSONValue) -> [UInt8] { (try? JSONEncoder().encode(value)).map(Array.init) ?? [] }
+    private static func octets(_ value: JSONValue) -> [UInt8] {
+        (try? JSONEncoder().encode(value)).map(Array.init) ?? []
+    }
 }

@@ -1,4 +1,5 @@
 // Generated from openapi.yaml by clients/generate.py: do not edit.
+// swift-format-ignore-file
 
 /// The user who signed in, in the same form for every provider. Store users under (issuer, subject), never under
 /// email.

@@ -50,7 +50,9 @@ final class SocketConnection {
 
     private func head(until end: ContinuousClock.Instant) throws -> Head {
         let parts = try line(until: end).split(separator: " ", maxSplits: 2)
-        guard parts.count >= 2, parts[0].hasPrefix("HTTP/1."), let status = Int(parts[1]) else { throw ConnectionFailure() }
+        guard parts.count >= 2, parts[0].hasPrefix("HTTP/1."), let status = Int(parts[1]) else {
+            throw ConnectionFailure()
+        }
         var fields: [String: String] = [:]
         while case let line = try line(until: end), !line.isEmpty {
             guard let colon = line.firstIndex(of: ":") else { throw ConnectionFailure() }
@@ -76,7 +78,9 @@ final class SocketConnection {
         var body: [UInt8] = []
         while true {
             let size = try line(until: end).prefix { $0 != ";" && $0 != " " }
-            guard let length = Int(size, radix: 16), body.count + length <= Self.largest else { throw ConnectionFailure() }
+            guard let length = Int(size, radix: 16), body.count + length <= Self.largest else {
+                throw ConnectionFailure()
+            }
             if length == 0 { break }
             body += try octets(length, until: end)
             _ = try line(until: end)
@@ -140,7 +144,9 @@ final class SocketConnection {
         var next = first
         while let found = next?.pointee {
             next = found.ai_next
-            if let descriptor = try? connect(found.ai_family, found.ai_addr, found.ai_addrlen, until: end) { return descriptor }
+            if let descriptor = try? connect(found.ai_family, found.ai_addr, found.ai_addrlen, until: end) {
+                return descriptor
+            }
         }
         throw ConnectionFailure()
     }

@@ -69,7 +69,8 @@ enum Driver {
                 fake.will(call("will"), members)
             } else if act.text("fail") != nil {
                 let status = act.integer("status") ?? 0
-                fake.willFail(call("fail"), status, act.required("code"), members, retryAfter: act.integer("retry_after"))
+                fake.willFail(
+                    call("fail"), status, act.required("code"), members, retryAfter: act.integer("retry_after"))
             } else {
                 fake.willNotAnswer(call("no_answer"), sent: act.members["sent"]?.bool ?? false)
             }
@@ -83,13 +84,18 @@ enum Driver {
             let names = fake.requests.map { JSONValue.string($0.call.rawValue) }
             return ["result": ["requests": .array(names), "waited": .integer(fake.waited.components.seconds)]]
         }
+        if asked.call == "example" {
+            let (status, body) = try await finish(assay, "the-secret-handle", "the.secret.token")
+            return ["result": [.integer(Int64(status)), .object(body.mapValues { .string($0) })]]
+        }
         do {
             return try await call(assay, asked.call, With(asked.with))
         } catch let error as AssayError {
             let text = { (text: String?) in text.map { JSONValue.string($0) } ?? .null }
             let kind: JSONValue = error.isRefused ? "refused" : error.isUnavailable ? "unavailable" : "error"
             let members: JSONValue = [
-                "kind": kind, "status": .integer(Int64(error.status)), "code": text(error.code), "detail": text(error.detail),
+                "kind": kind, "status": .integer(Int64(error.status)), "code": text(error.code),
+                "detail": text(error.detail),
                 "spent": .bool(error.spent), "may_retry": .bool(error.mayRetry), "request_id": text(error.requestID),
                 "retry_after": error.retryAfter.map { .integer(Int64($0)) } ?? .null, "claim": text(error.claim),
                 "provider_error": text(error.providerError), "context": text(error.context),
@@ -112,9 +118,11 @@ enum Driver {
         switch name {
         case "begin": return try said(await assay.begin(provider, with.options()))
         case "begin_in_browser":
-            return try said(await assay.beginInBrowser(provider, redirectURI: with.required("redirect_uri"), with.options()))
+            return try said(
+                await assay.beginInBrowser(provider, redirectURI: with.required("redirect_uri"), with.options()))
         case "finish":
-            return try said(await assay.finish(with.required("sign_in"), idToken: with.text("id_token"), with.options()))
+            return try said(
+                await assay.finish(with.required("sign_in"), idToken: with.text("id_token"), with.options()))
         case "finish_in_browser":
             let response = (with.members["response"]?.object ?? [:]).compactMapValues(\.string)
             let redirectURI = with.required("redirect_uri")
@@ -124,7 +132,8 @@ enum Driver {
         case "refresh":
             return try said(
                 await assay.refresh(
-                    provider, refreshToken: with.required("refresh_token"), subject: with.required("subject"), with.options()))
+                    provider, refreshToken: with.required("refresh_token"), subject: with.required("subject"),
+                    with.options()))
         case "revoke":
             try await assay.revoke(provider, token: with.required("token"), with.options())
             return ["result": nil]
@@ -134,7 +143,8 @@ enum Driver {
         case "verify":
             let singleUse = with.members["single_use"]?.bool ?? false
             return try said(
-                await assay.verify(with.required("id_token"), nonce: with.text("nonce"), with.options(), singleUse: singleUse))
+                await assay.verify(
+                    with.required("id_token"), nonce: with.text("nonce"), with.options(), singleUse: singleUse))
         case "verify_access_token":
             return try said(await assay.verifyAccessToken(with.required("token"), with.options()))
         default:
