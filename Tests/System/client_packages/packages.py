@@ -67,6 +67,7 @@ def go(output: pathlib.Path) -> list:
     variables |= {"GONOSUMCHECK": "1", "GOFLAGS": "-mod=mod -modcacherw", "GOSUMDB": "off"}
     run("go", "vet", ".", directory=project, **variables)
     run("go", "build", "-o", output / "driver", ".", directory=project, **variables)
+    run("go", "build", "-o", output / "site", "./site", directory=project, **variables)
     return [output / "driver"]
 
 
@@ -167,5 +168,7 @@ WEB = CONFORMANCE / "web"
 SITES: dict[str, tuple[str, Callable[[list], list]]] = {
     "flask": ("python", lambda command: [*command[:4], WEB / "python.py", "flask"]),
     "django": ("python", lambda command: [*command[:4], WEB / "python.py", "django"]),
+    "node:http": ("typescript", lambda command: [*command[:-1], pathlib.Path(command[-1]).with_name("site.mjs")]),
+    "net/http": ("go", lambda command: [pathlib.Path(command[0]).with_name("site")]),
     "fastapi": ("python", lambda command: [*command[:4], WEB / "python.py", "fastapi"]),
 }

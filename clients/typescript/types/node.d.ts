@@ -10,6 +10,11 @@ interface Buffer extends Uint8Array {
 }
 declare const Buffer: { concat(parts: Uint8Array[]): Buffer; byteLength(text: string): number };
 
+declare class URLSearchParams {
+  constructor(text: string);
+  [Symbol.iterator](): Iterator<[string, string]>;
+}
+
 declare class URL {
   constructor(text: string);
   readonly protocol: string;
