@@ -74,7 +74,7 @@ def go(output: pathlib.Path) -> list:
 def ruby(output: pathlib.Path) -> list:
     gem = artifact("ruby", output, ".gem")
     run("gem", "install", "--local", "--no-document", "--install-dir", output / "gems", gem)
-    return ["env", f"GEM_HOME={output / 'gems'}", f"GEM_PATH={output / 'gems'}", "ruby", "-w", CONFORMANCE / "ruby/driver.rb"]
+    return ["env", f"GEM_HOME={output / 'gems'}", "ruby", "-w", CONFORMANCE / "ruby/driver.rb"]
 
 
 def php(output: pathlib.Path) -> list:
@@ -169,6 +169,7 @@ SITES: dict[str, tuple[str, Callable[[list], list]]] = {
     "flask": ("python", lambda command: [*command[:4], WEB / "python.py", "flask"]),
     "django": ("python", lambda command: [*command[:4], WEB / "python.py", "django"]),
     "node:http": ("typescript", lambda command: [*command[:-1], pathlib.Path(command[-1]).with_name("site.mjs")]),
+    "rack": ("ruby", lambda command: [*command[:-1], CONFORMANCE / "ruby/site.rb"]),
     "net/http": ("go", lambda command: [pathlib.Path(command[0]).with_name("site")]),
     "fastapi": ("python", lambda command: [*command[:4], WEB / "python.py", "fastapi"]),
 }

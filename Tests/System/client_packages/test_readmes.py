@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from client_packages.packages import CLIENTS, CONFORMANCE
+from client_packages.packages import CLIENTS, CONFORMANCE, run
 
 EXAMPLES = {
     "python": "python/example.py", "typescript": "typescript/example.mts", "go": "go/example.go", "ruby": "ruby/example.rb",
@@ -17,6 +17,33 @@ EXAMPLES = {
 def test_the_first_example_is_the_conformance_programs(name):
     """Each answer of it is a case."""
     assert (CONFORMANCE / EXAMPLES[name]).read_text() in (CLIENTS / name / "README.md").read_text()
+
+
+SITES = {"go": "go/site/example.go", "typescript": "typescript/backend.mts", "ruby": "ruby/config.ru"}
+
+
+@pytest.mark.parametrize("name", SITES)
+def test_the_site_is_the_conformance_programs(name):
+    """It is compiled with them."""
+    code = (CONFORMANCE / SITES[name]).read_text().removesuffix("\nvar _ = backend\n")
+    assert code in (CLIENTS / name / "README.md").read_text()
+
+
+def test_the_rack_site_signs_in():
+    code = (CONFORMANCE / "ruby/config.ru").read_text().replace('File.read("/run/secrets/session")', '"s" * 64')
+    code = code.replace('Assay.new(api_key_file: "/run/secrets/assay")', "FAKE")
+    program = f"""
+        require "assay"
+        require "rack"
+        FAKE = Assay::Fake.new
+        FAKE.will(:begin_in_browser, state: "s")
+        FAKE.will(:finish_in_browser, context: "/basket")
+        site = Rack::Builder.new {{ {code} }}.to_app
+        begun = Rack::MockRequest.new(site).get("/sign-in/apple")
+        done = Rack::MockRequest.new(site).get("/callback/apple?state=s&code=c", "HTTP_COOKIE" => begun["Set-Cookie"][/[^;]+/])
+        puts begun.status, done.status, done["Location"], done["Set-Cookie"].include?("rack.session=")
+    """
+    assert run("ruby", "-I", CLIENTS / "ruby/lib", "-e", program).split() == ["303", "303", "/basket", "true"]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

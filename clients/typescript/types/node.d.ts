@@ -49,6 +49,7 @@ declare module "node:http" {
     on(event: "error", run: (error: Error) => void): void;
   }
   export interface ServerResponse {
+    writeHead(status: number, headers: Record<string, string>): this;
     statusCode: number;
     headersSent: boolean;
     setHeader(name: string, value: string | string[]): void;
