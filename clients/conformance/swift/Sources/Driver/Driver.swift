@@ -42,15 +42,24 @@ enum Driver {
             let said: JSONValue
             do {
                 let asked = try JSONDecoder().decode(Asked.self, from: Data(line.utf8))
+                if asked.call == "codes" {
+                    print(try line(["result": .array(Code.all.sorted().map { .string($0) })]))
+                    fflush(nil)
+                    continue
+                }
                 let client = try clients[asked.client.key] ?? make(With(asked.client))
                 clients[asked.client.key] = client
                 said = try await answer(asked, client.0, client.1)
             } catch {
                 said = ["failed": .string("\(error)")]
             }
-            print(String(decoding: (try? JSONEncoder().encode(said)) ?? Data(), as: UTF8.self))
+            print((try? line(said)) ?? "")
             fflush(nil)
         }
+    }
+
+    static func line(_ said: JSONValue) throws -> String {
+        String(decoding: try JSONEncoder().encode(said), as: UTF8.self)
     }
 
     static func make(_ with: With) throws -> (Assay, FakeTransport?) {
@@ -79,7 +88,6 @@ enum Driver {
     }
 
     static func answer(_ asked: Asked, _ assay: Assay, _ fake: FakeTransport?) async throws -> JSONValue {
-        if asked.call == "codes" { return ["result": .array(Code.all.sorted().map { .string($0) })] }
         if asked.call == "fake", let fake {
             let names = fake.requests.map { JSONValue.string($0.call.rawValue) }
             return ["result": ["requests": .array(names), "waited": .integer(fake.waited.components.seconds)]]
