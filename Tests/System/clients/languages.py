@@ -174,8 +174,12 @@ LANGUAGES = [
     Language("python", script("python3", "python/example.py"), speaks_unix=True),
     Language("typescript", typescript, finishes_over_new_connections=False),
     Language("go", go, speaks_unix=True),
-    Language("ruby", script("ruby", "-w", "ruby/example.rb")),
-    Language("php", script("php", "-d", "error_reporting=-1", "php/example.php"), speaks_unix=True),
     Language("kotlin", kotlin, finishes_over_new_connections=False),
     Language("swift", swift, speaks_unix=True),
+]
+# Languages whose page shows the package of `clients`, which has tests of its own, and a receiver.
+FILES = pathlib.Path(__file__).with_name("receivers")
+WITH_PACKAGES = [
+    Language("ruby", script("ruby", "-w", "-I", str(REPOSITORY / "clients/ruby/lib"), str(FILES / "receive.rb"))),
+    Language("php", script("php", "-d", "error_reporting=-1", str(FILES / "receive.php"))),
 ]

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from clients.languages import LANGUAGES
+from clients.languages import LANGUAGES, WITH_PACKAGES
 from clients.quotes import CLIENTS, GATEWAYS, linked, pages, part, with_quotes
 from harness.service import REPOSITORY
 
@@ -47,7 +47,7 @@ def test_the_typescript_page_installs_its_packages_first():
 
 def test_the_index_links_every_language():
     linked = set(re.findall(r"\]\((\w+)/README\.md\)", (CLIENTS / "README.md").read_text()))
-    assert linked == {language.name for language in LANGUAGES} | {"apps"}
+    assert linked == {language.name for language in LANGUAGES + WITH_PACKAGES} | {"apps"}
 
 
 def test_the_libraries_page_shows_the_tested_program():

@@ -43,7 +43,7 @@ enum Driver {
             do {
                 let asked = try JSONDecoder().decode(Asked.self, from: Data(line.utf8))
                 if asked.call == "codes" {
-                    print(try line(["result": .array(Code.all.sorted().map { .string($0) })]))
+                    print(try encoded(["result": .array(Code.all.sorted().map { .string($0) })]))
                     fflush(nil)
                     continue
                 }
@@ -53,12 +53,12 @@ enum Driver {
             } catch {
                 said = ["failed": .string("\(error)")]
             }
-            print((try? line(said)) ?? "")
+            print((try? encoded(said)) ?? "")
             fflush(nil)
         }
     }
 
-    static func line(_ said: JSONValue) throws -> String {
+    static func encoded(_ said: JSONValue) throws -> String {
         String(decoding: try JSONEncoder().encode(said), as: UTF8.self)
     }
 
