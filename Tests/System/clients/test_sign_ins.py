@@ -41,7 +41,7 @@ def test_a_sign_in_is_finished_once(program, world, provider, form):
     assert [line for line in world.service.log if begun["sign_in"] in line or begun["nonce"] in line] == []
 
 
-@pytest.mark.parametrize("name", ["python", "ruby", "php", "go"])
+@pytest.mark.parametrize("name", ["python", "go"])
 def test_the_pages_command_begins_a_sign_in(world, name):
     """The other languages' commands need a compiler, and are covered by building the examples."""
     page = (CLIENTS / name / "README.md").read_text()
