@@ -15,7 +15,7 @@ CLIENTS = REPOSITORY / "clients"
 CONFORMANCE = CLIENTS / "conformance"
 # Nothing listens there, so a client that honors the environment's proxy loses its requests.
 PROXY = "http://127.0.0.1:9"
-DEADLINE = 240
+DEADLINE = 120
 
 
 def run(*command, directory: pathlib.Path = CLIENTS, **variables: str) -> str:
@@ -122,21 +122,21 @@ class Program:
             stderr=subprocess.PIPE,
             text=True,
         )
-        self._watchdog = threading.Timer(DEADLINE, self._process.kill)
-        self._watchdog.start()
 
     def call(self, name: str, client: dict, members: dict) -> dict:
+        watchdog = threading.Timer(DEADLINE, self._process.kill)
+        watchdog.start()
         self._process.stdin.write(json.dumps({"call": name, "client": client, "with": members}) + "\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()
+        watchdog.cancel()
         if not line:
             raise AssertionError(f"the program has ended: {self._process.stderr.read()}")
         return json.loads(line)
 
     def finish(self) -> None:
         """Asserts that it prints nothing unexpected, and exits at the end of its input."""
-        rest, errors = self._process.communicate()
-        self._watchdog.cancel()
+        rest, errors = self._process.communicate(timeout=DEADLINE)
         # The log of the READMEs' example.
         unexpected = [line for line in errors.splitlines() if "sign-in: " not in line]
         ended = (self._process.returncode, rest, unexpected)
