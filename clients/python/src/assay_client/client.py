@@ -142,7 +142,8 @@ class Assay:
             else:
                 if reply.status == success:
                     try:
-                        return read(kind, reply.body)
+                        answer: Answer = read(kind, reply.body)
+                        return answer
                     except NotAssays:
                         raise error(reply.status, spent=uses_up) from None
                 problem = _problem(reply, uses_up)

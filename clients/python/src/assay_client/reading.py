@@ -42,7 +42,7 @@ def _fields(kind: type) -> list[tuple[str, Any]]:
 def _value(annotation: Any, value: Any) -> Any:
     if isinstance(annotation, types.UnionType):
         return None if value is None else _value(typing.get_args(annotation)[0], value)
-    if dataclasses.is_dataclass(annotation):
+    if isinstance(annotation, type) and dataclasses.is_dataclass(annotation):
         return _model(annotation, value)
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if type(value) is not (origin or annotation):

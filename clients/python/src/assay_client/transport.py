@@ -41,9 +41,9 @@ class HTTPTransport:
     def send(self, path: str, body: bytes, headers: dict[str, str], timeout: float, once: bool) -> Reply:
         """Raises `NoAnswer`. `once`: over a new connection, which nobody has closed as idle."""
         if once:
-            with contextlib.closing(self._connection()) as connection:
-                return self._exchange(connection, path, body, headers, timeout)
-        connection = getattr(self._thread, "connection", None)
+            with contextlib.closing(self._connection()) as new:
+                return self._exchange(new, path, body, headers, timeout)
+        connection: http.client.HTTPConnection | None = getattr(self._thread, "connection", None)
         if connection is None:
             connection = self._thread.connection = self._connection()
         return self._exchange(connection, path, body, headers, timeout)
