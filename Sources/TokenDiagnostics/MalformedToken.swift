@@ -141,7 +141,10 @@ struct MalformedToken {
         case .encrypted:
             Diagnosis(
                 "The token has five parts: it is encrypted (JWE), and only the holder of its key can read it.",
-                fix: "Configure the client at the provider so that its tokens are signed and not encrypted.")
+                fix: expected == .accessToken
+                    ? "Configure the provider so that its access tokens are signed and not encrypted."
+                    : "To open it, add encryption to the provider in the settings; or configure the client at the provider so that its tokens are signed and not encrypted."
+            )
         case .serialization, .tooLong: serializationDiagnosis
         case .header: partDiagnosis("header", parts.first)
         case .payload: partDiagnosis("payload", parts.dropFirst().first)

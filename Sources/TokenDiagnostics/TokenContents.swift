@@ -34,6 +34,14 @@ public struct TokenContents: Sendable, Equatable {
         }
     }
 
+    /// - Parameter text: an encrypted token, whose header is all that can be read.
+    init?(ofEncrypted text: ArraySlice<UInt8>) {
+        let header = text.prefix { $0 != UInt8(ascii: ".") }
+        guard let octets = Base64URL.decode(header.span), let object = try? JSONObject(octets) else { return nil }
+        self.header = Self.members(of: object) { _, value in (Self.plain(value), false) }
+        claims = []
+    }
+
     /// Reads a token to show it to its owner.
     ///
     /// - Returns: `nil` if the text is not a token.

@@ -123,7 +123,7 @@ package struct AccessTokenAnswer: TokenAnswer {
             json.name("identity")
             token.identity.write(to: &json)
             json.name("token")
-            token.write(to: &json)
+            json.object { token.writeMembers(to: &$0) }
             json.object("authorization") { json in
                 json.member("client_id", token.authorization.clientID)
                 json.array("scopes", token.authorization.scopes)

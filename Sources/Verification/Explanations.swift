@@ -79,10 +79,17 @@ extension RequestVerifier {
         switch request {
         case .idToken(let request):
             return {
-                await self.explained(until: deadline) {
+                let opened = await self.opened(request) {
                     self.verify(request, at: $0)
-                } by: { status, verdict throws(Problem) in
-                    try self.explain(request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
+                } inside: {
+                    VerifyRequest(request, inside: $0).concealing
+                }
+                return await self.explained(opened, request.idToken, CheckName.ofIDTokens) { request in
+                    await self.explained(until: deadline) {
+                        self.verify(request, at: $0)
+                    } by: { status, verdict throws(Problem) in
+                        try self.explain(request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
+                    }
                 }
             }
         case .accessToken(let request):
@@ -95,10 +102,17 @@ extension RequestVerifier {
             }
         case .notification(let request):
             return {
-                await self.explained(until: deadline) {
+                let opened = await self.opened(request) {
                     self.verify(request, at: $0)
-                } by: { status, verdict throws(Problem) in
-                    try self.explain(request, status, verdict, now: SystemClocks.unixSeconds())
+                } inside: {
+                    NotificationRequest(request, inside: $0)
+                }
+                return await self.explained(opened, request.token, CheckName.ofNotifications) { request in
+                    await self.explained(until: deadline) {
+                        self.verify(request, at: $0)
+                    } by: { status, verdict throws(Problem) in
+                        try self.explain(request, status, verdict, now: SystemClocks.unixSeconds())
+                    }
                 }
             }
         case .gateway(let token, let policy):

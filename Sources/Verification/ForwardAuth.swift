@@ -12,10 +12,17 @@ package final class ForwardAuth {
     package final class Rule {
         package let policy: ForwardAuthPolicy
         let providers: ProviderIndex
+        /// Those that must encrypt their ID Tokens, which no gateway's request can carry.
+        let encrypting: ProviderIndex
 
         fileprivate init(_ policy: ForwardAuthPolicy, _ verifier: RequestVerifier) {
             self.policy = policy
-            providers = ProviderIndex(verifier.slots) { policy.providers.containsExactly($0.policy.id) }
+            providers = ProviderIndex(verifier.slots) {
+                policy.providers.containsExactly($0.policy.id) && !$0.mustEncrypt(.idToken)
+            }
+            encrypting = ProviderIndex(verifier.slots) {
+                policy.providers.containsExactly($0.policy.id) && $0.mustEncrypt(.idToken)
+            }
         }
     }
 
@@ -47,7 +54,10 @@ package final class ForwardAuth {
             } catch {
                 throw .rejected(error)
             }
-            guard let index, let slot = verifier.slots[index] else { throw .providerUnknown() }
+            guard let index, let slot = verifier.slots[index] else {
+                index = token.unverifiedIssuer.flatMap { rule.encrypting.withIssuer($0, verifier.slots) }
+                throw index == nil ? .providerUnknown() : .encryption(.required(.idToken))
+            }
             return try verify(token, index, slot, now)
         } catch {
             return .decided(.refused(error, provider: index))

@@ -6,6 +6,7 @@ package import JOSE
 package struct NotificationRequest: Sendable {
     let token: ArraySlice<UInt8>
     let provider: String?
+    let wasEncrypted: Bool
 
     /// Reads `token` or `payload`. Apple sends the body `{"payload": "…"}`: a backend may forward this body unchanged,
     /// or send it as the value of `payload`.
@@ -15,12 +16,20 @@ package struct NotificationRequest: Sendable {
     package init(_ object: JSONObject, beside others: [JSONName] = []) throws(Problem) {
         try object.requireOnly([MemberNames.provider, Names.token, Names.payload] + others, in: "request")
         provider = try object.string(MemberNames.provider, characters: MemberBounds.provider)
+        wasEncrypted = false
         let token = try object.text(Names.token)
         switch (token, try Self.payload(of: object)) {
         case (let token?, nil), (nil, let token?): self.token = token
         case (nil, nil), (_?, _?):
             throw .requestInvalid("The request needs either token, a string, or payload, the body that Apple sent.")
         }
+    }
+
+    /// The same request for the notification that was inside its encrypted one.
+    init(_ request: NotificationRequest, inside opened: OpenedToken) {
+        token = opened.content
+        provider = request.provider
+        wasEncrypted = true
     }
 
     private static func payload(of object: JSONObject) throws(Problem) -> ArraySlice<UInt8>? {
@@ -65,11 +74,14 @@ extension RequestVerifier {
             do throws(Rejection) {
                 token = try verifier.read(request.token)
             } catch {
-                throw .rejected(error, of: .notification)
+                return .pending(.opening(try opening(request, index, refusedWith: error)))
             }
             if index == nil { index = token.unverifiedIssuer.flatMap(self.index(ofNotificationIssuer:)) }
             guard let index, let slot = slots[index] else { throw .providerUnknown() }
             guard let rules = slot.provider.notifications else { throw .notificationsNotConfigured }
+            if slot.provider.mustEncrypt(.notification), !request.wasEncrypted {
+                throw .encryption(.required(.notification))
+            }
             return try attempt(token, index, slot, rules, now)
         } catch {
             return .decided(.refused(error, provider: index))

@@ -16,6 +16,11 @@ package final class RequestVerifier {
     package let verifier: IDTokenVerifier
     /// The providers whose ID Tokens are verified.
     let ofIDTokens: ProviderIndex
+    /// Those of them whose ID Tokens need not be encrypted: an index of their own, so that no other token pays for the
+    /// question.
+    let ofPlainIDTokens: ProviderIndex
+    /// The decryptions of this loop; `nil` if nothing else runs on it.
+    let decryptions: DecryptionQueue?
     /// The providers whose access tokens are verified. An issuer can be in both.
     let ofAccessTokens: ProviderIndex
 
@@ -42,10 +47,17 @@ package final class RequestVerifier {
         }
     }
 
-    /// - Parameter providers: indexed by number, as in verdicts; `nil` for numbers without a provider.
-    package init(_ providers: [(provider: Provider, keys: LoopKeySnapshot)?], by verifier: IDTokenVerifier) {
+    /// - Parameters:
+    ///   - providers: indexed by number, as in verdicts; `nil` for numbers without a provider.
+    ///   - decryptions: `nil` if nothing else runs on the loop.
+    package init(
+        _ providers: [(provider: Provider, keys: LoopKeySnapshot)?], by verifier: IDTokenVerifier,
+        decryptions: DecryptionQueue? = nil
+    ) {
         slots = providers.map { $0.map { ProviderSlot($0.provider, $0.keys) } }
         self.verifier = verifier
+        self.decryptions = decryptions
+        ofPlainIDTokens = ProviderIndex(slots) { $0.accessTokens == nil && !$0.mustEncrypt(.idToken) }
         ofIDTokens = ProviderIndex(slots) { $0.accessTokens == nil }
         ofAccessTokens = ProviderIndex(slots) { $0.accessTokens != nil }
     }
@@ -66,19 +78,17 @@ package final class RequestVerifier {
 
     /// Verifies an ID Token, in the contract's order: the request, the token's form, then all checks of the verifier.
     package func verify(_ request: VerifyRequest, at now: VerificationTime) -> Outcome<VerifyAnswer> {
-        var index = request.provider.flatMap(ofIDTokens.named)
+        var index = request.provider.flatMap(ofPlainIDTokens.named)
         do throws(Problem) {
-            if let named = request.provider, index == nil { throw noProvider(named: named, ofAccessTokens: false) }
+            if let named = request.provider, index == nil { return try verify(request, onlyEncryptedBy: named, now) }
             let token: UnverifiedToken
             do throws(Rejection) {
                 token = try verifier.read(request.idToken)
             } catch {
-                throw .rejected(error)
+                return .pending(.opening(try opening(request, index, refusedWith: error)))
             }
-            if index == nil { index = token.unverifiedIssuer.flatMap { ofIDTokens.withIssuer($0, slots) } }
-            guard let index, let slot = slots[index] else {
-                throw noProvider(named: nil, issuer: token.unverifiedIssuer, ofAccessTokens: false)
-            }
+            if index == nil { index = token.unverifiedIssuer.flatMap { ofPlainIDTokens.withIssuer($0, slots) } }
+            guard let index, let slot = slots[index] else { throw noProvider(ofPlain: token) }
             return try verify(token, request, index, slot, now)
         } catch {
             return .decided(.refused(error.naming(request.parameters.audience), provider: index))
@@ -87,12 +97,12 @@ package final class RequestVerifier {
 
     // Not inlined: inside the caller, where the slot is not a parameter, its policy would be copied.
     @inline(never)
-    private func verify(
+    func verify(
         _ token: UnverifiedToken, _ request: VerifyRequest, _ index: Int, _ slot: ProviderSlot, _ now: VerificationTime
     ) throws(Problem) -> Outcome<VerifyAnswer> {
         try request.check(against: slot.policy)
         return try attempt(idToken: token, index, slot, now, request.parameters) { token, keys in
-            VerifyAnswer(token: token, keys: keys.used(at: now.monotonic), includesClaims: request.includesClaims)
+            VerifyAnswer(token: token, keys: keys.used(at: now.monotonic), extras: request.extras)
         }
     }
 

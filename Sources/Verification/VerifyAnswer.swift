@@ -28,7 +28,8 @@ struct KeysUsed {
 package struct VerifyAnswer: TokenAnswer {
     let token: VerifiedIDToken
     let keys: KeysUsed
-    let includesClaims: Bool
+    /// `nil` for most answers.
+    let extras: AnswerExtras?
 
     /// The user whom the token names.
     package var identity: Identity { token.identity }
@@ -48,13 +49,43 @@ package struct VerifyAnswer: TokenAnswer {
         json.name("identity")
         identity.write(to: &json)
         json.name("token")
-        token.write(to: &json)
-        json.name("keys")
-        keys.write(to: &json)
-        if includesClaims {
+        guard let extras else {
+            json.beginObject()
+            token.writeMembers(to: &json)
+            json.endObject()
+            return writeKeys(to: &json)
+        }
+        json.object { json in
+            token.writeMembers(to: &json)
+            if let encryption = extras.encryption {
+                json.name("encryption")
+                encryption.write(to: &json)
+            }
+        }
+        writeKeys(to: &json)
+        if extras.includesClaims {
             json.name("claims")
             json.raw(token.claimsText)
         }
+    }
+
+    private func writeKeys(to json: inout JSONWriter) {
+        json.name("keys")
+        keys.write(to: &json)
+    }
+}
+
+/// What only some answers have. One reference, so that an answer without them checks only once.
+final class AnswerExtras: Sendable {
+    let includesClaims: Bool
+    /// `nil` if the token was not encrypted.
+    let encryption: EncryptionFacts?
+
+    static let claims = AnswerExtras(includesClaims: true, nil)
+
+    init(includesClaims: Bool, _ encryption: EncryptionFacts?) {
+        self.includesClaims = includesClaims
+        self.encryption = encryption
     }
 }
 
@@ -86,10 +117,9 @@ extension Identity {
 }
 
 extension VerifiedToken {
-    /// Writes the token's other claims as a JSON object that always has every member.
+    /// Writes the token's other claims, always every member, into an object that may have others too.
     @inline(__always)
-    func write(to json: inout JSONWriter) {
-        json.beginObject()
+    func writeMembers(to json: inout JSONWriter) {
         json.name("audience")
         json.beginArray()
         for audience in audiences { json.value(audience) }
@@ -109,6 +139,5 @@ extension VerifiedToken {
         json.member("algorithm", algorithm.rawValue)
         json.member("key_id", keyID)
         json.member("nonce_match", nonceMatch?.rawValue)
-        json.endObject()
     }
 }

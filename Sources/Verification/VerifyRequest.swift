@@ -1,6 +1,7 @@
 private import Bytes
 package import IDToken
 package import JOSE
+private import TokenDiagnostics
 
 /// The body of `POST /v1/verify`, or one item of a batch.
 ///
@@ -13,7 +14,8 @@ package final class VerifyRequest: Sendable {
     let idToken: ArraySlice<UInt8>
     let provider: String?
     let parameters: VerificationParameters
-    let includesClaims: Bool
+    /// What the answer has beside its usual members.
+    let extras: AnswerExtras?
 
     /// - Parameter others: names of members that belong to something else.
     /// - Throws: ``Problem/requestInvalid(_:)``.
@@ -30,7 +32,7 @@ package final class VerifyRequest: Sendable {
         parameters = isPlain ? VerificationParameters(nonce: nonce) : try Self.parameters(of: object, nonce: nonce)
         self.idToken = idToken
         self.provider = provider
-        includesClaims = isPlain ? false : try object.boolean(MemberNames.includeClaims) ?? false
+        extras = isPlain ? nil : try object.boolean(MemberNames.includeClaims) == true ? .claims : nil
     }
 
     /// A request for the token of a sign-in that was begun here, with the sign-in's parameters.
@@ -40,7 +42,28 @@ package final class VerifyRequest: Sendable {
         self.idToken = idToken
         self.provider = provider
         self.parameters = parameters
-        self.includesClaims = includesClaims
+        extras = includesClaims ? .claims : nil
+    }
+
+    /// The same request for the token that was inside its encrypted one.
+    convenience init(_ request: VerifyRequest, inside opened: OpenedToken) {
+        self.init(
+            opened.content, request.provider, request.parameters,
+            AnswerExtras(includesClaims: request.extras?.includesClaims == true, opened.encryption))
+    }
+
+    /// The same request without what a token's owner alone may compare.
+    var concealing: VerifyRequest {
+        VerifyRequest(idToken, provider, parameters.concealing, extras)
+    }
+
+    private init(
+        _ idToken: ArraySlice<UInt8>, _ provider: String?, _ parameters: VerificationParameters, _ extras: AnswerExtras?
+    ) {
+        self.idToken = idToken
+        self.provider = provider
+        self.parameters = parameters
+        self.extras = extras
     }
 
     /// A request from a source other than JSON, with the same bounds.
@@ -67,7 +90,7 @@ package final class VerifyRequest: Sendable {
         self.idToken = Array(idToken.utf8)[...]
         self.provider = provider
         self.parameters = parameters
-        self.includesClaims = includesClaims
+        extras = includesClaims ? .claims : nil
     }
 
     /// Reads the parameters of the sign-in.

@@ -8,7 +8,7 @@ extension RequestVerifier {
     /// A verdict, or the keys to wait for, because newer keys could change the verdict.
     package enum Outcome<Answer> {
         case decided(Verdict<Answer>)
-        case pending(KeyWait)
+        case pending(Wait<Answer>)
 
         /// The number of the token's provider; `nil` if there is none.
         package var provider: Int? {
@@ -20,9 +20,23 @@ extension RequestVerifier {
 
         /// Asks for the keys before anyone waits for them, so that several tokens' fetches run at the same time.
         package mutating func start(until deadline: MonotonicTime) {
-            guard case .pending(var wait) = self else { return }
+            guard case .pending(.keys(var wait)) = self else { return }
             wait.started = wait.fetch(until: deadline)
-            self = .pending(wait)
+            self = .pending(.keys(wait))
+        }
+    }
+
+    /// What a request waits for.
+    package enum Wait<Answer> {
+        case keys(KeyWait)
+        /// Its turn to decrypt.
+        case opening(Opening<Answer>)
+
+        var provider: Int {
+            switch self {
+            case .keys(let wait): wait.provider
+            case .opening(let opening): opening.provider
+            }
         }
     }
 
@@ -63,7 +77,7 @@ extension RequestVerifier {
     ) throws(Problem) -> Outcome<Answer> {
         guard let keys = slot.keys(usableAt: now.monotonic) else {
             do throws(Rejection) { try checkHeader() } catch { throw .rejected(error, of: kind) }
-            return .pending(KeyWait(without: slot, index, mayFetch: couldPass()))
+            return .pending(.keys(KeyWait(without: slot, index, mayFetch: couldPass())))
         }
         do throws(Rejection) {
             return .decided(.verified(try verify(keys), provider: index))
@@ -73,10 +87,11 @@ extension RequestVerifier {
                 throw problem
             }
             return .pending(
-                KeyWait(
-                    keys: slot.provider.keys, need: need, version: keys.snapshot.version,
-                    isMissingKey: error == .keyNotFound || !(token.keyID.map(keys.snapshot.hasKey) ?? true),
-                    provider: index, currentProblem: problem))
+                .keys(
+                    KeyWait(
+                        keys: slot.provider.keys, need: need, version: keys.snapshot.version,
+                        isMissingKey: error == .keyNotFound || !(token.keyID.map(keys.snapshot.hasKey) ?? true),
+                        provider: index, currentProblem: problem)))
         }
     }
 
@@ -102,11 +117,37 @@ extension RequestVerifier {
         }
     }
 
-    /// Waits for the provider's shared fetch, which runs on another loop, then verifies again.
+    /// Waits, and verifies again: for the turn to decrypt, or for the provider's keys.
     ///
-    /// - Parameter verify: the verification whose outcome is pending.
+    /// - Parameters:
+    ///   - isPaidFor: whether the token has just been issued for a code or a grant that is used up.
+    ///   - verify: the verification whose outcome is pending.
     package func verdict<Answer>(
-        after wait: KeyWait, until deadline: MonotonicTime,
+        after wait: Wait<Answer>, until deadline: MonotonicTime, isPaidFor: Bool = false,
+        verifyingAgain verify: (VerificationTime) -> Outcome<Answer>
+    ) async -> Verdict<Answer> {
+        switch wait {
+        case .keys(let wait): return await verdict(afterKeys: wait, until: deadline, verifyingAgain: verify)
+        case .opening(let opening):
+            let opened: OpenedToken
+            do throws(Problem) {
+                opened = try await open(opening, isPaidFor: isPaidFor)
+            } catch {
+                return .refused(error, provider: opening.provider)
+            }
+            switch opening.verify(opened, .now()) {
+            case .decided(let verdict): return verdict
+            case .pending(.keys(let wait)):
+                return await verdict(afterKeys: wait, until: deadline) { opening.verify(opened, $0) }
+            // A token that has been opened is not encrypted once more.
+            case .pending(.opening): return .refused(.encryption(.headerUnsupported), provider: opening.provider)
+            }
+        }
+    }
+
+    /// Waits for the provider's shared fetch, which runs on another loop, then verifies again.
+    private func verdict<Answer>(
+        afterKeys wait: KeyWait, until deadline: MonotonicTime,
         verifyingAgain verify: (VerificationTime) -> Outcome<Answer>
     ) async -> Verdict<Answer> {
         var wait = wait
@@ -123,9 +164,12 @@ extension RequestVerifier {
             }
             switch verify(.now()) {
             case .decided(let verdict): return verdict
-            case .pending(let next):
+            case .pending(.keys(let next)):
                 guard fetch == .retry else { return .refused(next.currentProblem, provider: next.provider) }
                 wait = next
+            // The same token was not encrypted before.
+            case .pending(.opening(let opening)):
+                return .refused(wait.currentProblem, provider: opening.provider)
             }
         }
     }

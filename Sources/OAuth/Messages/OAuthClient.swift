@@ -62,6 +62,10 @@ package enum ClientCredential: Sendable {
     case secret(SecretBytes, sentIn: SecretPlace)
     /// `private_key_jwt`. The thumbprint is the SHA-256 of the certificate in DER, for `x5t#S256`.
     case key(SigningKey, keyID: String, certificateThumbprint: [UInt8]?, audience: String)
+    /// `private_key_jwt` by a key of the relying party that serves other clients too.
+    ///
+    /// - Parameter id: `nil` for the first.
+    case ownKey(ClientKeys, id: String?, audience: String)
     /// Apple's client secret, made from a key when needed.
     case apple(AppleClientSecret)
     /// A public client.

@@ -128,6 +128,7 @@ final class ServiceLoop {
         case .notifications: features.acceptsNotifications
         case .accessTokens: features.acceptsAccessTokens
         case .forwardAuth: forwardAuth != nil
+        case .clientKeys: settings.clientKeys != nil
         }
     }
 

@@ -1,6 +1,7 @@
 package import HTTP
 package import IDToken
 package import NIOCore
+package import OAuth
 internal import OpenSSL
 package import Replay
 internal import SignIns
@@ -39,6 +40,8 @@ package struct ServiceSettings: Sendable {
     package var proofs: ProofRules?
     /// Whether a DPoP proof passes only once.
     package var remembersProofs = false
+    /// The keys whose public halves `/v1/jwks` offers; `nil`: there are none.
+    package var clientKeys: ClientKeys?
     /// The contract, served at `/openapi.yaml`.
     package var openAPI: ByteBuffer
 

@@ -4,7 +4,7 @@ internal import Verification
 /// The paths of both listeners. A closed set, so they can be used in metrics and logs.
 enum Route: Int, CaseIterable {
     case verify, batch, signIns, finishSignIn, refreshGrant, revokeGrant, notifications, accessTokens, forwardAuth
-    case openAPI, live, ready, providers, refresh, explain, events, verdicts, metrics, unknown
+    case keySet, openAPI, live, ready, providers, refresh, explain, events, verdicts, metrics, unknown
     case root, console, consoleStyle, consoleScript
 
     /// The route that a responder has found.
@@ -60,6 +60,8 @@ enum Route: Int, CaseIterable {
             Row(
                 pattern: "/v1/forward-auth/{policy}", method: nil, listeners: [.service], feature: .forwardAuth,
                 permissions: [.forwardAuth])
+        case .keySet:
+            Row(pattern: "/v1/jwks", method: .get, listeners: [.service], feature: .clientKeys)
         case .openAPI: Row(pattern: "/openapi.yaml", method: .get, listeners: [.service])
         case .live: Row(pattern: "/livez", method: .get, listeners: [.service, .admin], isProbe: true)
         case .ready: Row(pattern: "/readyz", method: .get, listeners: [.service, .admin], isProbe: true)

@@ -17,12 +17,14 @@ enum ClientReader {
             switch self {
             case .apple: ["team_id", "key_id", "key_file"]
             case .clientSecretBasic, .clientSecretPost: ["secret_file"]
-            case .privateKeyJWT: ["key_id", "key_file"]
-            case .none: []
+            case .privateKeyJWT, .none: []
             }
         }
 
-        var optional: [String] { self == .privateKeyJWT ? ["certificate_file", "assertion_audience"] : [] }
+        var optional: [String] {
+            guard self == .privateKeyJWT else { return [] }
+            return ["key_id", "key_file", "signing_key", "certificate_file", "assertion_audience"]
+        }
 
         static func with(_ member: String) -> String {
             allCases.filter { ($0.required + $0.optional).contains(member) }.map(\.rawValue)
@@ -44,6 +46,10 @@ enum ClientReader {
     private static let keyFile = Setting(
         "key_file", .file(.privateKey),
         "A file with the private key (PEM, PKCS#8), for `apple` and `private_key_jwt`. Re-read when it changes.")
+    private static let signingKey = Setting(
+        "signing_key", .text, defaultDescription: "the first of `client_keys` with `use: signature`",
+        "The key of `client_keys` that signs for the client, if it has `auth: private_key_jwt` and no `key_file`. The audience of its assertions is the issuer."
+    )
     private static let certificateFile = Setting(
         "certificate_file", .file(.certificate),
         "A file with the certificate (PEM) that is registered for the key at the provider; its thumbprint is sent as `x5t#S256`."
@@ -74,7 +80,7 @@ enum ClientReader {
 
     private static let descriptions = [
         id.description, auth.description, secretFile.description, teamID.description, keyID.description,
-        keyFile.description, certificateFile.description, assertionAudience.description, redirectURIs.description,
+        keyFile.description, signingKey.description, certificateFile.description, assertionAudience.description, redirectURIs.description,
         scopes.description, AuthorizationParameterReader.setting,
     ]
 
@@ -124,7 +130,7 @@ enum ClientReader {
         _ method: Method?, _ element: Section, _ provider: ProviderReading
     ) -> ClientSettings.Authentication? {
         let texts = Dictionary(
-            uniqueKeysWithValues: [secretFile, teamID, keyID, keyFile, certificateFile].map {
+            uniqueKeysWithValues: [secretFile, teamID, keyID, keyFile, signingKey, certificateFile].map {
                 ($0.name, $0.read(element))
             })
         let audience = assertionAudience.read(element)
@@ -155,12 +161,33 @@ enum ClientReader {
             guard let teamID = text(teamID), let keyID = text(keyID), let keyFile = text(keyFile) else { return nil }
             return .apple(teamID: teamID, keyID: keyID, keyFile: keyFile)
         case .privateKeyJWT:
-            guard let keyID = text(keyID), let keyFile = text(keyFile),
+            guard let keyFile = text(keyFile) else { return ownKey(text(signingKey), element, provider) }
+            if text(keyID) == nil { element.refuseMissing(keyID.name, "auth: private_key_jwt with key_file needs key_id") }
+            if text(signingKey) != nil {
+                element.refuse(signingKey.name, "the client has a key_file, so signing_key has no effect; remove one of them")
+            }
+            guard let keyID = text(keyID),
                 let audience = assertionText(audience ?? provider.facts.assertionAudience, element, provider)
             else { return nil }
             return .privateKeyJWT(
                 keyID: keyID, keyFile: keyFile, certificateFile: text(certificateFile), audience: audience)
         }
+    }
+
+    /// A client that signs with a key of `client_keys`, which serves other clients too: only the issuer as the audience
+    /// tells their assertions apart.
+    private static func ownKey(
+        _ name: String?, _ element: Section, _ provider: ProviderReading
+    ) -> ClientSettings.Authentication? {
+        for setting in [keyID, certificateFile] where element.source(setting.name) != nil {
+            element.refuse(setting.name, "auth: private_key_jwt with \(setting.name) needs key_file; set it, or remove \(setting.name)")
+        }
+        if element.scalarText(assertionAudience.name) == AssertionAudience.tokenEndpoint.rawValue {
+            element.refuse(
+                assertionAudience.name,
+                "assertion_audience: token_endpoint needs a key_file, because the keys of client_keys serve other clients too; set it")
+        }
+        return assertionText(.issuer, element, provider).map { .signingKey(id: name, audience: $0) }
     }
 
     private static func assertionText(

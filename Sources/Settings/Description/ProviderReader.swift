@@ -121,6 +121,7 @@ enum ProviderReader {
         settings.isOptional = provider.isOptional
         settings.usesNoncesOnce = provider.usesNoncesOnce
         settings.notifications = provider.notifications
+        settings.encryption = provider.encryption
         settings.clients = provider.clients
         settings.maximumCalls = provider.maximumCalls
         settings.endpoints = provider.endpoints

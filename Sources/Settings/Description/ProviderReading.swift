@@ -1,6 +1,7 @@
 internal import IDToken
 internal import JOSE
 internal import Keys
+internal import Verification
 
 /// A provider while its settings are read: its preset's policy with the changes so far.
 struct ProviderReading {
@@ -12,6 +13,8 @@ struct ProviderReading {
     var isOptional = false
     var usesNoncesOnce = false
     var notifications: NotificationRules?
+    /// `nil` if no encrypted tokens are opened.
+    var encryption: EncryptionRules?
     var network = NetworkRules()
     var maximumCalls = ProviderSettings.defaultMaximumCalls
     var endpoints: ProviderEndpoints
@@ -105,6 +108,7 @@ struct ProviderReading {
                 "Domains of relay addresses, which forward to a private address."),
             at: \.policy.email.privateDomains),
         Member([notificationKinds.description, notificationAge.description], read: readNotifications),
+        Member([encryption], read: readEncryption),
         Member([authorization], read: readAuthorization),
         Member([serviceTokens.description], read: readServiceTokens),
         Member([uncheckedBindings.description, binding.description], read: readBindings),

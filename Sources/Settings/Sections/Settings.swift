@@ -21,6 +21,8 @@ package struct Settings: Sendable {
     package var dpop: DPoP?
     /// Where key sets are archived for the next start; `nil`: they are not.
     package var cacheDirectory: String?
+    /// Assay's own keys.
+    package var clientKeys: [ClientKeySettings] = []
     /// How many verified tokens to cache; 0 disables the cache.
     package var verifiedTokenCacheEntries = 10_000
     /// API keys for the service listener. If empty, none is required.
@@ -149,7 +151,9 @@ extension Settings {
                 "clock_skew", ProviderReading.clockSkew,
                 "How far a provider's clock may differ from this machine's; the default for every provider."),
             at: \.clockSkewSeconds),
+        ClientKeysReader.member,
         ProviderReader.member,
+        ClientKeysReader.check,
         DPoPReader.member,
         DPoPReader.check,
         ForwardAuthReader.member,

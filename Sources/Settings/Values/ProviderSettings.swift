@@ -1,6 +1,7 @@
 package import IDToken
 package import Keys
 package import OAuth
+package import Verification
 
 /// One provider's validated settings: the rules for its tokens, and the location of its keys.
 package struct ProviderSettings: Sendable, Equatable {
@@ -15,6 +16,8 @@ package struct ProviderSettings: Sendable, Equatable {
     package var usesNoncesOnce = false
     /// `nil` if no notifications are accepted.
     package var notifications: NotificationRules?
+    /// `nil` if no encrypted tokens are opened.
+    package var encryption: EncryptionRules?
     package var keys: KeyLocation
     /// The network rules of key fetches and of calls to endpoints.
     package var network = NetworkRules()
@@ -161,6 +164,10 @@ package struct ClientSettings: Sendable, Equatable {
         case secret(file: String, sentIn: ClientCredential.SecretPlace)
         case apple(teamID: String, keyID: String, keyFile: String)
         case privateKeyJWT(keyID: String, keyFile: String, certificateFile: String?, audience: String)
+        /// By a key of `client_keys`.
+        ///
+        /// - Parameter id: `nil` for the first that signs.
+        case signingKey(id: String?, audience: String)
         case none
 
         /// The files with secrets.
@@ -168,7 +175,7 @@ package struct ClientSettings: Sendable, Equatable {
             switch self {
             case .secret(let file, _): [file]
             case .apple(_, _, let file), .privateKeyJWT(_, let file, _, _): [file]
-            case .none: []
+            case .signingKey, .none: []
             }
         }
     }

@@ -75,18 +75,24 @@ package final class Operation {
         }
     }
 
-    /// Verifies an ID Token, and waits for keys if necessary.
+    /// Verifies an ID Token that a code or a grant was used up for, and waits if necessary.
     ///
     /// - Throws: the problem of a token that is refused.
     func verify(_ request: VerifyRequest) async throws(Problem) -> VerifyAnswer {
         switch verifier.verify(request, at: .now()) {
         case .decided(let verdict): try accept(verdict)
-        case .pending(let wait): try await verify(request, after: wait)
+        case .pending(let wait): try await verify(request, after: wait, isPaidFor: true)
         }
     }
 
-    func verify(_ request: VerifyRequest, after wait: RequestVerifier.KeyWait) async throws(Problem) -> VerifyAnswer {
-        try accept(await verifier.verdict(after: wait, until: keysDeadline) { verifier.verify(request, at: $0) })
+    /// - Parameter isPaidFor: whether a code or a grant was used up for the token.
+    func verify(
+        _ request: VerifyRequest, after wait: RequestVerifier.Wait<VerifyAnswer>, isPaidFor: Bool = false
+    ) async throws(Problem) -> VerifyAnswer {
+        try accept(
+            await verifier.verdict(after: wait, until: keysDeadline, isPaidFor: isPaidFor) {
+                verifier.verify(request, at: $0)
+            })
     }
 
     /// Waits for keys that ID Tokens can be verified with, before a code is sent.

@@ -51,6 +51,8 @@ package enum Problem: Error, Equatable, Sendable {
     ///   unknown.
     case storeUnavailable(isSpent: Bool)
     case rejected(Rejection, of: TokenKind = .idToken)
+    /// An encrypted token was not opened, or a plain one must be encrypted.
+    case encryption(EncryptionFault)
     /// Like `rejected(.audienceNotExpected)`.
     ///
     /// - Parameter expected: one of the configured audiences.
@@ -137,6 +139,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .signInDenied: Row("sign_in_denied", 422, "Sign-in denied")
         case .storeUnavailable(let isSpent):
             Row("store_unavailable", 503, "Store unavailable", retryAfter: 1, isSpent: isSpent)
+        case .encryption(let fault): Row(fault.code, 422, fault.title)
         case .rejected(.cryptographyUnavailable, _): Row(ofRejectionWithStatus: 500)
         case .rejected, .audienceNotExpected: Row(ofRejectionWithStatus: 422)
         case .grantInvalid: Row("grant_invalid", 422, "Grant invalid")
@@ -242,6 +245,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .storeUnavailable(isSpent: true):
             "The store did not confirm in time, so the sign-in, nonce or DPoP proof may be used up; begin a new sign-in, or have the client send a new proof."
         case .rejected(let rejection, let kind): rejection.detail(of: kind)
+        case .encryption(let fault): fault.detail
         case .audienceNotExpected(let expected):
             "The sign-in or request is for the audience \(expected.quotedASCII(maximumLength: 255)), but the token is for another of the provider's audiences; set audience to the token's own (for a sign-in, when it begins)."
         case .grantInvalid:
@@ -267,7 +271,7 @@ package enum Problem: Error, Equatable, Sendable {
 
 /// A part of the service whose paths do not exist until the settings turn it on.
 package enum Feature: Sendable, CaseIterable {
-    case signIns, clients, notifications, accessTokens, forwardAuth
+    case signIns, clients, notifications, accessTokens, forwardAuth, clientKeys
 
     /// What is off, and which setting turns it on.
     var absence: String {
@@ -277,6 +281,7 @@ package enum Feature: Sendable, CaseIterable {
         case .notifications:
             "No provider accepts notifications; in a provider's setting notifications, list the kinds that it sends."
         case .accessTokens: "No provider verifies access tokens; add one with tokens: access to the settings."
+        case .clientKeys: "Assay has no keys of its own; add client_keys to the settings."
         case .forwardAuth: "No gateway may ask; add policies under forward_auth in the settings."
         }
     }

@@ -51,7 +51,7 @@ extension Rejection {
         case .tokenMalformed(.tooLong):
             "The token is longer than \(UnverifiedToken.maximumLength) bytes; send nothing but the id_token, or have the provider put less into it, such as fewer groups."
         case .tokenMalformed(.encrypted):
-            "The token has five parts: it is encrypted (JWE); ask the provider for signed ID Tokens."
+            "The token has five parts: it is encrypted (JWE); to open it, add encryption to the provider in the settings (gateways open none), or ask the provider for signed ID Tokens."
         case .tokenMalformed(.serialization):
             "The token is not three parts of base64url separated by dots; send it exactly as the provider issued it."
         case .tokenMalformed(.header):
@@ -189,7 +189,7 @@ extension Rejection {
         case .tokenMalformed(.tooLong):
             "The notification is longer than \(UnverifiedToken.maximumLength) bytes; send nothing but the notification, exactly as the provider sent it."
         case .tokenMalformed(.encrypted):
-            "The notification has five parts: it is encrypted (JWE); ask the provider for signed notifications."
+            "The notification has five parts: it is encrypted (JWE); to open it, add encryption to the provider in the settings, or ask the provider for signed notifications."
         case .tokenMalformed(.serialization):
             "The notification is not three parts of base64url separated by dots; send it exactly as the provider sent it."
         case .headerUnsupported:

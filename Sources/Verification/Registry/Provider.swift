@@ -13,20 +13,26 @@ package struct Provider: Sendable {
     package let usesNoncesOnce: Bool
     /// `nil` if no notifications are accepted.
     package let notifications: NotificationRules?
+    /// `nil` if no encrypted tokens are opened.
+    package let encryption: TokenEncryption?
     package let keys: KeyStore
     /// `nil` if the provider has no clients.
     package let grants: ProviderGrants?
 
+    /// Whether tokens of this kind must be encrypted.
+    func mustEncrypt(_ kind: EncryptionRules.Kind) -> Bool { encryption?.rules.required.contains(kind) == true }
+
     package init(
         policy: ProviderPolicy, accessTokens: AccessTokenDialect? = nil, isOptional: Bool,
-        usesNoncesOnce: Bool = false, notifications: NotificationRules? = nil, keys: KeyStore,
-        grants: ProviderGrants? = nil
+        usesNoncesOnce: Bool = false, notifications: NotificationRules? = nil, encryption: TokenEncryption? = nil,
+        keys: KeyStore, grants: ProviderGrants? = nil
     ) {
         self.policy = policy
         self.accessTokens = accessTokens
         self.isOptional = isOptional
         self.usesNoncesOnce = usesNoncesOnce
         self.notifications = notifications
+        self.encryption = encryption
         self.keys = keys
         self.grants = grants
     }

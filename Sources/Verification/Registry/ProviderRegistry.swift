@@ -96,6 +96,8 @@ package struct ProviderRegistry: Sendable {
 extension RequestVerifier {
     /// A verifier for one event loop.
     package convenience init(_ registry: ProviderRegistry, on loop: any EventLoop, by verifier: IDTokenVerifier) {
-        self.init(registry.entries.map { $0.member.map { ($0.provider, $0.delivered[loop]) } }, by: verifier)
+        self.init(
+            registry.entries.map { $0.member.map { ($0.provider, $0.delivered[loop]) } }, by: verifier,
+            decryptions: DecryptionQueue(on: loop))
     }
 }

@@ -49,7 +49,9 @@ struct Application: Sendable {
         tracing = try settings.tracing.map { [log] in try TraceExport($0, log: log) }
         disk.start()
         factory = ProviderFactory(proxy, telemetry, calls, tracer: tracing?.tracer, disk, credentials: credentials)
-        if settings.providers.contains(where: { $0.clients.contains { $0.authentication != .none } }) {
+        if !settings.clientKeys.isEmpty
+            || settings.providers.contains(where: { $0.clients.contains { $0.authentication != .none } })
+        {
             Self.disableCoreDumps(log)
         }
         providers = try factory.providers(settings)
@@ -63,8 +65,11 @@ struct Application: Sendable {
 
     /// Creates the parts that a single command needs. Nothing is traced, and no log lines mix with the command's
     /// output.
-    init(forOneCall settings: Settings) throws {
+    ///
+    /// - Parameter token: what the command is about. Keys that open encrypted tokens are read only for one of these.
+    init(forOneCall settings: Settings, of token: String) throws {
         var settings = settings
+        if token.utf8.count(where: { $0 == UInt8(ascii: ".") }) != 4 { settings.clientKeys = [] }
         settings.tracing = nil
         // Verifying needs no credentials.
         for index in settings.providers.indices { settings.providers[index].clients = [] }
@@ -141,6 +146,7 @@ struct Application: Sendable {
         let needsStore = !features.isEmpty
         if settings.providers.contains(where: { $0.notifications != nil }) { features.append("notifications") }
         if settings.providers.contains(where: { $0.accessTokens != nil }) { features.append("access_tokens") }
+        if !settings.clientKeys.isEmpty { features.append("client_keys") }
         if !settings.forwardAuth.policies.isEmpty { features.append("forward_auth") }
         guard !features.isEmpty else { return }
         var fields: [(name: StaticString, value: Log.Value)] = [("features", .texts(features))]
@@ -160,7 +166,11 @@ struct Application: Sendable {
             proofStore: try StoreSetup(settings.proofStore, files, log: log))
         configuration.calls = calls
         if !files.isEmpty { configuration.readSignInFiles = { try files.read() } }
-        configuration.readClientFiles = { [clientFiles = factory.clientFiles] in try clientFiles.readAgain() }
+        configuration.readClientFiles = { [clientFiles = factory.clientFiles, clientKeys = factory.clientKeys] in
+            let hasChanged = try clientKeys.readAgain()
+            return try clientFiles.readAgain() ?? (hasChanged ? true : nil)
+        }
+        if !settings.clientKeys.isEmpty { configuration.settings.clientKeys = factory.clientKeys.keys }
         let budget = DescriptorBudget(
             limit: descriptors, fetches: min(settings.providers.count, settings.keys.maximumFetches),
             storeLoops: store.url == .memory ? 0 : (settings.dpop == nil ? 1 : 2) * Processors.count,

@@ -16,6 +16,7 @@ final class ClientFiles: Sendable {
         /// When they were read.
         var versions: [SmallFile.Version?]
         let calls: ProviderCalls
+        let keys: ClientKeys
     }
 
     /// Watches the files of these clients, and no others.
@@ -32,7 +33,7 @@ final class ClientFiles: Sendable {
             let versions = Self.versions(entry.settings)
             guard versions != entry.versions else { continue }
             do throws(ConfigurationError) {
-                let credential = try Self.credential(of: entry.settings, provider: entry.provider)
+                let credential = try Self.credential(of: entry.settings, provider: entry.provider, entry.keys)
                 entry.calls.change(credential, ofClient: entry.settings.client.id)
                 hasChanged = true
                 entries.withLock { entries in
@@ -58,7 +59,7 @@ final class ClientFiles: Sendable {
     /// - Parameter willRead: called with the name of each setting before its file is read.
     /// - Throws: ``ConfigurationError`` if a file can't be used.
     static func credential(
-        of client: ClientSettings, provider: String, willRead: (String) -> Void = { _ in }
+        of client: ClientSettings, provider: String, _ keys: ClientKeys, willRead: (String) -> Void = { _ in }
     ) throws(ConfigurationError) -> ClientCredential {
         func file(_ path: String, _ setting: String) -> CredentialFile {
             willRead(setting)
@@ -66,6 +67,7 @@ final class ClientFiles: Sendable {
         }
         switch client.authentication {
         case .none: return .none
+        case .signingKey(let id, let audience): return .ownKey(keys, id: id, audience: audience)
         case .secret(let path, let place): return .secret(try file(path, "secret_file").secret(), sentIn: place)
         case .apple(let teamID, let keyID, let path):
             return .apple(try file(path, "key_file").appleClientSecret(teamID: teamID, keyID: keyID))
@@ -93,11 +95,17 @@ extension Settings {
     /// The faults of the credential files of all clients: at most one for each client.
     func clientFileFaults(_ effective: EffectiveSettings) -> [SettingsFault] {
         var faults: [SettingsFault] = []
+        var keyPath = ["client_keys"]
+        do throws(ConfigurationError) {
+            _ = try ClientKeyFiles.load(clientKeys) { keyPath = ["client_keys", $0.id, "key_file"] }
+        } catch {
+            faults.append(SettingsFault(line: effective.line(of: keyPath), message: error.text))
+        }
         for provider in providers {
             for client in provider.clients {
                 var path = ["providers", provider.policy.id, "clients", client.client.id]
                 do throws(ConfigurationError) {
-                    _ = try ClientFiles.credential(of: client, provider: provider.policy.id) { setting in
+                    _ = try ClientFiles.credential(of: client, provider: provider.policy.id, ClientKeys()) { setting in
                         path = path.prefix(4) + [setting]
                     }
                 } catch {
@@ -144,6 +152,18 @@ struct CredentialFile {
         }
     }
 
+    /// Reads a private key that opens encrypted tokens.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    func decryptionKey() throws(ConfigurationError) -> DecryptionKey {
+        let key = try read { text in Result { () throws(PrivateKeyError) in try DecryptionKey(pem: text) } }
+        do throws(PrivateKeyError) {
+            return try key.get()
+        } catch {
+            throw fault(error.text)
+        }
+    }
+
     /// Reads Apple's private key.
     ///
     /// - Throws: ``ConfigurationError``.
@@ -181,5 +201,5 @@ struct CredentialFile {
         }
     }
 
-    private func fault(_ text: String) -> ConfigurationError { ConfigurationError(text: "\(name): \(path): \(text)") }
+    func fault(_ text: String) -> ConfigurationError { ConfigurationError(text: "\(name): \(path): \(text)") }
 }

@@ -83,6 +83,8 @@ extension ProviderSettings {
             revocation: endpoints.revocation.map { _ in base + "/revoke" },
             userInfo: endpoints.userInfo.map { _ in base + "/userinfo" })
         provider.notifications?.issuers = []
+        // The development provider encrypts nothing.
+        provider.encryption = nil
         for index in provider.clients.indices {
             // The credential is generated, so there is no file to watch.
             provider.clients[index].authentication = .none
@@ -99,7 +101,7 @@ extension DevClient {
             case .secret(_, .basic): .basic
             case .secret(_, .post): .post
             case .apple: .appleSecret
-            case .privateKeyJWT: .assertion
+            case .privateKeyJWT, .signingKey: .assertion
             case .none: .none
             }
         self.init(
@@ -124,6 +126,9 @@ extension ClientCredential {
         case .privateKeyJWT(let keyID, _, _, _):
             let key = try SigningKey(generating: .ellipticCurve(.p256))
             return .key(key, keyID: keyID, certificateThumbprint: nil, audience: issuer)
+        case .signingKey(let id, _):
+            let key = try SigningKey(generating: .ellipticCurve(.p256))
+            return .key(key, keyID: id ?? "client", certificateThumbprint: nil, audience: issuer)
         }
     }
 }

@@ -25,6 +25,8 @@ struct ProviderFactory: Sendable {
     /// The same for calls to providers' endpoints. Created when the first provider has clients.
     private static let callsLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
     let clientFiles = ClientFiles()
+    /// Assay's own keys.
+    let clientKeys = ClientKeyFiles()
 
     /// A provider with the location of its keys.
     struct ConfiguredProvider: Sendable {
@@ -60,6 +62,7 @@ struct ProviderFactory: Sendable {
     func providers(
         _ settings: Settings, after running: [ConfiguredProvider] = []
     ) throws(ConfigurationError) -> [ConfiguredProvider] {
+        try clientKeys.change(to: settings.clientKeys)
         let staleIfError = Interval.seconds(settings.keys.staleIfErrorSeconds)
         keysLoop.execute { [fetchSlots] in fetchSlots.change(limit: settings.keys.maximumFetches) }
         var configured: [ConfiguredProvider] = []
@@ -74,7 +77,8 @@ struct ProviderFactory: Sendable {
                 ConfiguredProvider(
                     provider: Provider(
                         policy: provider.policy, accessTokens: provider.accessTokens, isOptional: provider.isOptional,
-                        usesNoncesOnce: provider.usesNoncesOnce, notifications: provider.notifications, keys: keys,
+                        usesNoncesOnce: provider.usesNoncesOnce, notifications: provider.notifications,
+                        encryption: provider.encryption.map { TokenEncryption($0, clientKeys.keys) }, keys: keys,
                         grants: grants),
                     origin: origin, settings: provider, files: files))
         }
@@ -132,7 +136,7 @@ struct ProviderFactory: Sendable {
             if let given = self.credentials[id]?[client.client.id] {
                 credentials[client.client.id] = given
             } else {
-                credentials[client.client.id] = try ClientFiles.credential(of: client, provider: id)
+                credentials[client.client.id] = try ClientFiles.credential(of: client, provider: id, clientKeys.keys)
             }
         }
         let made = ProviderCalls(
@@ -140,7 +144,7 @@ struct ProviderFactory: Sendable {
             quirks: provider.quirks, on: Self.callsLoop
         ) { [calls] report in calls.record(report, provider: id) }
         let files = zip(provider.clients, versions).map { client, versions in
-            ClientFiles.Entry(provider: id, settings: client, versions: versions, calls: made)
+            ClientFiles.Entry(provider: id, settings: client, versions: versions, calls: made, keys: clientKeys.keys)
         }
         return (made, files)
     }

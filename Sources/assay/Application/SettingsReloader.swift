@@ -87,7 +87,9 @@ actor SettingsReloader {
 
     private func change(to settings: Settings) async throws {
         let providers = try factory.providers(settings, after: self.providers)
-        try await service.change(to: ServiceSettings(settings), providers: providers.map(\.provider))
+        var serviceSettings = ServiceSettings(settings)
+        if !settings.clientKeys.isEmpty { serviceSettings.clientKeys = factory.clientKeys.keys }
+        try await service.change(to: serviceSettings, providers: providers.map(\.provider))
         log.change(minimumLevel: Log.Level(settings.log))
         let warnings = settings.allWarnings
         for warning in warnings where !self.warnings.contains(warning) { log.warn(ofRisk: warning) }
