@@ -75,20 +75,6 @@ package struct VerifyAnswer: TokenAnswer {
     }
 }
 
-/// What only some answers have. One reference, so that an answer without them checks only once.
-final class AnswerExtras: Sendable {
-    let includesClaims: Bool
-    /// `nil` if the token was not encrypted.
-    let encryption: EncryptionFacts?
-
-    static let claims = AnswerExtras(includesClaims: true, nil)
-
-    init(includesClaims: Bool, _ encryption: EncryptionFacts?) {
-        self.includesClaims = includesClaims
-        self.encryption = encryption
-    }
-}
-
 extension Identity {
     /// Writes the identity as a JSON object that always has every member.
     @inline(__always)

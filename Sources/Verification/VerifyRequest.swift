@@ -1,7 +1,6 @@
 private import Bytes
 package import IDToken
 package import JOSE
-private import TokenDiagnostics
 
 /// The body of `POST /v1/verify`, or one item of a batch.
 ///
@@ -45,19 +44,7 @@ package final class VerifyRequest: Sendable {
         extras = includesClaims ? .claims : nil
     }
 
-    /// The same request for the token that was inside its encrypted one.
-    convenience init(_ request: VerifyRequest, inside opened: OpenedToken) {
-        self.init(
-            opened.content, request.provider, request.parameters,
-            AnswerExtras(includesClaims: request.extras?.includesClaims == true, opened.encryption))
-    }
-
-    /// The same request without what a token's owner alone may compare.
-    var concealing: VerifyRequest {
-        VerifyRequest(idToken, provider, parameters.concealing, extras)
-    }
-
-    private init(
+    init(
         _ idToken: ArraySlice<UInt8>, _ provider: String?, _ parameters: VerificationParameters, _ extras: AnswerExtras?
     ) {
         self.idToken = idToken

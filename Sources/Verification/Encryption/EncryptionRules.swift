@@ -73,24 +73,3 @@ package struct OpenedToken: Sendable {
     package let content: ArraySlice<UInt8>
     package let encryption: EncryptionFacts
 }
-
-/// How a token was encrypted, as answers say it.
-package struct EncryptionFacts: Sendable {
-    private let algorithm: String?
-    private let content: String?
-    private let keyID: String?
-
-    fileprivate init(_ header: JWEHeader) {
-        algorithm = header.algorithm?.rawValue
-        content = header.content?.rawValue
-        keyID = header.keyID
-    }
-
-    func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.member("algorithm", algorithm)
-            json.member("content", content)
-            json.member("key_id", keyID)
-        }
-    }
-}

@@ -1,6 +1,7 @@
 internal import HTTP
 internal import IDToken
 internal import JOSE
+private import TokenDiagnostics
 
 /// Opens encrypted tokens, and verifies what is inside. A signed token never comes here: it has three parts.
 extension RequestVerifier {
@@ -94,5 +95,19 @@ extension RequestVerifier {
         let issuer = token.unverifiedIssuer
         if issuer.flatMap({ ofIDTokens.withIssuer($0, slots) }) != nil { return .encryption(.required(.idToken)) }
         return noProvider(named: nil, issuer: issuer, ofAccessTokens: false)
+    }
+}
+
+extension VerifyRequest {
+    /// The same request for the token that was inside its encrypted one.
+    convenience init(_ request: VerifyRequest, inside opened: OpenedToken) {
+        self.init(
+            opened.content, request.provider, request.parameters,
+            AnswerExtras(includesClaims: request.extras?.includesClaims == true, opened.encryption))
+    }
+
+    /// The same request without what a token's owner alone may compare.
+    var concealing: VerifyRequest {
+        VerifyRequest(idToken, provider, parameters.concealing, extras)
     }
 }

@@ -51,6 +51,8 @@ STATUS = {
     "dpop_proof_invalid": 422,
     "dpop_proof_replayed": 422,
     "groups_overage": 422,
+    "decryption_failed": 422,
+    "encryption_required": 422,
     "client_not_configured": 400,
     "sign_in_not_supported": 400,
     "redirect_uri_not_configured": 400,

@@ -33,6 +33,8 @@ OPTIONAL = {
     ("/components/schemas/VerifyAnswer", "claims"),
     ("/components/schemas/FinishAnswer", "claims"),
     ("/components/schemas/RefreshAnswer", "claims"),
+    ("/components/schemas/Token", "encryption"),
+    *(("/components/schemas/PublicKey", name) for name in ("crv", "x", "y", "n", "e")),
     ("/components/schemas/Problem", "provider_error"),
     ("/components/schemas/Problem", "claim"),
     ("/components/schemas/Problem", "context"),

@@ -210,6 +210,8 @@ def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
     assert contract.STATUS.keys() - seen - of_grants <= {
         "key_unsuitable",
         "groups_overage",
+        "decryption_failed",
+        "encryption_required",
         "nonce_replayed",
         "sign_in_expired",
         "sign_in_not_supported",
