@@ -75,7 +75,9 @@ import TestSupport
         for (index, part) in example.parts.enumerated() where index > 0 {
             let octets = try #require(Base64URL.decode(Array(part.utf8).span))
             var others: [[UInt8]] = [octets + [0], octets + octets, [1, 2, 3]]
-            for length in [0, 1, 4, 8, 12, 15] where length < octets.count { others.append(Array(octets.prefix(length))) }
+            for length in [0, 1, 4, 8, 12, 15] where length < octets.count {
+                others.append(Array(octets.prefix(length)))
+            }
             if !octets.isEmpty { others.append(Array(octets.dropLast())) }
             for other in others where other != octets {
                 var parts = example.parts
@@ -113,7 +115,8 @@ import TestSupport
         ]
         for (name, value, error) in refusals {
             #expect(
-                try opened(example, with(example, name, value)) == .failure(error), "\(name): \(String(describing: value))")
+                try opened(example, with(example, name, value)) == .failure(error),
+                "\(name): \(String(describing: value))")
         }
     }
 
@@ -134,7 +137,8 @@ import TestSupport
         for change in changes {
             var changed = epk
             for (name, value) in change { changed[name] = value }
-            #expect(try opened(example, with(example, "epk", .object(changed))) == .failure(.decryptionFailed), "\(change)")
+            #expect(
+                try opened(example, with(example, "epk", .object(changed))) == .failure(.decryptionFailed), "\(change)")
         }
         #expect(try opened(example, with(example, "epk", nil)) == .failure(.decryptionFailed))
     }

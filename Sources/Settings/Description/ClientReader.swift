@@ -80,7 +80,8 @@ enum ClientReader {
 
     private static let descriptions = [
         id.description, auth.description, secretFile.description, teamID.description, keyID.description,
-        keyFile.description, signingKey.description, certificateFile.description, assertionAudience.description, redirectURIs.description,
+        keyFile.description, signingKey.description, certificateFile.description, assertionAudience.description,
+        redirectURIs.description,
         scopes.description, AuthorizationParameterReader.setting,
     ]
 
@@ -162,9 +163,12 @@ enum ClientReader {
             return .apple(teamID: teamID, keyID: keyID, keyFile: keyFile)
         case .privateKeyJWT:
             guard let keyFile = text(keyFile) else { return ownKey(text(signingKey), element, provider) }
-            if text(keyID) == nil { element.refuseMissing(keyID.name, "auth: private_key_jwt with key_file needs key_id") }
+            if text(keyID) == nil {
+                element.refuseMissing(keyID.name, "auth: private_key_jwt with key_file needs key_id")
+            }
             if text(signingKey) != nil {
-                element.refuse(signingKey.name, "the client has a key_file, so signing_key has no effect; remove one of them")
+                element.refuse(
+                    signingKey.name, "the client has a key_file, so signing_key has no effect; remove one of them")
             }
             guard let keyID = text(keyID),
                 let audience = assertionText(audience ?? provider.facts.assertionAudience, element, provider)
@@ -180,12 +184,15 @@ enum ClientReader {
         _ name: String?, _ element: Section, _ provider: ProviderReading
     ) -> ClientSettings.Authentication? {
         for setting in [keyID, certificateFile] where element.source(setting.name) != nil {
-            element.refuse(setting.name, "auth: private_key_jwt with \(setting.name) needs key_file; set it, or remove \(setting.name)")
+            element.refuse(
+                setting.name,
+                "auth: private_key_jwt with \(setting.name) needs key_file; set it, or remove \(setting.name)")
         }
         if element.scalarText(assertionAudience.name) == AssertionAudience.tokenEndpoint.rawValue {
             element.refuse(
                 assertionAudience.name,
-                "assertion_audience: token_endpoint needs a key_file, because the keys of client_keys serve other clients too; set it")
+                "assertion_audience: token_endpoint needs a key_file, because the keys of client_keys serve other clients too; set it"
+            )
         }
         return assertionText(.issuer, element, provider).map { .signingKey(id: name, audience: $0) }
     }

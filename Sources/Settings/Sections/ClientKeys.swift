@@ -101,7 +101,8 @@ enum ClientKeysReader {
             if let encryption = provider.encryption {
                 if opening.isEmpty {
                     top.refuse(
-                        description.name, "provider \(id) has encryption, which needs a key with use: encryption; add one")
+                        description.name,
+                        "provider \(id) has encryption, which needs a key with use: encryption; add one")
                 }
                 for name in encryption.keys ?? [] where !opening.contains(where: { $0.id.isExactly(name) }) {
                     top.refuse(

@@ -83,10 +83,14 @@ extension CredentialFile {
         case .signature(let algorithm):
             let key = try privateKey()
             if case .rsa(let length) = key.kind, length * 8 > Self.maximumSigningBits {
-                throw fault("the RSA key has \(length * 8) bits; at most \(Self.maximumSigningBits) are supported: generate a new key")
+                throw fault(
+                    "the RSA key has \(length * 8) bits; at most \(Self.maximumSigningBits) are supported: generate a new key"
+                )
             }
             guard let signer = JWSSigner(key, algorithm) else {
-                throw fault("the key can't sign with \(algorithm.rawValue); correct algorithm, or make a key with assay key new")
+                throw fault(
+                    "the key can't sign with \(algorithm.rawValue); correct algorithm, or make a key with assay key new"
+                )
             }
             loaded.signing.append(ClientSigningKey(id: settings.id, signer))
             return try numbers { () throws(OpenSSLError) in

@@ -20,7 +20,8 @@ struct ClientCalls: Sendable {
     ) throws(ConfigurationError) {
         var credentials: [String: ClientCredential] = [:]
         for client in provider.clients {
-            credentials[client.client.id] = try ClientFiles.credential(of: client, provider: provider.policy.id, ClientKeys())
+            credentials[client.client.id] = try ClientFiles.credential(
+                of: client, provider: provider.policy.id, ClientKeys())
         }
         let calls = ProviderCalls(
             rules: provider.network, proxy: proxy, credentials: credentials,

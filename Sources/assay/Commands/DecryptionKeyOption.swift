@@ -29,10 +29,13 @@ struct DecryptionKeyOption: ParsableArguments {
         } catch {
             let reason =
                 switch error {
-                case .malformed: "it is not an encrypted token (five parts of unpadded base64url); omit --decryption-key"
-                case .headerUnsupported: "its header has crit, b64, zip or a cty other than JWT, which the service refuses"
+                case .malformed:
+                    "it is not an encrypted token (five parts of unpadded base64url); omit --decryption-key"
+                case .headerUnsupported:
+                    "its header has crit, b64, zip or a cty other than JWT, which the service refuses"
                 case .algorithmNotAllowed: "its alg or enc is one that the service always refuses"
-                case .decryptionFailed: "it was encrypted to another key, or changed; name the file of the key in its kid"
+                case .decryptionFailed:
+                    "it was encrypted to another key, or changed; name the file of the key in its kid"
                 case .cryptographyUnavailable: "OpenSSL is out of memory"
                 }
             throw ConfigurationError(text: "the token can't be opened with \(decryptionKey): \(reason)")
