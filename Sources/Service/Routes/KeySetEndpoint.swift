@@ -3,8 +3,9 @@ internal import HTTP
 /// `GET /v1/jwks`: the public halves of Assay's own keys. Providers read it, so it needs no API key.
 extension ServiceResponder {
     func keySet(_ record: RequestRecord) -> HTTPResponse {
-        service.end(
-            record, .ok, "application/jwk-set+json", service.settings.clientKeys?.published ?? [],
-            headers: [("Cache-Control", "max-age=3600")])
+        let keys = service.settings.clientKeys?.published ?? []
+        var response = service.end(record, .ok, "application/jwk-set+json", keys)
+        response.isCacheable = true
+        return response
     }
 }

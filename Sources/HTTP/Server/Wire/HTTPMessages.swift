@@ -66,6 +66,8 @@ package struct HTTPResponse: Sendable {
     package var headers: [(name: String, value: String)]
     /// Whether the connection is closed after the response.
     package var closesConnection: Bool
+    /// Whether caches may keep the response for an hour. Otherwise, none may store it.
+    package var isCacheable = false
 
     package init(
         status: HTTPResponseStatus, contentType: StaticString?, body: [UInt8], requestID: String,
@@ -132,7 +134,8 @@ extension HTTPResponse {
         buffer.writeDecimal(body.count + (constantBody?.readableBytes ?? 0))
         buffer.writeStaticString("\r\nX-Request-Id: ")
         buffer.writeString(requestID)
-        buffer.writeStaticString("\r\nCache-Control: no-store\r\nDate: ")
+        buffer.writeStaticString(
+            isCacheable ? "\r\nCache-Control: max-age=3600\r\nDate: " : "\r\nCache-Control: no-store\r\nDate: ")
         buffer.writeString(date)
         for header in headers {
             buffer.writeStaticString("\r\n")
