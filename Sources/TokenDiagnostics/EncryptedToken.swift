@@ -1,5 +1,4 @@
 package import IDToken
-private import JOSE
 
 /// Explanations of encrypted tokens. They must not be a way to open captured ones: they show the header that everyone can
 /// read, and the results of checks, but nothing of what was inside.

@@ -163,8 +163,8 @@ enum ClientReader {
             return .apple(teamID: teamID, keyID: keyID, keyFile: keyFile)
         case .privateKeyJWT:
             guard let keyFile = text(keyFile) else { return ownKey(text(signingKey), element, provider) }
-            if text(keyID) == nil {
-                element.refuseMissing(keyID.name, "auth: private_key_jwt with key_file needs key_id")
+            if text(Self.keyID) == nil {
+                element.refuseMissing(Self.keyID.name, "auth: private_key_jwt with key_file needs key_id")
             }
             if text(signingKey) != nil {
                 element.refuse(
@@ -194,7 +194,14 @@ enum ClientReader {
                 "assertion_audience: token_endpoint needs a key_file, because the keys of client_keys serve other clients too; set it"
             )
         }
-        return assertionText(.issuer, element, provider).map { .signingKey(id: name, audience: $0) }
+        guard !provider.policy.hasTemplateIssuer else {
+            element.refuse(
+                auth.name,
+                "auth: private_key_jwt needs key_id and key_file for this provider: its issuer differs by tenant, so it can't be the audience of an assertion"
+            )
+            return nil
+        }
+        return .signingKey(id: name, audience: provider.policy.issuer)
     }
 
     private static func assertionText(

@@ -11,16 +11,25 @@ final class ClientKeyFiles: Sendable {
     let keys = ClientKeys()
     private let read = Mutex<(settings: [ClientKeySettings], versions: [SmallFile.Version?])>(([], []))
 
-    /// Reads the files of these keys, unless they are those that have been read. Blocks.
+    /// Keys that have been read, and are not in use yet.
+    struct Prepared {
+        fileprivate let settings: [ClientKeySettings]
+        fileprivate let versions: [SmallFile.Version?]
+        fileprivate let loaded: ClientKeys.Loaded
+    }
+
+    /// Reads the files of these keys. Blocks.
     ///
-    /// - Throws: ``ConfigurationError`` if one can't be used; nothing changes then.
-    func change(to settings: [ClientKeySettings]) throws(ConfigurationError) {
+    /// - Throws: ``ConfigurationError`` if one can't be used.
+    func prepare(_ settings: [ClientKeySettings]) throws(ConfigurationError) -> Prepared {
         // Before the files are read, so that a change meanwhile is noticed.
         let versions = Self.versions(settings)
-        guard read.withLock({ $0.settings != settings || $0.versions != versions }) else { return }
-        let loaded = try Self.load(settings)
-        read.withLock { $0 = (settings, versions) }
-        keys.change(to: loaded)
+        return Prepared(settings: settings, versions: versions, loaded: try Self.load(settings))
+    }
+
+    func use(_ prepared: Prepared) {
+        read.withLock { $0 = (prepared.settings, prepared.versions) }
+        keys.change(to: prepared.loaded)
     }
 
     /// Re-reads the files if they have changed. Blocks.
@@ -30,7 +39,7 @@ final class ClientKeyFiles: Sendable {
     func readAgain() throws(ConfigurationError) -> Bool {
         let (settings, versions) = read.withLock { $0 }
         guard Self.versions(settings) != versions else { return false }
-        try change(to: settings)
+        use(try prepare(settings))
         return true
     }
 

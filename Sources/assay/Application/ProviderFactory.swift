@@ -62,7 +62,8 @@ struct ProviderFactory: Sendable {
     func providers(
         _ settings: Settings, after running: [ConfiguredProvider] = []
     ) throws(ConfigurationError) -> [ConfiguredProvider] {
-        try clientKeys.change(to: settings.clientKeys)
+        // Used only when nothing can fail any more.
+        let ownKeys = try clientKeys.prepare(settings.clientKeys)
         let staleIfError = Interval.seconds(settings.keys.staleIfErrorSeconds)
         keysLoop.execute { [fetchSlots] in fetchSlots.change(limit: settings.keys.maximumFetches) }
         var configured: [ConfiguredProvider] = []
@@ -89,6 +90,7 @@ struct ProviderFactory: Sendable {
             calls.stop()
         }
         clientFiles.watch(configured.flatMap(\.files))
+        clientKeys.use(ownKeys)
         return configured
     }
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-private import Bytes
 import Glibc
 import OpenSSL
 import SignIns
@@ -70,7 +69,7 @@ struct NewKey: ParsableCommand {
                 throw ConfigurationError(
                     text: errno == EEXIST
                         ? "\(file) exists, and is not overwritten; name another file"
-                        : "\(file) can't be created: \(String(cString: strerror(errno)))")
+                        : "\(file) can't be created: \(unsafe String(cString: strerror(errno)))")
             }
         } else {
             output = STDOUT_FILENO
