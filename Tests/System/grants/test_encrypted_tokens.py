@@ -137,3 +137,18 @@ def test_faults_of_clients(shared_server, issuer, endpoint, key, signing, tmp_pa
     assert "key_id" in check([sig], key_file=sig["key_file"])
     assert "one use" in check([enc], key_id="k", key_file=enc["key_file"])
     assert "no effect" in check([sig], signing_key="sig", key_id="k", key_file=sig["key_file"])
+
+
+def test_client_registration(service):
+    arguments = ("client-registration", "--config", str(service.config), "--base-url", "https://app.example/assay/")
+    done = run(*arguments, "oidc")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "redirect_uris": ["https://app.example/callback"], "response_types": ["code"],
+        "grant_types": ["authorization_code", "refresh_token"], "jwks_uri": "https://app.example/assay/v1/jwks",
+        "token_endpoint_auth_method": "private_key_jwt", "token_endpoint_auth_signing_alg": "ES256",
+        "id_token_encrypted_response_alg": "ECDH-ES+A256KW", "id_token_encrypted_response_enc": "A128GCM",
+    }  # fmt: skip
+    assert json.loads(run(*arguments, "named").stdout)["token_endpoint_auth_signing_alg"] == "PS256"
+    assert run(*arguments, "nobody").returncode != 0
+    assert run("client-registration", "--config", str(service.config), "--base-url", "http://x", "oidc").returncode != 0
