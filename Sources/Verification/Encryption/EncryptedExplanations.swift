@@ -10,7 +10,7 @@ extension RequestVerifier {
     enum OpenedRequest<Request> {
         case plain(Request)
         case opened(Request)
-        case refused(Problem, provider: Int)
+        case refused(Problem, provider: Int?)
     }
 
     /// Opens the token of a request that is to be explained, if it is encrypted.
@@ -29,8 +29,10 @@ extension RequestVerifier {
             } catch {
                 return .refused(error, provider: opening.provider)
             }
-        case .decided(.refused(.encryption(let fault), let provider?)):
+        case .decided(.refused(.encryption(let fault), let provider)):
             return .refused(.encryption(fault), provider: provider)
+        case .decided(.refused(.requestInvalid(let text), let provider)):
+            return .refused(.requestInvalid(text), provider: provider)
         case .decided, .pending(.keys): return .plain(request)
         }
     }
@@ -52,15 +54,16 @@ extension RequestVerifier {
             return Explained(
                 answer: explained.answer.map { $0.concealed(inside: text) }, provider: explained.provider)
         case .refused(let problem, let provider):
-            // An error of the instance, not of the token.
+            // An error of the request or the instance, not of the token.
             guard case .encryption = problem else { return Explained(answer: .failure(problem), provider: provider) }
-            let status = try? await slots[provider]?.provider.keys.status().get()
+            let slot = provider.flatMap { slots[$0] }
+            let status = try? await slot?.provider.keys.status().get()
             let explanation = Explanation(
                 unopened: text, names, code: problem.code, detail: problem.detail)
             return Explained(
                 answer: .success(
                     ExplainAnswer(
-                        explanation: explanation, provider: slots[provider]?.policy.id, keys: status,
+                        explanation: explanation, provider: slot?.policy.id, keys: status,
                         time: SystemClocks.unixSeconds())), provider: provider)
         }
     }
