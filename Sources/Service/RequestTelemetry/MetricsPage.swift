@@ -65,6 +65,8 @@ struct MetricsPage {
         case .notifications: features.acceptsNotifications
         case .accessTokens: features.acceptsAccessTokens
         case .forwardAuth: loops.forwardAuth.contains { _ in true }
+        // It has no metrics of its own.
+        case .clientKeys: false
         }
     }
 

@@ -1,4 +1,6 @@
 internal import HTTP
+private import NIOHTTP1
+private import OAuth
 
 /// `GET /v1/jwks`: the public halves of Assay's own keys. Providers read it, so it needs no API key.
 extension ServiceResponder {
