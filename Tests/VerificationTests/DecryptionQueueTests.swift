@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func `64 wait, no more, and those that were paid for go first`() async throws {
-        let junk = (0..<70).map { ("junk \($0)", false) }
+        let junk: [(name: String, isPaidFor: Bool)] = (0..<70).map { ("junk \($0)", false) }
         let (ran, refused) = try await outcome(of: junk + [("paid for 1", true), ("paid for 2", true)])
         #expect(refused == 5)
         #expect(ran == ["junk 0", "paid for 1", "paid for 2"] + (1..<65).map { "junk \($0)" })

@@ -1,4 +1,5 @@
 import ArgumentParser
+import IDToken
 import JOSE
 import OAuth
 import Settings
