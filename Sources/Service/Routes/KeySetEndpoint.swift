@@ -7,7 +7,7 @@ extension ServiceResponder {
     func keySet(_ record: RequestRecord) -> HTTPResponse {
         let keys = service.settings.clientKeys?.published ?? []
         var response = service.end(record, .ok, "application/jwk-set+json", keys)
-        response.isCacheable = true
+        response.caching = .forAnHour
         return response
     }
 }
