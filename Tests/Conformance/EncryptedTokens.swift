@@ -195,10 +195,13 @@ import TestSupport
         let agreed = try bob.agree(with: alice)
         #expect(agreed.isRight)
         var information: [UInt8] = []
-        for party in ["A128GCM", "Alice", "Bob"] { information += [0, 0, 0, UInt8(party.utf8.count)] + Array(party.utf8) }
+        for party in ["A128GCM", "Alice", "Bob"] {
+            information += [0, 0, 0, UInt8(party.utf8.count)] + Array(party.utf8)
+        }
         information += [0, 0, 0, 128]
         let derived = try concatenationKey(from: agreed.octets, information, length: 16)
-        #expect(try derived.withBytes { octets in octets.indices.map { octets[$0] } } == octets("VqqN6vgjbSBcIijNcacQGg"))
+        #expect(
+            try derived.withBytes { octets in octets.indices.map { octets[$0] } } == octets("VqqN6vgjbSBcIijNcacQGg"))
     }
 
     @Test func `X25519 refuses points of small order`() throws {
