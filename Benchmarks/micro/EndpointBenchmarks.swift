@@ -113,16 +113,16 @@ private final class Endpoints {
         var notifications = NotificationRules(kinds: [.logout])
         notifications.maximumAgeSeconds = Self.expiresAt - Self.issuedAt
         let providers = [
-            Provider(policy: policy, isOptional: false, notifications: notifications, keys: store),
+            Provider(policy: policy, isOptional: false, notifications: notifications, keys: .store(store)),
             Provider(
                 policy: apiPolicy, accessTokens: ProviderPreset.oidc.facts(PresetArguments()).accessTokens.dialect,
-                isOptional: false, keys: store),
+                isOptional: false, keys: .store(store)),
         ]
         var settings = ServiceSettings(openAPI: [])
         settings.loggedRequests = LoggedRequests(.none)
         settings.signatureCacheCapacity = 0
         responder = try AssayService.responder(
-            on: loop, settings, ProviderRegistry(providers.map { ($0, delivered) }, on: loop),
+            on: loop, settings, ProviderRegistry(providers.map { ($0, .one(delivered, store)) }, on: loop),
             LogSink(isDiscarding: true), store: StoreSetup(.memory(ClaimMemory(capacity: 100_000))),
             signInKeys: try HandleKeys.made())
         loop.run()

@@ -24,12 +24,13 @@ let requestBenchmarks = [
     Benchmark("forward-auth") {
         let fields = AuthorizationField(value: try Array("Bearer ".utf8) + Fixtures().token("RS256"))
         let forwardAuth = ForwardAuth(
-            [ForwardAuthPolicy(id: "web", providers: ["apple"])], by: try requestVerifier())
+            [ForwardAuthPolicy(id: "web", providers: ["apple"])], by: try requestVerifier(), nil)
         guard let rule = forwardAuth.rule(named: Array("web".utf8)[...]) else { throw Mistake("no policy") }
         return {
             let now = VerificationTime.now()
             let token = try rule.policy.token(in: fields)
-            guard case .decided(let verdict) = forwardAuth.verify(token, by: rule, at: now),
+            guard
+                case .decided(let verdict) = forwardAuth.verify(token.text, with: BindingEvidence(), by: rule, at: now),
                 case .allowed(let fields, _) = forwardAuth.decision(on: verdict, by: rule, at: now)
             else { return false }
             return fields.count == IdentityHeader.usual.count
@@ -79,8 +80,9 @@ private func request(_ name: String, token: String, code: String) -> Benchmark {
 /// An event loop's verifier for one provider, with its own keys.
 private func requestVerifier() throws -> RequestVerifier {
     let keys = try deliveredKeys(try Fixtures().keySet(["RS256", "RS384", "RS512", "ES256"]))
-    let provider = Provider(policy: applePolicy(), isOptional: false, keys: unusedStore(on: EmbeddedEventLoop()))
-    return RequestVerifier([(provider, keys)], by: try IDTokenVerifier())
+    let store = unusedStore(on: EmbeddedEventLoop())
+    let provider = Provider(policy: applePolicy(), isOptional: false, keys: .store(store))
+    return RequestVerifier([(provider, .one(keys, store))], by: try IDTokenVerifier())
 }
 
 /// An event loop's copy of a key set.

@@ -21,6 +21,7 @@ func fuzz(_ input: [UInt8]) {
     for (name, url) in [
         ("authorization_endpoint", endpoints.authorization), ("token_endpoint", endpoints.token),
         ("revocation_endpoint", endpoints.revocation), ("userinfo_endpoint", endpoints.userInfo),
+        ("introspection_endpoint", endpoints.introspection),
     ] {
         guard let url else { continue }
         require(url.isSecure, "\(name) of \(shown(input)) is https")

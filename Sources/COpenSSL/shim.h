@@ -19,9 +19,9 @@
 static inline int assayPublicKeySelection(void) { return EVP_PKEY_PUBLIC_KEY; }
 
 // OSSL_PARAM holds pointers to what lies on the caller's stack, which Swift can't promise to keep in its place.
-static inline int assayInitializeHMACSHA256(EVP_MAC_CTX *context, const unsigned char *key, size_t length) {
-    char digest[] = "SHA256";
-    OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0), OSSL_PARAM_construct_end()};
+static inline int assayInitializeHMAC(EVP_MAC_CTX *context, const char *digest, const unsigned char *key, size_t length) {
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)digest, 0), OSSL_PARAM_construct_end()};
     return EVP_MAC_init(context, key, length, parameters);
 }
 

@@ -1,4 +1,5 @@
 private import Bytes
+private import OpenSSL
 
 /// The parameters of a JOSE header (RFC 7515, section 4) that a verifier uses.
 ///
@@ -46,6 +47,8 @@ public struct JOSEHeader: Sendable, Equatable {
 /// Confined to one thread. Only headers of verified tokens are inserted, so that forged ones can't evict them.
 package final class JOSEHeaderCache {
     private var known: [Entry] = []
+    /// Those that had no room in `known`, by a hash of their text: with many issuers, there are thousands.
+    private var others = GenerationalCache<Int, Entry>(generationSize: JOSEHeaderCache.maximumOthers / 2)
 
     private struct Entry {
         let text: [UInt8]
@@ -54,18 +57,35 @@ package final class JOSEHeaderCache {
         func isText(_ other: Span<UInt8>) -> Bool { text.span.isExactly(other) }
     }
 
+    /// As many as a linear search finds faster than a hash.
     private static let capacity = 16
+    private static let maximumOthers = 16_384
 
     package init() {}
 
     package subscript(text: Span<UInt8>) -> JOSEHeader? {
         for index in known.indices where known[index].isText(text) { return known[index].header }
-        return nil
+        return known.count == Self.capacity ? other(text) : nil
+    }
+
+    private func other(_ text: Span<UInt8>) -> JOSEHeader? {
+        guard let entry = others.value(for: Self.hash(text)), entry.isText(text) else { return nil }
+        return entry.header
+    }
+
+    private static func hash(_ text: Span<UInt8>) -> Int {
+        var hasher = Hasher()
+        unsafe text.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+        return hasher.finalize()
     }
 
     package func insert(_ jws: CompactJWS) {
         guard jws.isHeaderCacheable else { return }
-        if known.count == Self.capacity { known.removeFirst() }
-        known.append(Entry(text: Array(jws.headerText), header: jws.header))
+        let entry = Entry(text: Array(jws.headerText), header: jws.header)
+        if known.count < Self.capacity {
+            known.append(entry)
+        } else {
+            others.insert(entry, for: Self.hash(entry.text.span))
+        }
     }
 }

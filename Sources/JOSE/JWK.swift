@@ -19,8 +19,9 @@ public final class JWK: Sendable {
     public let issuer: String?
     /// Identifies the key: the SHA-256 of its type and public members (RFC 7638), in base64url.
     public let thumbprint: String
-    /// All members, unchanged.
-    let members: [String: JSONTree]
+    /// The members that this type reads, unchanged, as JSON text: there may be many thousands of keys, and a tree takes
+    /// several times the memory.
+    let text: [UInt8]
     let material: Material
     /// The algorithms of the tokens that the key may verify, according to its `kty`, `crv`, `alg`, `use` and `key_ops`.
     let algorithms: SignatureAlgorithms
@@ -76,7 +77,7 @@ public final class JWK: Sendable {
         }
         guard let thumbprint = Self.thumbprint(of: members, keyType) else { return nil }
         self.thumbprint = thumbprint
-        self.members = members
+        text = Self.text(of: members)
         self.keyType = keyType
         curve = members["crv"]?.string
         keyID = members["kid"]?.string
@@ -98,7 +99,7 @@ public final class JWK: Sendable {
         use = other.use
         issuer = other.issuer
         thumbprint = other.thumbprint
-        members = other.members
+        text = other.text
         material =
             switch other.material {
             case .usable(let key): .usable(PublicKey(copying: key))
@@ -106,6 +107,19 @@ public final class JWK: Sendable {
             }
         algorithms = other.algorithms
     }
+
+    private static let readMembers: Set<String> = [
+        "kty", "crv", "n", "e", "x", "y", "kid", "alg", "use", "key_ops", "issuer",
+    ]
+
+    private static func text(of members: [String: JSONTree]) -> [UInt8] {
+        var json = JSONWriter()
+        json.value(.object(members.filter { readMembers.contains($0.key) }))
+        return Array(json.bytes)
+    }
+
+    /// The members that this type reads.
+    var members: [String: JSONTree] { (try? JSONTree(readingObject: text))?.object ?? [:] }
 
     /// - Source: RFC 7638, section 3.2; RFC 8037, section 2, for `OKP`.
     private static func thumbprint(of members: [String: JSONTree], _ keyType: String) -> String? {

@@ -27,13 +27,17 @@ public struct JWKSet: Sendable {
     /// - Throws: ``ReadingError``.
     public init(_ json: [UInt8]) throws(ReadingError) { try self.init(json, acceptingDevelopmentKeys: false) }
 
-    /// - Parameter acceptingDevelopmentKeys: whether to read keys of `assay dev` too. Only `assay dev` does.
+    /// - Parameters:
+    ///   - acceptingDevelopmentKeys: whether to read keys of `assay dev` too. Only `assay dev` does.
+    ///   - maximumKeys: the most keys that the set may have.
     /// - Throws: ``ReadingError``.
-    package init(_ json: [UInt8], acceptingDevelopmentKeys: Bool) throws(ReadingError) {
+    package init(
+        _ json: [UInt8], acceptingDevelopmentKeys: Bool, maximumKeys: Int = Self.maximumKeys
+    ) throws(ReadingError) {
         guard let tree = try? JSONTree(readingObject: json), let entries = tree.object?["keys"]?.array else {
             throw .malformed
         }
-        guard entries.count <= Self.maximumKeys else { throw .tooManyKeys }
+        guard entries.count <= maximumKeys else { throw .tooManyKeys }
         self.init(
             keys: entries.compactMap { entry in
                 guard let key = entry.object.flatMap(JWK.init) else { return nil }
@@ -71,7 +75,7 @@ public struct JWKSet: Sendable {
     /// The set as JSON.
     package var json: [UInt8] {
         var json = JSONWriter()
-        json.object { $0.array("keys", keys) { $0.value(.object($1.members)) } }
+        json.object { $0.array("keys", keys) { $0.raw($1.text[...]) } }
         return json.bytes
     }
 
@@ -146,8 +150,9 @@ extension JWKSet {
         }
 
         private static func reasonUnsuitable(_ key: JWK) -> String {
-            let numbers = ["n", "e", "x", "y"].filter { key.members[$0] != nil }
-            let unreadable = numbers.filter { key.members[$0]?.string.flatMap(Base64URL.decodeLeniently) == nil }
+            let members = key.members
+            let numbers = ["n", "e", "x", "y"].filter { members[$0] != nil }
+            let unreadable = numbers.filter { members[$0]?.string.flatMap(Base64URL.decodeLeniently) == nil }
             guard unreadable.isEmpty else {
                 let names = unreadable.joined(separator: ", ")
                 return "its \(names) \(unreadable.count == 1 ? "is" : "are") not base64url"

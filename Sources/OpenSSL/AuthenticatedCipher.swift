@@ -1,28 +1,16 @@
 private import COpenSSL
 
-/// AES-256-GCM (NIST SP 800-38D): an `EVP_CIPHER_CTX` that is reused. Confined to one thread.
+/// AES-GCM (NIST SP 800-38D): an `EVP_CIPHER_CTX` that is reused. Confined to one thread.
 @safe package final class AuthenticatedCipher {
     private let context: OpaquePointer
-    package static let keyLength = 32
+    private let algorithm: CipherAlgorithm
     package static let nonceLength = 12
     package static let tagLength = 16
 
-    /// An `EVP_CIPHER`, fetched once and never freed: it lives as long as the process.
-    @safe private struct Algorithm: Sendable {
-        nonisolated(unsafe) let pointer: OpaquePointer
-        static let aes256GCM = Algorithm()
-
-        private init() {
-            // No input can cause this: every OpenSSL 3 has AES-GCM.
-            guard let fetched = unsafe EVP_CIPHER_fetch(nil, "AES-256-GCM", nil) else {
-                preconditionFailure("this OpenSSL offers no AES-256-GCM")
-            }
-            unsafe pointer = fetched
-        }
-    }
-
+    /// - Parameter size: of the key.
     /// - Throws: ``OpenSSLError`` when out of memory.
-    package init() throws(OpenSSLError) {
+    package init(_ size: AESKeySize = .bits256) throws(OpenSSLError) {
+        algorithm = .gcm(size)
         guard let context = unsafe EVP_CIPHER_CTX_new() else { throw .drain() }
         unsafe self.context = context
     }
@@ -32,7 +20,7 @@ private import COpenSSL
     /// Encrypts a plaintext, and authenticates it together with associated data.
     ///
     /// - Parameters:
-    ///   - key: 32 octets. Never use a nonce twice with the same key.
+    ///   - key: as long as the cipher's. Never use a nonce twice with the same key.
     ///   - nonce: 12 octets.
     /// - Returns: the ciphertext, which is as long as the plaintext, followed by the tag of 16 octets.
     /// - Throws: ``OpenSSLError`` when out of memory.
@@ -101,13 +89,13 @@ private import COpenSSL
     }
 
     private func begin(_ key: SecretBytes, _ nonce: Span<UInt8>, encrypts: Bool) throws(OpenSSLError) {
-        precondition(key.count == Self.keyLength && nonce.count == Self.nonceLength)
+        precondition(key.count == algorithm.keyLength && nonce.count == Self.nonceLength)
         try key.withBytes { key throws(OpenSSLError) in
             try check(
                 unsafe key.withUnsafeBufferPointer { key in
                     unsafe nonce.withUnsafeBufferPointer { nonce in
                         unsafe EVP_CipherInit_ex2(
-                            context, Algorithm.aes256GCM.pointer, key.baseAddress, nonce.baseAddress, encrypts ? 1 : 0,
+                            context, algorithm.pointer, key.baseAddress, nonce.baseAddress, encrypts ? 1 : 0,
                             nil)
                     }
                 })

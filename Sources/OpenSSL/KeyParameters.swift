@@ -1,7 +1,7 @@
 private import COpenSSL
 
 /// A named component of a key, in the form that `EVP_PKEY_fromdata` needs.
-enum KeyParameter {
+enum KeyParameter: Sendable {
     /// An unsigned integer in big-endian bytes.
     case number(String, bigEndian: [UInt8])
     case octets(String, [UInt8])

@@ -1,10 +1,9 @@
 private import COpenSSL
 
-/// HMAC-SHA-256 under one key (RFC 2104): an `EVP_MAC_CTX` that is reused. Confined to one thread.
+/// HMAC under one key (RFC 2104): an `EVP_MAC_CTX` that is reused. Confined to one thread.
 @safe package final class MessageAuthenticator {
     private let context: OpaquePointer
-    /// The length of a code in octets.
-    package static let codeLength = 32
+    private let digest: DigestAlgorithm
 
     /// An `EVP_MAC`, fetched once and never freed: it lives as long as the process.
     @safe private struct Algorithm: Sendable {
@@ -20,14 +19,16 @@ private import COpenSSL
         }
     }
 
+    /// - Parameter digest: a hash function of SHA-2.
     /// - Throws: ``OpenSSLError`` when out of memory.
-    package init(key: SecretBytes) throws(OpenSSLError) {
+    package init(key: SecretBytes, _ digest: DigestAlgorithm = .sha256) throws(OpenSSLError) {
+        self.digest = digest
         guard let context = unsafe EVP_MAC_CTX_new(Algorithm.hmac.pointer) else { throw .drain() }
         unsafe self.context = context
         try key.withBytes { key throws(OpenSSLError) in
             try check(
                 unsafe key.withUnsafeBufferPointer { key in
-                    unsafe assayInitializeHMACSHA256(context, key.baseAddress, key.count)
+                    unsafe assayInitializeHMAC(context, "\(digest.name)", key.baseAddress, key.count)
                 })
         }
     }
@@ -42,14 +43,14 @@ private import COpenSSL
         try check(unsafe EVP_MAC_init(context, nil, 0, nil))
         try check(
             unsafe message.withUnsafeBufferPointer { unsafe EVP_MAC_update(context, $0.baseAddress, $0.count) })
-        var code = [UInt8](repeating: 0, count: Self.codeLength)
+        var code = [UInt8](repeating: 0, count: digest.outputLength)
         defer { wipe(&code) }
         var length = 0
         try check(
             unsafe code.withUnsafeMutableBufferPointer {
                 unsafe EVP_MAC_final(context, $0.baseAddress, &length, $0.count)
             })
-        guard length == Self.codeLength else { throw OpenSSLError(code: 0) }
+        guard length == digest.outputLength else { throw OpenSSLError(code: 0) }
         return try SecretBytes(code.span)
     }
 }

@@ -67,6 +67,9 @@ package struct OpenSSLError: Error, Equatable {
     /// OpenSSL's packed error code of the oldest entry in the thread's queue; 0 if the queue was empty.
     package let code: UInt
 
+    /// An error without an entry in OpenSSL's queue.
+    package static let unspecified = OpenSSLError(code: 0)
+
     /// Empties the thread's error queue and returns its oldest entry.
     ///
     /// The whole queue is cleared, because a leftover entry would be attributed to the thread's next call.

@@ -47,9 +47,12 @@ package enum PublicKeyKind: Sendable, Equatable {
 }
 
 /// A public key, decoded and checked once.
+///
+/// It holds the components only: there may be many thousands of keys, and an `EVP_PKEY` takes a kilobyte more. Each
+/// thread that verifies makes its own.
 package final class PublicKey: Sendable {
     package let kind: PublicKeyKind
-    private let owner: Owner
+    private let components: Components
     /// Identifies the key among all that this process has decoded. A memory address would not, because addresses are
     /// reused.
     let serial: Serial
@@ -61,35 +64,64 @@ package final class PublicKey: Sendable {
         private static let count = Atomic(0)
     }
 
-    /// An `EVP_PKEY`.
-    // `@unchecked`: the `EVP_PKEY` is complete when `init` returns, nothing writes to it afterwards, and OpenSSL counts
-    // its references atomically.
-    @safe private final class Owner: @unchecked Sendable {
-        let pointer: OpaquePointer
+    /// What an `EVP_PKEY` is made of.
+    // A class, so that a weak reference tells whether the key still exists.
+    private final class Components: Sendable {
+        let form: Form
 
-        init(_ pointer: OpaquePointer) { unsafe self.pointer = pointer }
-
-        deinit { unsafe EVP_PKEY_free(pointer) }
+        init(_ form: Form) { self.form = form }
     }
 
-    private init(takingOwnershipOf pointer: OpaquePointer, kind: PublicKeyKind) {
-        owner = unsafe Owner(pointer)
+    private enum Form: Sendable {
+        case parameters(type: String, [KeyParameter])
+        case raw(type: String, [UInt8])
+    }
+
+    /// - Throws: ``KeyMaterialError/malformed`` if OpenSSL rejects the components.
+    private init(_ form: Form, kind: PublicKeyKind, checksPoint: Bool = false) throws(KeyMaterialError) {
+        components = Components(form)
         self.kind = kind
         serial = .next()
+        let key = try unsafe Self.makeKey(form)
+        defer { unsafe EVP_PKEY_free(key) }
+        if checksPoint { try unsafe Self.checkPublicPoint(of: key) }
     }
 
     /// A copy of a key, as a separate object.
     package init(copying other: PublicKey) {
-        owner = other.owner
+        components = other.components
         kind = other.kind
         serial = other.serial
     }
 
-    var pointer: OpaquePointer { unsafe owner.pointer }
-
     /// An object that lives as long as the key or any copy of it. Unlike the key, it is not retained for each
     /// verification, so a weak reference to it costs nothing there.
-    var sharedOwner: AnyObject { owner }
+    var sharedOwner: AnyObject { components }
+
+    /// Makes an `EVP_PKEY`; the caller owns it.
+    ///
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    func makeKey() throws(OpenSSLError) -> OpaquePointer {
+        do throws(KeyMaterialError) {
+            return try unsafe Self.makeKey(components.form)
+        } catch {
+            // The components have been accepted before.
+            throw .drain()
+        }
+    }
+
+    private static func makeKey(_ form: Form) throws(KeyMaterialError) -> OpaquePointer {
+        switch form {
+        case .parameters(let type, let parameters): return try unsafe makePublicKey(type: type, parameters)
+        case .raw(let type, let octets):
+            let key = unsafe EVP_PKEY_new_raw_public_key_ex(nil, type, nil, octets, octets.count)
+            guard let key = unsafe key else {
+                _ = OpenSSLError.drain()
+                throw .malformed
+            }
+            return unsafe key
+        }
+    }
 
     /// An RSA key of 2048 to 8192 bits, with an odd exponent of at least 3 and at most 64 bits.
     ///
@@ -108,13 +140,13 @@ package final class PublicKey: Sendable {
         guard last & 1 == 1, lastOfExponent & 1 == 1, exponent.count > 1 || lastOfExponent >= 3 else {
             throw .malformed
         }
-        let key = try unsafe makePublicKey(
-            type: "RSA",
-            [
-                .number(OSSL_PKEY_PARAM_RSA_N, bigEndian: Array(modulus)),
-                .number(OSSL_PKEY_PARAM_RSA_E, bigEndian: Array(exponent)),
-            ])
-        return unsafe PublicKey(takingOwnershipOf: key, kind: .rsa(modulusLength: modulus.count))
+        return try PublicKey(
+            .parameters(
+                type: "RSA",
+                [
+                    .number(OSSL_PKEY_PARAM_RSA_N, bigEndian: Array(modulus)),
+                    .number(OSSL_PKEY_PARAM_RSA_E, bigEndian: Array(exponent)),
+                ]), kind: .rsa(modulusLength: modulus.count))
     }
 
     /// A key on one of the NIST curves, from its coordinates at full length.
@@ -129,15 +161,13 @@ package final class PublicKey: Sendable {
         guard let x = x.droppingLeadingZeros(to: curve.coordinateLength),
             let y = y.droppingLeadingZeros(to: curve.coordinateLength)
         else { throw .malformed }
-        let pointer = try unsafe makePublicKey(
-            type: "EC",
-            [
-                .text(OSSL_PKEY_PARAM_GROUP_NAME, curve.rawValue),
-                .octets(OSSL_PKEY_PARAM_PUB_KEY, [0x04] + x + y),
-            ])
-        let key = unsafe PublicKey(takingOwnershipOf: pointer, kind: .ellipticCurve(curve))
-        try key.checkPublicPoint()
-        return key
+        return try PublicKey(
+            .parameters(
+                type: "EC",
+                [
+                    .text(OSSL_PKEY_PARAM_GROUP_NAME, curve.rawValue),
+                    .octets(OSSL_PKEY_PARAM_PUB_KEY, [0x04] + x + y),
+                ]), kind: .ellipticCurve(curve), checksPoint: true)
     }
 
     /// A key on an Edwards curve, from its encoded point. Points of small order are rejected: with such a key, one
@@ -148,16 +178,11 @@ package final class PublicKey: Sendable {
     /// - Throws: ``KeyMaterialError/malformed``.
     package static func edwards(_ curve: EdwardsCurve, point: [UInt8]) throws(KeyMaterialError) -> PublicKey {
         guard point.count == curve.publicKeyLength, !curve.isSmallOrderOrNotCanonical(point) else { throw .malformed }
-        let key = unsafe EVP_PKEY_new_raw_public_key_ex(nil, curve.rawValue, nil, point, point.count)
-        guard let key = unsafe key else {
-            _ = OpenSSLError.drain()
-            throw .malformed
-        }
-        return unsafe PublicKey(takingOwnershipOf: key, kind: .edwards(curve))
+        return try PublicKey(.raw(type: curve.rawValue, point), kind: .edwards(curve))
     }
 
-    private func checkPublicPoint() throws(KeyMaterialError) {
-        let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil)
+    private static func checkPublicPoint(of key: OpaquePointer) throws(KeyMaterialError) {
+        let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key, nil)
         defer { unsafe EVP_PKEY_CTX_free(context) }
         guard unsafe EVP_PKEY_public_check(context) == 1 else {
             _ = OpenSSLError.drain()

@@ -3,7 +3,7 @@ private import COpenSSL
 /// Checks signatures on one thread, and reuses OpenSSL's contexts.
 ///
 /// Not `Sendable`: an `EVP_PKEY_CTX` belongs to one thread. Each thread has its own checker, and each checker its own
-/// copy of a key, so that threads share no reference counts and no locks.
+/// OpenSSL key, so that threads share no reference counts and no locks.
 package final class SignatureChecker {
     private let digestContext: DigestContext
     private let cache: SignatureCache
@@ -19,7 +19,7 @@ package final class SignatureChecker {
 
     /// A bound on memory, not a tuning parameter: a context takes about 4 KB. With more keys in use than this, creating
     /// a context costs a quarter of a signature check.
-    private static let maximumContexts = 1024
+    private static let maximumContexts = 10_240
     private static let minimumSweep = 8
     /// At this number of contexts, those whose keys are gone are removed before one is added.
     private var sweepAt = SignatureChecker.minimumSweep
@@ -52,7 +52,7 @@ package final class SignatureChecker {
             case .ecdsa:
                 try context(for: key, scheme).isValid(
                     derSignature(fromFixedLength: signature).span, ofDigest: hash)
-            case .edwards: try VerifyContext.isValidEdwards(signature, of: message, by: key)
+            case .edwards: try context(for: key, scheme).isValidEdwards(signature, of: message)
             }
         if isValid { cache.insert(signature, of: hash, key, scheme) }
         return isValid
@@ -63,10 +63,8 @@ package final class SignatureChecker {
         _ signature: Span<UInt8>, of message: Span<UInt8>, byUnfamiliar key: PublicKey, _ scheme: SignatureScheme
     ) throws(OpenSSLError) -> Bool {
         guard scheme.fits(key.kind), signature.count == key.kind.signatureLength else { return false }
-        guard let algorithm = scheme.digest else {
-            return try VerifyContext.isValidEdwards(signature, of: message, by: key)
-        }
         let context = try VerifyContext(key, scheme)
+        guard let algorithm = scheme.digest else { return try context.isValidEdwards(signature, of: message) }
         return try withDigest(of: message, algorithm) { hash in
             guard case .ecdsa = scheme else { return context.isValid(signature, ofDigest: hash) }
             return context.isValid(derSignature(fromFixedLength: signature).span, ofDigest: hash)
@@ -109,9 +107,10 @@ package final class SignatureChecker {
     package var contextCount: Int { contexts.count }
 }
 
-/// An `EVP_PKEY_CTX` for one key and one scheme, reused for each signature.
+/// An `EVP_PKEY_CTX` for one key and one scheme, reused for each signature; for EdDSA, the `EVP_PKEY`.
 @safe private final class VerifyContext {
-    private let pointer: OpaquePointer
+    private let pointer: OpaquePointer?
+    private let edwardsKey: OpaquePointer?
     private weak var keyOwner: AnyObject?
 
     /// Whether the key with which this verifies still exists.
@@ -119,11 +118,15 @@ package final class SignatureChecker {
 
     init(_ key: PublicKey, _ scheme: SignatureScheme) throws(OpenSSLError) {
         keyOwner = key.sharedOwner
-        guard let copy = unsafe EVP_PKEY_dup(key.pointer) else { throw .drain() }
+        let own = try unsafe key.makeKey()
+        if case .edwards = scheme {
+            unsafe (pointer, edwardsKey) = (nil, own)
+            return
+        }
         // The context retains the key itself.
-        defer { unsafe EVP_PKEY_free(copy) }
-        guard let pointer = unsafe EVP_PKEY_CTX_new_from_pkey(nil, copy, nil) else { throw .drain() }
-        unsafe self.pointer = pointer
+        defer { unsafe EVP_PKEY_free(own) }
+        guard let pointer = unsafe EVP_PKEY_CTX_new_from_pkey(nil, own, nil) else { throw .drain() }
+        unsafe (self.pointer, edwardsKey) = (pointer, nil)
         try check(unsafe EVP_PKEY_verify_init(pointer))
         if let digest = scheme.digest {
             switch scheme {
@@ -138,7 +141,10 @@ package final class SignatureChecker {
         }
     }
 
-    deinit { unsafe EVP_PKEY_CTX_free(pointer) }
+    deinit {
+        unsafe EVP_PKEY_CTX_free(pointer)
+        unsafe EVP_PKEY_free(edwardsKey)
+    }
 
     func isValid(_ signature: Span<UInt8>, ofDigest digest: Span<UInt8>) -> Bool {
         let result = unsafe signature.withUnsafeBufferPointer { signature in
@@ -153,12 +159,10 @@ package final class SignatureChecker {
     }
 
     /// EdDSA signs the whole message, which needs a new `EVP_MD_CTX` for each call.
-    static func isValidEdwards(
-        _ signature: Span<UInt8>, of message: Span<UInt8>, by key: PublicKey
-    ) throws(OpenSSLError) -> Bool {
+    func isValidEdwards(_ signature: Span<UInt8>, of message: Span<UInt8>) throws(OpenSSLError) -> Bool {
         guard let context = unsafe EVP_MD_CTX_new() else { throw .drain() }
         defer { unsafe EVP_MD_CTX_free(context) }
-        try check(unsafe EVP_DigestVerifyInit_ex(context, nil, nil, nil, nil, key.pointer, nil))
+        try check(unsafe EVP_DigestVerifyInit_ex(context, nil, nil, nil, nil, edwardsKey, nil))
         let result = unsafe signature.withUnsafeBufferPointer { signature in
             unsafe message.withUnsafeBufferPointer { message in
                 unsafe EVP_DigestVerify(

@@ -12,27 +12,13 @@ private import COpenSSL
     ///
     /// - Throws: ``OpenSSLError``, also for an RSA size that OpenSSL rejects.
     package init(generating kind: PublicKeyKind) throws(OpenSSLError) {
-        let type =
-            switch kind {
-            case .rsa: "RSA"
-            case .ellipticCurve: "EC"
-            case .edwards(let curve): curve.rawValue
-            }
-        let context = unsafe EVP_PKEY_CTX_new_from_name(nil, type, nil)
-        defer { unsafe EVP_PKEY_CTX_free(context) }
-        try check(unsafe EVP_PKEY_keygen_init(context))
-        switch kind {
-        case .rsa(let modulusLength):
-            try check(unsafe EVP_PKEY_CTX_set_rsa_keygen_bits(context, CInt(modulusLength * 8)))
-        case .ellipticCurve(let curve):
-            try check(unsafe EVP_PKEY_CTX_set_group_name(context, curve.rawValue))
-        case .edwards: break
-        }
-        var key: OpaquePointer?
-        try check(unsafe EVP_PKEY_generate(context, &key))
-        guard let key = unsafe key else { throw .drain() }
         self.kind = kind
-        unsafe pointer = key
+        unsafe pointer =
+            switch kind {
+            case .rsa(let length): try unsafe generateKey("RSA", .bits(length * 8))
+            case .ellipticCurve(let curve): try unsafe generateKey("EC", .group(curve.rawValue))
+            case .edwards(let curve): try unsafe generateKey(curve.rawValue, .none)
+            }
     }
 
     init(takingOwnershipOf pointer: OpaquePointer, kind: PublicKeyKind) {
@@ -73,15 +59,8 @@ private import COpenSSL
         case .rsa: try unsafe rsaComponents(of: pointer)
         case .ellipticCurve(let curve): try unsafe ellipticCurveComponents(of: pointer, curve)
         case .edwards(let curve):
-            [("x", try rawPublicKey(length: curve.publicKeyLength))]
+            [("x", try unsafe rawPublicKey(of: pointer, length: curve.publicKeyLength))]
         }
-    }
-
-    private func rawPublicKey(length: Int) throws(OpenSSLError) -> [UInt8] {
-        var octets = [UInt8](repeating: 0, count: length)
-        var count = length
-        try check(unsafe EVP_PKEY_get_raw_public_key(pointer, &octets, &count))
-        return octets
     }
 }
 
@@ -119,6 +98,9 @@ package enum PrivateKeyError: Error, Equatable, Sendable {
     case tooSmall(bits: Int)
     case tooLarge(bits: Int)
     case otherKind
+    case tooLargeForEncryption(bits: Int)
+    /// Of a key that is to decrypt.
+    case otherEncryptionKind
     /// Signatures by the private key don't verify with the public key.
     case inconsistent
     case cryptographyUnavailable
@@ -145,32 +127,44 @@ package enum PrivateKeyError: Error, Equatable, Sendable {
         case .tooLarge(let bits): "the RSA key has \(bits) bits; at most 8192 are supported: generate a new key"
         case .otherKind:
             "the type of the key is not supported; RSA, P-256, P-384, P-521, Ed25519 or Ed448 is expected: generate a new key"
+        case .tooLargeForEncryption(let bits):
+            "the RSA key has \(bits) bits; at most \(DecryptionKey.maximumRSABits) are supported for encryption: generate a new key"
+        case .otherEncryptionKind:
+            "the type of the key can't decrypt; RSA, P-256, P-384, P-521 or X25519 is expected: generate a new key"
         case .inconsistent: "the private and the public half of the key don't belong together; generate a new key"
         case .cryptographyUnavailable: "OpenSSL is out of memory"
         }
     }
 }
 
+/// Reads a private key in PKCS#8 (RFC 5958) from PEM (RFC 7468); the caller owns it.
+///
+/// Text around the key is ignored. OpenSSL's own reader of PEM is not used, because it asks for a passphrase at the
+/// terminal.
+///
+/// - Throws: ``PrivateKeyError``.
+func decodedPrivateKey(pem: Span<UInt8>) throws(PrivateKeyError) -> OpaquePointer {
+    var der = try PEMBlock.privateKey(in: pem)
+    defer { wipe(&der) }
+    let key = unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+        var position = buffer.baseAddress
+        let end = unsafe buffer.baseAddress.map { unsafe $0 + buffer.count }
+        guard let information = unsafe d2i_PKCS8_PRIV_KEY_INFO(nil, &position, buffer.count) else { return nil }
+        // Overwrites its copy of the key.
+        defer { unsafe PKCS8_PRIV_KEY_INFO_free(information) }
+        return unsafe position == end ? EVP_PKCS82PKEY(information) : nil
+    }
+    ERR_clear_error()
+    guard let key = unsafe key else { throw .malformed }
+    return unsafe key
+}
+
 extension SigningKey {
-    /// Reads a private key in PKCS#8 (RFC 5958) from PEM (RFC 7468), and tests it with a signature.
-    ///
-    /// Text around the key is ignored. OpenSSL's own reader of PEM is not used, because it asks for a passphrase at the
-    /// terminal.
+    /// Reads a private key, and tests it with a signature.
     ///
     /// - Throws: ``PrivateKeyError``.
     package convenience init(pem: Span<UInt8>) throws(PrivateKeyError) {
-        var der = try PEMBlock.privateKey(in: pem)
-        defer { wipe(&der) }
-        let key = unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
-            var position = buffer.baseAddress
-            let end = unsafe buffer.baseAddress.map { unsafe $0 + buffer.count }
-            guard let information = unsafe d2i_PKCS8_PRIV_KEY_INFO(nil, &position, buffer.count) else { return nil }
-            // Overwrites its copy of the key.
-            defer { unsafe PKCS8_PRIV_KEY_INFO_free(information) }
-            return unsafe position == end ? EVP_PKCS82PKEY(information) : nil
-        }
-        ERR_clear_error()
-        guard let key = unsafe key else { throw .malformed }
+        let key = try unsafe decodedPrivateKey(pem: pem)
         guard let kind = unsafe PublicKeyKind(of: key) else {
             unsafe EVP_PKEY_free(key)
             throw .otherKind

@@ -1,5 +1,5 @@
 package import HTTP
-private import IDToken
+package import IDToken
 internal import Keys
 package import NIOCore
 package import NIOPosix
@@ -36,6 +36,7 @@ package final class AssayService: Sendable {
         package var store: StoreSetup
         /// The store of DPoP proofs, apart from that of sign-ins, so that API traffic never fills it.
         package var proofStore: StoreSetup
+        package var proofNonces: ProofNonces
         /// Rereads the files of sign-ins; `nil`: there are none. Returns the new keys if they have changed. Throws if a
         /// file can't be used; the previous keys then stay in use. Blocks.
         package var readSignInFiles: (@Sendable () throws -> HandleKeys?)?
@@ -48,7 +49,7 @@ package final class AssayService: Sendable {
 
         package init(
             service: Listener, admin: Listener, settings: ServiceSettings, signInKeys: HandleKeys?, store: StoreSetup,
-            proofStore: StoreSetup, version: String
+            proofStore: StoreSetup, proofNonces: ProofNonces, version: String
         ) {
             self.service = service
             self.admin = admin
@@ -56,6 +57,7 @@ package final class AssayService: Sendable {
             self.signInKeys = signInKeys
             self.store = store
             self.proofStore = proofStore
+            self.proofNonces = proofNonces
             self.version = version
         }
     }
@@ -98,11 +100,12 @@ package final class AssayService: Sendable {
         let certificates = [serviceTLS, adminTLS].compactMap(\.self)
         let registry = try await ProviderRegistry().changed(to: providers, on: group)
         try await registry.startKeys(on: group.next())
-        let boundTokens = BoundTokenLog(log)
+        let firstRefusals = FirstRefusalLog(log)
         let loops = try await PerLoop(on: group) { loop in
             try ServiceLoop(
-                on: loop, configuration.settings, registry, sink, tracer: tracing?.tracer, boundTokens: boundTokens,
-                store: configuration.store, proofStore: configuration.proofStore, signInKeys: configuration.signInKeys)
+                on: loop, configuration.settings, registry, sink, tracer: tracing?.tracer, firstRefusals: firstRefusals,
+                store: configuration.store, proofStore: configuration.proofStore, signInKeys: configuration.signInKeys,
+                proofNonces: configuration.proofNonces)
         }
         let served = ServedProviders(registry)
         let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
@@ -145,7 +148,7 @@ package final class AssayService: Sendable {
                 log: log
             ) { (keys: HandleKeys) in
                 // If memory runs out, a loop keeps its current keys.
-                _ = loops.onEach { try $0.signIns?.change(to: keys) }
+                _ = loops.onEach { try $0.change(to: keys) }
             }
         }
         signInFiles?.start(on: group.next())
@@ -224,7 +227,7 @@ package final class AssayService: Sendable {
         served.registry = after
         try await EventLoopFuture.andAllSucceed(loops.onEach { $0.change(to: settings, after) }, on: loop).get()
         // Every loop has switched, so only requests that started before still wait for these stores.
-        for store in before.keyStores(notIn: after) { store.retire() }
+        for keys in before.keys(notIn: after) { keys.retire() }
     }
 
     /// How long to wait for the last spans to be exported.
@@ -255,7 +258,7 @@ package final class AssayService: Sendable {
         await serviceListener.close()
         await adminListener.close()
         for provider in served.registry.providers { provider.keys.stop() }
-        for provider in served.registry.providers { provider.grants?.calls.stop() }
+        for provider in served.registry.providers { provider.calls?.stop() }
         for flushed in loops.onEach({ $0.end() }) { try? await flushed.get() }
         await tracing?.exporter.stop(atMost: Self.lastExport)
         repeats.cancel()

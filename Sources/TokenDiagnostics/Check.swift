@@ -52,6 +52,8 @@ public struct Check: Sendable, Equatable {
         ///
         /// - Parameter code: the reason in the log and in metrics.
         case denied(code: String)
+        /// The token is encrypted and was not opened, or must be encrypted and is not.
+        case notOpened(code: String)
 
         /// The code in the contract.
         public var code: String {
@@ -59,7 +61,7 @@ public struct Check: Sendable, Equatable {
             case .rejected(let rejection): rejection.code.rawValue
             case .providerUnknown: "provider_unknown"
             case .keysUnavailable: "keys_unavailable"
-            case .denied(let code): code
+            case .denied(let code), .notOpened(let code): code
             }
         }
     }

@@ -13,6 +13,8 @@ struct CheckDescriptions {
     let parameters: VerificationParameters
     /// Whether the provider's nonces are single-use.
     let usesNoncesOnce: Bool
+    /// Whether the provider's keys are fetched only for tokens that could pass.
+    let fetchesLazily: Bool
     let keys: ExplainedKeys?
     /// The policies of all other configured providers.
     let others: [ProviderPolicy]
@@ -85,7 +87,8 @@ struct CheckDescriptions {
         case .cHash: cHash(rejection)
         case .expectedSubject: expectedSubject(rejection)
         // Not in the verifier's list, or described elsewhere.
-        case .tokenForm, .provider, .key, .signature, .signer, .client, .tokenID, .binding, .scopes, .policyScopes,
+        case .tokenForm, .provider, .active, .key, .signature, .signer, .client, .tokenID, .binding, .scopes,
+            .policyScopes,
             .policyClaims, .policyEmail, .policyAge, .policyHeaders:
             made(name, rejection, passed: "The check passed.", failed: Diagnosis("The check failed."))
         }

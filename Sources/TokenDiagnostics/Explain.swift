@@ -43,13 +43,15 @@ extension IDTokenVerifier {
     ///   - keys: the provider's keys; `nil` if there are none.
     ///   - isNamed: whether the request named the provider; otherwise, the token's issuer did.
     ///   - usesNoncesOnce: whether the caller refuses a nonce that was used before. This is not checked here.
+    ///   - fetchesLazily: whether the provider's keys are fetched only for tokens that could pass.
     ///   - others: the policies of all other configured providers.
     ///   - accessTokens: the provider that verifies access tokens from the token's issuer; `nil` if there is none.
     ///   - parameters: the parameters of this sign-in.
     ///   - now: the current time.
     public func explain(
         _ token: UnverifiedToken, with keys: ExplainedKeys?, under policy: ProviderPolicy, isNamed: Bool = true,
-        usesNoncesOnce: Bool = false, others: [ProviderPolicy] = [], accessTokens: AccessTokenEntry? = nil,
+        usesNoncesOnce: Bool = false, fetchesLazily: Bool = false, others: [ProviderPolicy] = [],
+        accessTokens: AccessTokenEntry? = nil,
         expecting parameters: VerificationParameters, now: UnixTime
     ) -> Explanation {
         let recorder = CheckRecorder()
@@ -64,7 +66,8 @@ extension IDTokenVerifier {
         }
         let descriptions = CheckDescriptions(
             token: token, kind: .idToken, policy: policy, parameters: parameters, usesNoncesOnce: usesNoncesOnce,
-            keys: keys, others: others, accessTokens: accessTokens, now: now, checker: jwsVerifier.checker,
+            fetchesLazily: fetchesLazily, keys: keys, others: others, accessTokens: accessTokens, now: now,
+            checker: jwsVerifier.checker,
             jws: results.jws, nonceMatch: results.nonceMatch)
         return Explanation(recorder.outcomes, descriptions, isNamed: isNamed, contents: contents(of: token, now: now))
     }
@@ -115,7 +118,7 @@ extension IDTokenVerifier {
     ///   - now: the current time.
     package func explain(
         accessToken token: UnverifiedToken, with keys: ExplainedKeys?, under policy: ProviderPolicy,
-        _ dialect: AccessTokenDialect, isNamed: Bool, others: [ProviderPolicy],
+        _ dialect: AccessTokenDialect, isNamed: Bool, fetchesLazily: Bool = false, others: [ProviderPolicy],
         expecting parameters: AccessTokenParameters, now: UnixTime
     ) -> Explanation {
         let recorder = CheckRecorder()
@@ -134,7 +137,8 @@ extension IDTokenVerifier {
         described.expectedSubject = parameters.expectedSubject
         let descriptions = CheckDescriptions(
             token: token, kind: .accessToken(dialect, scopes: parameters.scopes), policy: policy,
-            parameters: described, usesNoncesOnce: false, keys: keys, others: others, accessTokens: nil, now: now,
+            parameters: described, usesNoncesOnce: false, fetchesLazily: fetchesLazily, keys: keys, others: others,
+            accessTokens: nil, now: now,
             checker: jwsVerifier.checker, jws: results.jws, nonceMatch: nil)
         return Explanation(recorder.outcomes, descriptions, isNamed: isNamed, contents: contents(of: token, now: now))
     }
@@ -192,7 +196,8 @@ extension IDTokenVerifier {
     ///   - now: the current time.
     package func explain(
         notification token: UnverifiedToken, with keys: ExplainedKeys?, under policy: ProviderPolicy,
-        _ rules: NotificationRules, isNamed: Bool, others: [ProviderPolicy], now: UnixTime
+        _ rules: NotificationRules, isNamed: Bool, fetchesLazily: Bool = false, others: [ProviderPolicy],
+        now: UnixTime
     ) -> Explanation {
         let recorder = CheckRecorder()
         let results: NotificationCheckResults
@@ -206,8 +211,8 @@ extension IDTokenVerifier {
         }
         let descriptions = CheckDescriptions(
             token: token, kind: .notification(rules), policy: policy, parameters: VerificationParameters(),
-            usesNoncesOnce: false, keys: keys, others: others, accessTokens: nil, now: now,
-            checker: jwsVerifier.checker, jws: results.jws, nonceMatch: nil)
+            usesNoncesOnce: false, fetchesLazily: fetchesLazily, keys: keys, others: others, accessTokens: nil,
+            now: now, checker: jwsVerifier.checker, jws: results.jws, nonceMatch: nil)
         return Explanation(recorder.outcomes, descriptions, isNamed: isNamed, contents: contents(of: token, now: now))
     }
 }

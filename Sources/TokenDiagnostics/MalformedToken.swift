@@ -14,7 +14,7 @@ struct MalformedToken {
     init(_ octets: ArraySlice<UInt8>, as expected: Expected = .idToken) {
         self.octets = octets
         self.expected = expected
-        text = String(decoding: octets.prefix(UnverifiedToken.maximumLength), as: UTF8.self)
+        text = String(decoding: octets.prefix(UnverifiedToken.maximumLengths.upperBound), as: UTF8.self)
     }
 
     func check(_ rejection: Rejection) -> Check {
@@ -57,11 +57,11 @@ struct MalformedToken {
         if part == .tooLong {
             return Diagnosis(
                 """
-                The token is \(octets.count) bytes long; the limit is \(UnverifiedToken.maximumLength).
+                The token is \(octets.count) bytes long, which is more than limits.max_token allows.
                 """,
                 fix: """
-                    Send nothing but \(source). If that is too long, have the provider put less into it: groups and roles are \
-                    usually what makes tokens long.
+                    Send nothing but \(source). If that is too long, have the provider put less into it (groups and roles are \
+                    usually what makes tokens long), or raise limits.max_token.
                     """)
         }
         return loadBalancer ?? wrapping ?? container ?? placeholder ?? diagnosis(part)
@@ -141,7 +141,10 @@ struct MalformedToken {
         case .encrypted:
             Diagnosis(
                 "The token has five parts: it is encrypted (JWE), and only the holder of its key can read it.",
-                fix: "Configure the client at the provider so that its tokens are signed and not encrypted.")
+                fix: expected == .accessToken
+                    ? "Configure the provider so that its access tokens are signed and not encrypted."
+                    : "To open it, add encryption to the provider in the settings; or configure the client at the provider so that its tokens are signed and not encrypted."
+            )
         case .serialization, .tooLong: serializationDiagnosis
         case .header: partDiagnosis("header", parts.first)
         case .payload: partDiagnosis("payload", parts.dropFirst().first)

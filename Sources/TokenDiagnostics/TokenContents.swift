@@ -25,13 +25,33 @@ public struct TokenContents: Sendable, Equatable {
     ///   them.
     init(_ token: UnverifiedToken, showingValues: Bool, now: UnixTime, _ checker: SignatureChecker) {
         header = Self.members(of: token.jws.headerObject) { _, value in (Self.plain(value), false) }
-        claims = Self.members(of: token.claims.object) { name, value in
-            if Self.times.contains(name), let time = UnixTime(numericDate: value) {
+        claims = Self.members(of: token.claims, showingValues: showingValues, now: now, checker)
+    }
+
+    /// What the issuer of an opaque token says of it.
+    init(introspected claims: Claims, now: UnixTime, _ checker: SignatureChecker) {
+        header = []
+        self.claims = Self.members(of: claims, showingValues: false, now: now, checker)
+    }
+
+    private static func members(
+        of claims: Claims, showingValues: Bool, now: UnixTime, _ checker: SignatureChecker
+    ) -> [Member] {
+        members(of: claims.object) { name, value in
+            if times.contains(name), let time = UnixTime(numericDate: value) {
                 return (Redaction.time(time, now: now), false)
             }
-            if showingValues || Self.isImpersonal(name, value) { return (Self.plain(value), false) }
-            return (Self.masked(value, hasFingerprint: Self.compared.contains(name), checker), true)
+            if showingValues || isImpersonal(name, value) { return (plain(value), false) }
+            return (masked(value, hasFingerprint: compared.contains(name), checker), true)
         }
+    }
+
+    /// - Parameter text: an encrypted token, whose header is all that can be read.
+    init?(ofEncrypted text: ArraySlice<UInt8>) {
+        let header = text.prefix { $0 != UInt8(ascii: ".") }
+        guard let octets = Base64URL.decode(header.span), let object = try? JSONObject(octets) else { return nil }
+        self.header = Self.members(of: object) { _, value in (Self.plain(value), false) }
+        claims = []
     }
 
     /// Reads a token to show it to its owner.

@@ -5,8 +5,11 @@ private import Keys
 
 /// The body of `POST /v1/access-tokens/verify`.
 package struct AccessTokenRequest: Sendable {
-    let token: ArraySlice<UInt8>
+    /// `nil`: the API's client sent none. Only with a resource.
+    let token: ArraySlice<UInt8>?
     let provider: String?
+    /// The ID of the resource that the token is for, which determines its providers and audiences.
+    let resource: String?
     let parameters: AccessTokenParameters
     let includesClaims: Bool
 
@@ -14,17 +17,25 @@ package struct AccessTokenRequest: Sendable {
     ///
     /// - Parameters:
     ///   - others: names of members that belong to something else.
-    ///   - proofs: the rules of DPoP proofs; `nil` if they are not checked.
+    ///   - proofs: what DPoP proofs are checked with; `nil` if they are not checked.
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    package init(_ object: JSONObject, beside others: [JSONName] = [], _ proofs: ProofRules?) throws(Problem) {
+    package init(_ object: JSONObject, beside others: [JSONName] = [], _ proofs: ProofChecks?) throws(Problem) {
         try object.requireOnly(Names.all + others, in: "request")
-        guard let token = try? object.utf8(Names.token) else {
-            throw .requestInvalid("The request needs a member token, a string.")
+        resource = try object.checkedString(Names.resource, characters: MemberBounds.provider)
+        token = try? object.utf8(Names.token)
+        guard token != nil || resource != nil && object[Names.token]?.kind == .null else {
+            throw .requestInvalid(
+                resource == nil
+                    ? "The request needs a member token, a string."
+                    : "The request needs a member token: a string, or null if the client sent none.")
         }
-        self.token = token
         provider = try object.string(MemberNames.provider, characters: MemberBounds.provider)
+        let audience = try object.string(MemberNames.audience, characters: MemberBounds.audience)
+        if resource != nil, provider != nil || audience != nil {
+            throw .requestInvalid("resource determines provider and audience; send resource, or send these.")
+        }
         parameters = AccessTokenParameters(
-            audience: try object.string(MemberNames.audience, characters: MemberBounds.audience),
+            audience: audience,
             expectedSubject: try ExpectedSubject(of: object),
             authenticatedAfter: try VerifyRequest.authenticatedAfter(object),
             scopes: try object.scopes(Names.scopes) ?? [], evidence: try BindingEvidence(of: object, proofs))
@@ -44,9 +55,10 @@ package struct AccessTokenRequest: Sendable {
     private enum Names {
         static let token: JSONName = "token"
         static let scopes: JSONName = "scopes"
+        static let resource: JSONName = "resource"
         static let all =
             [
-                token, MemberNames.provider, MemberNames.audience, MemberNames.subject, MemberNames.issuer,
+                token, resource, MemberNames.provider, MemberNames.audience, MemberNames.subject, MemberNames.issuer,
                 MemberNames.authenticatedAfter, scopes, MemberNames.includeClaims,
             ] + BindingEvidence.names
     }
@@ -59,18 +71,38 @@ extension RequestVerifier {
         var index = request.provider.flatMap(ofAccessTokens.named)
         do throws(Problem) {
             if let named = request.provider, index == nil { throw noProvider(named: named, ofAccessTokens: true) }
+            let resource = request.resource.flatMap(resource)
+            if let named = request.resource, resource == nil { throw unknownResource(named: named) }
+            guard let text = request.token else { throw .tokenMissing }
             let token: UnverifiedToken
             do throws(Rejection) {
-                (token, index) = try read(request.token, ofProvider: index, among: ofAccessTokens)
+                (token, index) = try read(text, ofProvider: index, among: resource?.providers ?? ofAccessTokens)
             } catch {
+                if resource != nil, text.isOpaque(error) { throw .issuerNotOfResource }
                 throw .rejected(error, of: .accessToken)
             }
-            guard let index, let slot = slots[index], let dialect = slot.provider.accessTokens else {
+            guard let index, let slot = slot(index, of: resource), let dialect = slot.provider.accessTokens else {
+                guard resource == nil else { throw .issuerNotOfResource }
                 throw noProvider(named: nil, issuer: token.unverifiedIssuer, ofAccessTokens: true)
             }
             return try verify(token, request, dialect, index, slot, now)
         } catch {
             return .decided(.refused(error.naming(request.parameters.audience), provider: index))
+        }
+    }
+
+    /// The provider with this number, under the resource's rules if there is one.
+    func slot(_ number: Int, of resource: ServedResource?) -> ProviderSlot? {
+        if let resource { resource[number] } else { slots[number] }
+    }
+
+    /// The policies of the providers with one issuer each, under the resource's rules if there is one.
+    func singlePolicies(of resource: ServedResource?, where isIncluded: (Provider) -> Bool) -> [ProviderPolicy] {
+        slots.indices.compactMap { number in
+            guard let slot = slot(number, of: resource), slot.issuers == nil, isIncluded(slot.provider) else {
+                return nil
+            }
+            return slot.policy
         }
     }
 
@@ -80,10 +112,11 @@ extension RequestVerifier {
         _ token: UnverifiedToken, _ request: AccessTokenRequest, _ dialect: AccessTokenDialect, _ index: Int,
         _ slot: ProviderSlot, _ now: VerificationTime
     ) throws(Problem) -> Outcome<AccessTokenAnswer> {
+        let slot = try slot.slot(for: token, nil, of: .accessToken)
         try request.check(against: slot.policy)
         return try attempt(accessToken: token, dialect, index, slot, now, request.parameters) { token, keys in
             AccessTokenAnswer(
-                token: token, keys: keys.used(at: now.monotonic), includesClaims: request.includesClaims)
+                token: .jwt(token, keys.used(at: now.monotonic)), includesClaims: request.includesClaims)
         }
     }
 
@@ -95,8 +128,8 @@ extension RequestVerifier {
         _ now: VerificationTime, _ parameters: AccessTokenParameters,
         answer: (consuming VerifiedAccessToken, LoopKeySnapshot.Latest) -> Answer
     ) throws(Problem) -> Outcome<Answer> {
-        try attempt(token, index, slot, now, of: .accessToken) {
-            token.wouldPassClaims(ofAccessTokenUnder: slot.policy, dialect, now: now.wall)
+        try attempt(token, index, slot, now, of: .accessToken) { () throws(Rejection) in
+            try token.checkClaims(ofAccessTokenUnder: slot.policy, dialect, now: now.wall)
         } checkingHeader: { () throws(Rejection) in
             try verifier.jwsVerifier.checkAccessTokenHeader(
                 token, allowing: slot.policy.algorithms ?? .all, dialect)
@@ -105,45 +138,110 @@ extension RequestVerifier {
                 token, with: keys.keys, algorithms: keys.algorithms, under: slot.policy, dialect,
                 expecting: parameters, now: now.wall)
             if dialect.loadBalancer != nil, let keyID = token.keyID, keys.snapshot.isUnproven(keyID) {
-                slot.provider.keys.prove(keyID)
+                slot.source.prove(keyID)
             }
             return answer(verified, keys)
         }
     }
 }
 
+extension ArraySlice<UInt8> {
+    /// Whether a text that could not be read as a JWT can be another access token, which only its issuer can read: it
+    /// has not three parts, or the first is no JOSE header.
+    ///
+    /// - Source: RFC 6750, section 2.1.
+    func isOpaque(_ rejection: Rejection) -> Bool {
+        (rejection == .tokenMalformed(.serialization) || rejection == .tokenMalformed(.header)) && span.isToken
+    }
+}
+
+/// A verified access token, and how it was verified.
+package enum AcceptedAccessToken: Sendable {
+    case jwt(VerifiedAccessToken, KeysUsed)
+    case opaque(IntrospectedToken, IntrospectionUsed)
+
+    /// `nil` if the token is not bound to a key.
+    package var binding: TokenBinding? {
+        switch self {
+        case .jwt(let token, _): token.binding
+        case .opaque(let token, _): token.binding
+        }
+    }
+
+    fileprivate var authorization: Authorization {
+        switch self {
+        case .jwt(let token, _): token.authorization
+        case .opaque(let token, _): token.authorization
+        }
+    }
+
+    fileprivate var claimsText: ArraySlice<UInt8> {
+        switch self {
+        case .jwt(let token, _): token.claimsText
+        case .opaque(let token, _): token.claimsText
+        }
+    }
+}
+
 /// The answer for a verified access token: its subject, its permissions, and the keys that were used.
-package struct AccessTokenAnswer: TokenAnswer {
-    package let token: VerifiedAccessToken
-    let keys: KeysUsed
+package struct AccessTokenAnswer: Sendable {
+    package let token: AcceptedAccessToken
     let includesClaims: Bool
 
-    package func write(to json: inout JSONWriter) {
+    /// The DPoP proof that it came with, if it passes only once.
+    package var newProof: DPoPProof? { token.binding?.newProof }
+
+    /// Writes the answer as a JSON object that always has every member, except those that were asked for.
+    ///
+    /// - Parameter proofNonce: what the client's next proof must repeat; `nil`: proofs need no nonce.
+    package func write(to json: inout JSONWriter, proofNonce: String?) {
         json.object { json in
-            json.name("identity")
-            token.identity.write(to: &json)
-            json.name("token")
-            token.write(to: &json)
-            json.object("authorization") { json in
-                json.member("client_id", token.authorization.clientID)
-                json.array("scopes", token.authorization.scopes)
-                json.array("roles", token.authorization.roles)
-                if let groups = token.authorization.groups {
-                    json.array("groups", groups)
-                } else {
-                    json.name("groups")
-                    json.null()
-                }
-                json.array("entitlements", token.authorization.entitlements)
-                json.name("binding")
-                if let binding = token.binding { binding.write(to: &json) } else { json.null() }
+            switch token {
+            case .jwt(let token, _):
+                json.name("identity")
+                token.identity.write(to: &json)
+                json.name("token")
+                json.object { token.writeMembers(to: &$0) }
+            case .opaque(let token, _):
+                json.name("identity")
+                if let identity = token.identity { identity.write(to: &json) } else { json.null() }
+                json.name("token")
+                json.object { token.writeMembers(to: &$0) }
             }
+            json.name("authorization")
+            token.authorization.write(binding: token.binding, to: &json)
             json.name("keys")
-            keys.write(to: &json)
+            switch token {
+            case .jwt(_, let keys): keys.write(to: &json)
+            case .opaque(_, let used):
+                if let keys = used.keys { keys.write(to: &json) } else { json.null() }
+                json.name("introspection")
+                used.write(to: &json)
+            }
             if includesClaims {
                 json.name("claims")
                 json.raw(token.claimsText)
             }
+            if let proofNonce { json.member("dpop_nonce", proofNonce) }
+        }
+    }
+}
+
+extension Authorization {
+    fileprivate func write(binding: TokenBinding?, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("client_id", clientID)
+            json.array("scopes", scopes)
+            json.array("roles", roles)
+            if let groups {
+                json.array("groups", groups)
+            } else {
+                json.name("groups")
+                json.null()
+            }
+            json.array("entitlements", entitlements)
+            json.name("binding")
+            if let binding { binding.write(to: &json) } else { json.null() }
         }
     }
 }

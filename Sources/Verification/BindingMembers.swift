@@ -8,10 +8,10 @@ extension BindingEvidence {
 
     /// `null` and an empty string mean that none came, because backends pass on what their server has.
     ///
-    /// - Parameter rules: of proofs; `nil` if they are not checked.
+    /// - Parameter proofs: what proofs are checked with; `nil` if they are not checked.
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    init(of object: JSONObject, _ rules: ProofRules?) throws(Problem) {
-        self.init(proof: try PresentedProof(of: object[Names.dpop], rules))
+    init(of object: JSONObject, _ proofs: ProofChecks?) throws(Problem) {
+        self.init(proof: try PresentedProof(of: object[Names.dpop], proofs))
         guard let text = try object.string(Names.certificate, characters: 0...32_768), !text.isEmpty else { return }
         certificate = CertificateThumbprint(text)
         guard certificate != nil else {
@@ -32,9 +32,9 @@ extension PresentedProof {
     ///
     /// - Returns: `nil` if none came.
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    fileprivate init?(of value: JSONValue?, _ rules: ProofRules?) throws(Problem) {
+    fileprivate init?(of value: JSONValue?, _ proofs: ProofChecks?) throws(Problem) {
         guard let value, value.kind != .null, value.utf8?.isEmpty != true else { return nil }
-        guard let rules else {
+        guard let proofs else {
             throw .requestInvalid(
                 "dpop is only valid with the setting dpop, without which no proof is checked; add dpop: {} to the settings, or omit the member."
             )
@@ -53,7 +53,7 @@ extension PresentedProof {
             )
         }
         self.init(
-            proof, method: method, target: target, scheme: try text(Names.scheme, upTo: 64), under: rules)
+            proof, method: method, target: target, scheme: try text(Names.scheme, upTo: 64), by: proofs)
     }
 
     private static let wrongShape = Problem.requestInvalid(

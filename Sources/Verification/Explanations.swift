@@ -14,8 +14,8 @@ package enum ExplainRequest {
     case accessToken(AccessTokenRequest)
     /// The body of `POST /v1/notifications/verify`.
     case notification(NotificationRequest)
-    /// A token as a gateway would send it to `/v1/forward-auth/{policy}`.
-    case gateway(token: ArraySlice<UInt8>, policy: ArraySlice<UInt8>)
+    /// A token as a gateway would send it to `/v1/forward-auth/{policy}`, and what proves its key.
+    case gateway(token: ArraySlice<UInt8>, policy: ArraySlice<UInt8>, BindingEvidence)
 
     /// What a token is explained as.
     package enum Kind: String, CaseIterable, Sendable {
@@ -27,11 +27,13 @@ package enum ExplainRequest {
     /// The member `as` names the kind of the other members. Without it, the member that holds the token does. Unknown
     /// members are rejected.
     ///
-    /// - Parameter proofs: the rules of DPoP proofs; `nil` if they are not checked.
+    /// - Parameter proofs: what DPoP proofs are checked with; `nil` if they are not checked. The age of a nonce is not.
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    package init(_ object: JSONObject, _ proofs: ProofRules?) throws(Problem) {
+    package init(_ object: JSONObject, _ proofs: ProofChecks?) throws(Problem) {
+        var proofs = proofs
+        proofs?.checksNonceAge = false
         guard object[Names.policy] == nil else {
-            self = try Self.gateway(object)
+            self = try Self.gateway(object, proofs)
             return
         }
         switch try Self.kind(of: object) ?? (object[Names.token] == nil ? .idToken : .accessToken) {
@@ -50,12 +52,13 @@ package enum ExplainRequest {
         return kind
     }
 
-    private static func gateway(_ object: JSONObject) throws(Problem) -> ExplainRequest {
-        try object.requireOnly([Names.token, Names.policy], in: "request that names a policy")
+    private static func gateway(_ object: JSONObject, _ proofs: ProofChecks?) throws(Problem) -> ExplainRequest {
+        try object.requireOnly(
+            [Names.token, Names.policy] + BindingEvidence.names, in: "request that names a policy")
         guard let token = try? object.utf8(Names.token), let policy = try? object.utf8(Names.policy) else {
             throw .requestInvalid("The request's token and policy must be strings.")
         }
-        return .gateway(token: token, policy: policy)
+        return .gateway(token: token, policy: policy, try BindingEvidence(of: object, proofs))
     }
 
     private enum Names {
@@ -79,15 +82,30 @@ extension RequestVerifier {
         switch request {
         case .idToken(let request):
             return {
-                await self.explained(until: deadline) {
+                let opened = await self.opened(request) {
                     self.verify(request, at: $0)
-                } by: { status, verdict throws(Problem) in
-                    try self.explain(request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
+                } inside: {
+                    VerifyRequest(request, inside: $0).concealing
+                }
+                return await self.explained(opened, request.idToken, CheckName.ofIDTokens) { request in
+                    await self.explained(request.idToken, request.connection, until: deadline) {
+                        self.verify(request, at: $0)
+                    } by: { status, verdict throws(Problem) in
+                        try self.explain(request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
+                    }
                 }
             }
         case .accessToken(let request):
+            if let opaque = opaqueToken(in: request) {
+                return {
+                    await self.explained(
+                        opaqueToken: opaque, expecting: request.parameters, isNamed: request.provider != nil,
+                        until: deadline
+                    ) { policy throws(Problem) in try request.check(against: policy) }.explained
+                }
+            }
             return {
-                await self.explained(until: deadline) {
+                await self.explained(request.token, nil, until: deadline) {
                     self.verify(request, at: $0)
                 } by: { status, verdict throws(Problem) in
                     try self.explain(request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
@@ -95,23 +113,36 @@ extension RequestVerifier {
             }
         case .notification(let request):
             return {
-                await self.explained(until: deadline) {
+                let opened = await self.opened(request) {
                     self.verify(request, at: $0)
-                } by: { status, verdict throws(Problem) in
-                    try self.explain(request, status, verdict, now: SystemClocks.unixSeconds())
+                } inside: {
+                    NotificationRequest(request, inside: $0)
+                }
+                return await self.explained(opened, request.token, CheckName.ofNotifications) { request in
+                    await self.explained(request.token, request.connection, until: deadline) {
+                        self.verify(request, at: $0)
+                    } by: { status, verdict throws(Problem) in
+                        try self.explain(request, status, verdict, now: SystemClocks.unixSeconds())
+                    }
                 }
             }
-        case .gateway(let token, let policy):
+        case .gateway(let token, let policy, var evidence):
             guard let forwardAuth, let rule = forwardAuth.rule(named: policy) else {
                 throw .requestInvalid(
                     "The request's policy is not the id of a policy of forward_auth, byte for byte; correct it, or add the policy."
                 )
             }
-            return {
-                await self.explained(until: deadline) {
-                    forwardAuth.verify(token, by: rule, at: $0)
+            evidence.proof?.use = rule.policy.proofUse
+            if let opaque = forwardAuth.opaqueToken(token, by: rule) {
+                return { [evidence] in
+                    await forwardAuth.explained(opaqueToken: opaque, evidence, rule, until: deadline)
+                }
+            }
+            return { [evidence] in
+                await self.explained(token, nil, until: deadline) {
+                    forwardAuth.verify(token, with: evidence, by: rule, at: $0)
                 } by: { status, verdict throws(Problem) in
-                    forwardAuth.explain(token, rule, status, verdict, now: SystemClocks.unixSeconds())
+                    forwardAuth.explain(token, evidence, rule, status, verdict, now: SystemClocks.unixSeconds())
                 }
             }
         }
@@ -125,30 +156,37 @@ extension RequestVerifier {
 
     /// Verifies a token, after waiting for a fetch that could help, and explains the verdict.
     ///
-    /// - Parameter explain: gets the state of the provider's keys after the wait, `nil` if there is no provider, and the
+    /// - Parameters:
+    ///   - text: the token; `nil` if none came.
+    ///   - connection: the request's.
+    ///   - explain: gets the state of the provider's keys after the wait, `nil` if there is no provider, and the
     ///   verdict.
     private func explained<Answer>(
-        until deadline: MonotonicTime, verifying verify: (VerificationTime) -> Outcome<Answer>,
+        _ text: ArraySlice<UInt8>?, _ connection: Connection?, until deadline: MonotonicTime,
+        verifying verify: (VerificationTime) -> Outcome<Answer>,
         by explain: (KeyStatus?, Verdict<Answer>) throws(Problem) -> ExplainAnswer
     ) async -> Explained {
         let outcome = verify(.now())
-        let slot = outcome.provider.flatMap { slots[$0] }
+        let token = text.flatMap { try? verifier.read($0) }
+        let slot = outcome.provider.flatMap { number in
+            token.map { try? explainedSlot(number, $0, connection) } ?? slots[number]
+        }
         let verdict: Verdict<Answer>
         switch outcome {
         case .decided(let decided):
             // A rejected header needs no keys. But an explanation also covers the signature, so it waits for a fetch in
             // progress.
-            if let slot, slot.delivered.snapshot == nil,
+            if let slot, !slot.source.isLazy, slot.delivered.snapshot == nil,
                 decided.problem?.code != Rejection.Code.tokenMalformed.rawValue
             {
-                _ = try? await slot.provider.keys.wait(
+                _ = try? await slot.source.wait(
                     for: .anyKeys(mayFetch: false), judgedBy: 0, until: deadline
                 ).get()
             }
             verdict = decided
         case .pending(let wait): verdict = await self.verdict(after: wait, until: deadline, verifyingAgain: verify)
         }
-        let status = try? await slot?.provider.keys.status().get()
+        let status = await slot?.source.status()
         do throws(Problem) {
             return Explained(answer: .success(try explain(status, verdict)), provider: verdict.provider)
         } catch {
@@ -166,7 +204,7 @@ extension RequestVerifier {
     private func explain(
         _ request: VerifyRequest, _ status: KeyStatus?, verdict: Problem?, now: Int64
     ) throws(Problem) -> ExplainAnswer {
-        let named = request.provider.flatMap(ofIDTokens.named).flatMap { slots[$0] }?.provider
+        let named = request.provider.flatMap(ofIDTokens.named)
         let namedOfAccessTokens = request.provider.flatMap(ofAccessTokens.named).flatMap { slots[$0] }
         if request.provider != nil, named == nil, namedOfAccessTokens == nil {
             throw unknownProvider(named: request.provider)
@@ -177,33 +215,58 @@ extension RequestVerifier {
         } catch {
             return ExplainAnswer(
                 explanation: verifier.explain(malformed: request.idToken, error),
-                provider: named?.policy.id, keys: status, time: now)
+                provider: named.flatMap { slots[$0] }?.policy.id, keys: status, time: now)
         }
         let ofIssuersAccessTokens = token.unverifiedIssuer.flatMap { ofAccessTokens.withIssuer($0, slots) }
         let accessTokens = (namedOfAccessTokens ?? ofIssuersAccessTokens.flatMap { slots[$0] })?.entry(
             for: token, now: UnixTime(seconds: now))
-        let policies = providers.map(\.provider).filter { $0.accessTokens == nil }.map(\.policy)
-        let ofIssuer = token.unverifiedIssuer.flatMap { ofIDTokens.withIssuer($0, slots) }.flatMap { slots[$0] }
+        let policies = singleIssuers.map(\.provider).filter { $0.accessTokens == nil }.map(\.policy)
+        let ofIssuer = token.unverifiedIssuer.flatMap { ofIDTokens.withIssuer($0, slots) }
         if let accessTokens, named == nil, namedOfAccessTokens != nil || ofIssuer == nil {
             return ExplainAnswer(
                 explanation: verifier.explain(token, ofAccessTokens: accessTokens, now: UnixTime(seconds: now)),
                 provider: accessTokens.id, keys: nil, time: now)
         }
-        guard let provider = named ?? ofIssuer?.provider else {
+        guard let number = named ?? ofIssuer, let slot = try explainedSlot(number, token, request.connection) else {
             return ExplainAnswer(
                 explanation: verifier.explain(token, ofNoneOf: policies, now: UnixTime(seconds: now)), provider: nil,
                 keys: nil, time: now)
         }
-        let policy = provider.policy
+        let policy = slot.policy
         try request.check(against: policy)
         let explanation = verifier.explain(
             token,
             with: ExplainedKeys(status, onceDecided: verdict, now: now),
             under: policy,
-            isNamed: named != nil, usesNoncesOnce: provider.usesNoncesOnce,
-            others: policies.filter { !$0.id.isExactly(policy.id) }, accessTokens: accessTokens,
+            isNamed: named != nil, usesNoncesOnce: slot.provider.usesNoncesOnce,
+            fetchesLazily: slot.source.isLazy, others: policies.filter { !$0.id.isExactly(policy.id) },
+            accessTokens: accessTokens,
             expecting: request.parameters, now: UnixTime(seconds: now))
         return ExplainAnswer(explanation: explanation, provider: policy.id, keys: status, time: now)
+    }
+}
+
+extension RequestVerifier {
+    /// The slot whose rules apply to a token. For one of an issuer that its entry does not list, it has no keys, and
+    /// rules that no issuer meets.
+    ///
+    /// - Parameter resource: the one that the token is for; `nil`: none is named.
+    /// - Throws: ``Problem/requestInvalid(_:)`` if the request names no connection that can be used, and should.
+    func explainedSlot(
+        _ number: Int, _ token: UnverifiedToken, _ connection: Connection?, of resource: ServedResource? = nil
+    ) throws(Problem) -> ProviderSlot? {
+        guard let entry = slot(number, of: resource) else { return nil }
+        do throws(Problem) {
+            return try entry.slot(for: token, connection, of: .idToken)
+        } catch {
+            guard case .rejected = error, let issuers = entry.issuers, let list = entry.provider.issuers?.list else {
+                throw error
+            }
+            var policy = entry.policy
+            policy.issuer = "one of the \(list.count) issuers of this provider's list"
+            return ProviderSlot(
+                entry.provider, policy, LoopKeySnapshot(), .pool(issuers.pool, issuer: "", reader: nil), use: nil)
+        }
     }
 }
 

@@ -6,6 +6,9 @@ package import JOSE
 package struct NotificationRequest: Sendable {
     let token: ArraySlice<UInt8>
     let provider: String?
+    /// For a provider with `issuers: any`; `nil` for all others.
+    let connection: Connection?
+    let wasEncrypted: Bool
 
     /// Reads `token` or `payload`. Apple sends the body `{"payload": "…"}`: a backend may forward this body unchanged,
     /// or send it as the value of `payload`.
@@ -13,14 +16,25 @@ package struct NotificationRequest: Sendable {
     /// - Parameter others: names of members that belong to something else.
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ object: JSONObject, beside others: [JSONName] = []) throws(Problem) {
-        try object.requireOnly([MemberNames.provider, Names.token, Names.payload] + others, in: "request")
+        try object.requireOnly(Names.all + others, in: "request")
         provider = try object.string(MemberNames.provider, characters: MemberBounds.provider)
+        connection = try Connection(of: object)
+        if connection == nil { try object.requireNone([MemberNames.issuer, MemberNames.audience]) }
+        wasEncrypted = false
         let token = try object.text(Names.token)
         switch (token, try Self.payload(of: object)) {
         case (let token?, nil), (nil, let token?): self.token = token
         case (nil, nil), (_?, _?):
             throw .requestInvalid("The request needs either token, a string, or payload, the body that Apple sent.")
         }
+    }
+
+    /// The same request for the notification that was inside its encrypted one.
+    init(_ request: NotificationRequest, inside opened: OpenedToken) {
+        token = opened.content
+        provider = request.provider
+        connection = request.connection
+        wasEncrypted = true
     }
 
     private static func payload(of object: JSONObject) throws(Problem) -> ArraySlice<UInt8>? {
@@ -34,6 +48,8 @@ package struct NotificationRequest: Sendable {
     private enum Names {
         static let token: JSONName = "token"
         static let payload: JSONName = "payload"
+        static let all =
+            [MemberNames.provider, token, payload, MemberNames.issuer, MemberNames.audience] + MemberNames.ofConnection
     }
 }
 
@@ -65,12 +81,16 @@ extension RequestVerifier {
             do throws(Rejection) {
                 token = try verifier.read(request.token)
             } catch {
-                throw .rejected(error, of: .notification)
+                return .pending(.opening(try opening(request, index, refusedWith: error)))
             }
             if index == nil { index = token.unverifiedIssuer.flatMap(self.index(ofNotificationIssuer:)) }
             guard let index, let slot = slots[index] else { throw .providerUnknown() }
             guard let rules = slot.provider.notifications else { throw .notificationsNotConfigured }
-            return try attempt(token, index, slot, rules, now)
+            if slot.provider.mustEncrypt(.notification), !request.wasEncrypted {
+                throw .encryption(.required(.notification))
+            }
+            return try attempt(
+                token, index, try slot.slot(for: token, request.connection, of: .notification), rules, now)
         } catch {
             return .decided(.refused(error, provider: index))
         }
@@ -89,8 +109,8 @@ extension RequestVerifier {
     ) throws(Problem) -> Outcome<NotificationAnswer> {
         let policy = slot.policy
         let jwsVerifier = verifier.jwsVerifier
-        return try attempt(token, index, slot, now, of: .notification) {
-            token.wouldPassClaims(ofNotificationUnder: policy, rules, now: now.wall)
+        return try attempt(token, index, slot, now, of: .notification) { () throws(Rejection) in
+            try token.checkClaims(ofNotificationUnder: policy, rules, now: now.wall)
         } checkingHeader: { () throws(Rejection) in
             try jwsVerifier.checkNotificationHeader(token, allowing: policy.algorithms ?? .all)
         } verifying: { keys throws(Rejection) in

@@ -9,8 +9,8 @@ extension RequestVerifier {
     ///   - status: the state of the provider's keys; `nil` if there is no provider.
     ///   - verdict: why the token was rejected; `nil` if it was not.
     ///   - now: in Unix seconds.
-    /// - Throws: ``Problem/providerUnknown``, ``Problem/audienceNotConfigured``, ``Problem/requestInvalid(_:)``: errors
-    ///   in the request rather than the token.
+    /// - Throws: ``Problem/providerUnknown``, ``Problem/resourceUnknown(nearest:)``, ``Problem/audienceNotConfigured``,
+    ///   ``Problem/requestInvalid(_:)``: errors in the request rather than the token.
     func explain(
         _ request: AccessTokenRequest, _ status: KeyStatus?, verdict: Problem?, now: Int64
     ) throws(Problem) -> ExplainAnswer {
@@ -19,16 +19,22 @@ extension RequestVerifier {
         if request.provider != nil, named == nil, namedOfIDTokens == nil {
             throw unknownProvider(named: request.provider)
         }
+        let resource = request.resource.flatMap(resource)
+        if let named = request.resource, resource == nil { throw unknownResource(named: named) }
+        guard let text = request.token else {
+            throw .requestInvalid("token must be a string, because without a token there is nothing to explain.")
+        }
         let (token, index): (UnverifiedToken, Int?)
         do throws(Rejection) {
-            (token, index) = try read(request.token, ofProvider: named, among: ofAccessTokens)
+            (token, index) = try read(text, ofProvider: named, among: resource?.providers ?? ofAccessTokens)
         } catch {
             return ExplainAnswer(
-                explanation: verifier.explain(malformedAccessToken: request.token, error),
+                explanation: verifier.explain(malformedAccessToken: text, error),
                 provider: named.flatMap { slots[$0]?.policy.id }, keys: status, time: now)
         }
-        let others = slots.compactMap { $0?.provider.accessTokens == nil ? nil : $0?.policy }
-        guard let index, namedOfIDTokens == nil || named != nil, let slot = slots[index],
+        let others = singlePolicies(of: resource) { $0.accessTokens != nil && $0.introspector == nil }
+        guard let index, namedOfIDTokens == nil || named != nil,
+            let slot = try explainedSlot(index, token, nil, of: resource),
             let dialect = slot.provider.accessTokens
         else {
             let ofIDs = namedOfIDTokens ?? token.unverifiedIssuer.flatMap { ofIDTokens.withIssuer($0, slots) }
@@ -40,7 +46,8 @@ extension RequestVerifier {
         try request.check(against: slot.policy)
         let explanation = verifier.explain(
             accessToken: token, with: ExplainedKeys(status, onceDecided: verdict, now: now), under: slot.policy,
-            dialect, isNamed: named != nil, others: others.filter { !$0.id.isExactly(slot.policy.id) },
+            dialect, isNamed: named != nil, fetchesLazily: slot.source.isLazy,
+            others: others.filter { !$0.id.isExactly(slot.policy.id) },
             expecting: request.parameters, now: UnixTime(seconds: now))
         return ExplainAnswer(explanation: explanation, provider: slot.policy.id, keys: status, time: now)
     }
@@ -60,24 +67,28 @@ extension RequestVerifier {
             throw unknownProvider(named: request.provider)
         }
         let time = UnixTime(seconds: now)
-        let slot = verdict.provider.flatMap { slots[$0] }
+        let entry = verdict.provider.flatMap { slots[$0] }
         let token: UnverifiedToken
         do throws(Rejection) {
             token = try verifier.read(request.token)
         } catch {
             return ExplainAnswer(
-                explanation: verifier.explain(malformedNotification: request.token, error), provider: slot?.policy.id,
+                explanation: verifier.explain(malformedNotification: request.token, error), provider: entry?.policy.id,
                 keys: status, time: now)
         }
-        let accepting = slots.compactMap { $0?.provider.notifications == nil ? nil : $0?.policy }
-        guard let slot, let rules = slot.provider.notifications else {
+        let accepting = singleIssuers.map(\.provider).filter { $0.notifications != nil }.map(\.policy)
+        let explained =
+            if let number = verdict.provider { try explainedSlot(number, token, request.connection) } else {
+                nil as ProviderSlot?
+            }
+        guard let slot = explained, let rules = slot.provider.notifications else {
             return ExplainAnswer(
                 explanation: verifier.explain(notification: token, ofNoneOf: accepting, now: time), provider: nil,
                 keys: nil, time: now)
         }
         let explanation = verifier.explain(
             notification: token, with: ExplainedKeys(status, onceDecided: verdict.problem, now: now),
-            under: slot.policy, rules, isNamed: request.provider != nil,
+            under: slot.policy, rules, isNamed: request.provider != nil, fetchesLazily: slot.source.isLazy,
             others: accepting.filter { !$0.id.isExactly(slot.policy.id) }, now: time)
         return ExplainAnswer(explanation: explanation, provider: slot.policy.id, keys: status, time: now)
     }

@@ -51,7 +51,7 @@ struct PolicyChecks {
         case .scopes: token.authorization.map { Redaction.list($0.scopes) } ?? "an ID Token, which grants no scopes"
         // Values may be personal.
         case .claims: nil
-        case .email: token.identity.emailTrust.map { "an address with email_trust \($0.rawValue)" } ?? "no address"
+        case .email: (token.identity?.emailTrust).map { "an address with email_trust \($0.rawValue)" } ?? "no address"
         case .age:
             token.authenticatedAt.map { "authenticated \(Redaction.time($0, now: now))" } ?? "no auth_time or iat"
         }
@@ -135,10 +135,11 @@ extension ForwardAuth {
     ///   - status: the state of the provider's keys; `nil` if there is no provider.
     ///   - now: in Unix seconds.
     func explain(
-        _ text: ArraySlice<UInt8>, _ rule: Rule, _ status: KeyStatus?, _ verdict: Verdict<GatewayToken>, now: Int64
+        _ text: ArraySlice<UInt8>, _ evidence: BindingEvidence, _ rule: Rule, _ status: KeyStatus?,
+        _ verdict: Verdict<GatewayToken>, now: Int64
     ) -> ExplainAnswer {
-        let slot = verdict.provider.flatMap { verifier.slots[$0] }
-        let explanation = explanation(of: text, rule, slot, status, verdict, now: now)
+        let slot = verdict.provider.flatMap { verifier.slot($0, of: rule.resource) }
+        let explanation = explanation(of: text, evidence, rule, slot, status, verdict, now: now)
         let requirements = PolicyChecks(policy: rule.policy, now: UnixTime(seconds: now))
         let checks = requirements.checks(of: verdict.answer, clockSkewSeconds: slot?.policy.clockSkewSeconds ?? 0)
         let validSummary = "The policy \(rule.policy.id) lets requests with this token pass."
@@ -147,9 +148,30 @@ extension ForwardAuth {
             keys: status, time: now)
     }
 
+    /// Explains the decision on an opaque token.
+    func explained(
+        opaqueToken token: RequestVerifier.OpaqueToken, _ evidence: BindingEvidence, _ rule: Rule,
+        until deadline: MonotonicTime
+    ) async -> RequestVerifier.Explained {
+        let (explained, verified) = await verifier.explained(
+            opaqueToken: token, expecting: AccessTokenParameters(evidence: evidence), isNamed: false, until: deadline)
+        guard case .success(let answer) = explained.answer else { return explained }
+        let skew = token.provider.flatMap { verifier.slots[$0] }?.policy.clockSkewSeconds ?? 0
+        let checks = PolicyChecks(policy: rule.policy, now: UnixTime(seconds: answer.time)).checks(
+            of: verified.map(GatewayToken.opaque), clockSkewSeconds: skew)
+        let explanation = answer.explanation.adding(
+            checks, validSummary: "The policy \(rule.policy.id) lets requests with this token pass.")
+        return RequestVerifier.Explained(
+            answer: .success(
+                ExplainAnswer(
+                    explanation: explanation, provider: answer.provider, keys: answer.keys, time: answer.time)),
+            provider: explained.provider)
+    }
+
     /// Explains the verification of the token.
     private func explanation(
-        of text: ArraySlice<UInt8>, _ rule: Rule, _ slot: RequestVerifier.ProviderSlot?, _ status: KeyStatus?,
+        of text: ArraySlice<UInt8>, _ evidence: BindingEvidence, _ rule: Rule, _ slot: RequestVerifier.ProviderSlot?,
+        _ status: KeyStatus?,
         _ verdict: Verdict<GatewayToken>, now: Int64
     ) -> Explanation {
         let tokenVerifier = verifier.verifier
@@ -160,19 +182,24 @@ extension ForwardAuth {
         } catch {
             return tokenVerifier.explain(malformed: text, error)
         }
-        let accepted = verifier.slots.compactMap { slot in
-            slot.flatMap { rule.policy.providers.containsExactly($0.policy.id) ? $0.policy : nil }
+        let accepted = verifier.singlePolicies(of: rule.resource) {
+            rule.policy.providers.containsExactly($0.policy.id)
+        }
+        let slot = verdict.provider.flatMap { number in
+            (try? verifier.explainedSlot(number, token, nil, of: rule.resource)) ?? slot
         }
         guard let slot else { return tokenVerifier.explain(token, ofNoneOf: accepted, now: time) }
         let keys = ExplainedKeys(status, onceDecided: verdict.problem, now: now)
         let others = accepted.filter { !$0.id.isExactly(slot.policy.id) }
         guard let dialect = slot.provider.accessTokens else {
             return tokenVerifier.explain(
-                token, with: keys, under: slot.policy, isNamed: false, others: others,
+                token, with: keys, under: slot.policy, isNamed: false, fetchesLazily: slot.source.isLazy,
+                others: others,
                 expecting: Self.parameters, now: time)
         }
         return tokenVerifier.explain(
-            accessToken: token, with: keys, under: slot.policy, dialect, isNamed: false, others: others,
-            expecting: AccessTokenParameters(), now: time)
+            accessToken: token, with: keys, under: slot.policy, dialect, isNamed: false,
+            fetchesLazily: slot.source.isLazy, others: others,
+            expecting: AccessTokenParameters(evidence: evidence), now: time)
     }
 }

@@ -93,10 +93,11 @@ package enum MemberNames {
     static let authenticatedAfter: JSONName = "authenticated_after"
 
     static let ofMostRequests = [idToken, nonce, provider]
-    static let ofVerifyRequest = [
-        idToken, provider, nonce, audience, maxAge, accessToken, code, user, includeClaims, subject, issuer,
-        authenticatedAfter,
-    ]
+    static let ofVerifyRequest =
+        [
+            idToken, provider, nonce, audience, maxAge, accessToken, code, user, includeClaims, subject, issuer,
+            authenticatedAfter,
+        ] + ofConnection
 }
 
 /// The permitted lengths of these members, in Unicode scalars.

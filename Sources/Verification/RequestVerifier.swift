@@ -16,8 +16,16 @@ package final class RequestVerifier {
     package let verifier: IDTokenVerifier
     /// The providers whose ID Tokens are verified.
     let ofIDTokens: ProviderIndex
-    /// The providers whose access tokens are verified. An issuer can be in both.
+    /// Those of them whose ID Tokens need not be encrypted: an index of their own, so that no other token pays for the
+    /// question.
+    let ofPlainIDTokens: ProviderIndex
+    /// The decryptions of this loop; `nil` if nothing else runs on it.
+    let decryptions: DecryptionQueue?
+    /// The providers whose JWT access tokens are verified. An issuer can be in all of these.
     let ofAccessTokens: ProviderIndex
+    /// The providers that are asked about their access tokens.
+    let ofOpaqueTokens: ProviderIndex
+    let resources: [ServedResource]
 
     /// A provider, and this loop's latest copy of its keys.
     ///
@@ -27,6 +35,14 @@ package final class RequestVerifier {
         let provider: Provider
         let policy: ProviderPolicy
         let delivered: LoopKeySnapshot
+        /// Whom to ask for newer keys.
+        let source: KeySource
+        /// The loop's copies of the keys of all issuers; `nil` unless this is an entry with many.
+        let issuers: LoopIssuers?
+        /// Where to note that a signature has held; `nil` unless this is one of an entry's many issuers.
+        private let use: IssuerUse?
+        /// Whether the audiences are a resource's, which holds for all issuers of the entry.
+        let hasAudiencesOfResource: Bool
         var keys: LoopKeySnapshot.Latest? { delivered.latest }
 
         /// The keys, unless they are too old to be used.
@@ -35,50 +51,99 @@ package final class RequestVerifier {
             return keys
         }
 
-        init(_ provider: Provider, _ delivered: LoopKeySnapshot) {
+        init(_ provider: Provider, _ delivered: LoopKeys) {
             self.provider = provider
-            self.delivered = delivered
             policy = provider.policy
+            use = nil
+            hasAudiencesOfResource = false
+            switch delivered {
+            case .one(let snapshot, let store):
+                (self.delivered, source, issuers) = (snapshot, .store(store), nil)
+            case .many(let all):
+                (self.delivered, issuers) = (LoopKeySnapshot(), all)
+                source = .pool(all.pool, issuer: "", reader: nil)
+            }
+        }
+
+        /// One of an entry's many issuers.
+        init(
+            _ provider: Provider, _ policy: ProviderPolicy, _ delivered: LoopKeySnapshot, _ source: KeySource,
+            use: IssuerUse?
+        ) {
+            self.provider = provider
+            self.policy = policy
+            self.delivered = delivered
+            self.source = source
+            self.use = use
+            issuers = nil
+            hasAudiencesOfResource = false
+        }
+
+        /// Notes that a signature has held under the keys.
+        @inline(__always)
+        func noteUse(at now: MonotonicTime) { use?.note(at: now) }
+
+        /// The same provider, whose tokens must have one of these audiences instead, whatever their issuer.
+        init(_ other: ProviderSlot, audiences: [String]) {
+            provider = other.provider
+            var policy = other.policy
+            policy.audiences = audiences
+            self.policy = policy
+            (delivered, source, issuers, use) = (other.delivered, other.source, other.issuers, other.use)
+            hasAudiencesOfResource = true
         }
     }
 
-    /// - Parameter providers: indexed by number, as in verdicts; `nil` for numbers without a provider.
-    package init(_ providers: [(provider: Provider, keys: LoopKeySnapshot)?], by verifier: IDTokenVerifier) {
-        slots = providers.map { $0.map { ProviderSlot($0.provider, $0.keys) } }
+    /// - Parameters:
+    ///   - providers: indexed by number, as in verdicts; `nil` for numbers without a provider.
+    ///   - decryptions: `nil` if nothing else runs on the loop.
+    package init(
+        _ providers: [(provider: Provider, keys: LoopKeys)?], by verifier: IDTokenVerifier, resources: [Resource] = [],
+        decryptions: DecryptionQueue? = nil
+    ) {
+        let slots = providers.map { $0.map { ProviderSlot($0.provider, $0.keys) } }
+        self.slots = slots
         self.verifier = verifier
+        self.decryptions = decryptions
+        self.resources = resources.map { ServedResource($0, slots) }
+        ofPlainIDTokens = ProviderIndex(slots) { $0.accessTokens == nil && !$0.mustEncrypt(.idToken) }
         ofIDTokens = ProviderIndex(slots) { $0.accessTokens == nil }
-        ofAccessTokens = ProviderIndex(slots) { $0.accessTokens != nil }
+        ofAccessTokens = ProviderIndex(slots) { $0.accessTokens != nil && $0.introspector == nil }
+        ofOpaqueTokens = ProviderIndex(slots) { $0.introspector != nil }
     }
 
-    package var providers: [(number: Int, provider: Provider, snapshot: KeySnapshot?)] {
+    /// The providers with one issuer each, and their keys.
+    package var singleIssuers: [(number: Int, provider: Provider, keys: LoopKeySnapshot)] {
         slots.enumerated().compactMap { number, slot in
-            slot.map { (number, $0.provider, $0.delivered.snapshot) }
+            guard let slot, slot.issuers == nil else { return nil }
+            return (number, slot.provider, slot.delivered)
         }
     }
 
-    /// A provider of either kind of token.
+    /// All providers, in the order of their numbers.
+    package var providers: [Provider] { slots.compactMap { $0?.provider } }
+
+    /// A provider of any kind of token.
     package func provider(_ id: String) -> (number: Int, provider: Provider)? {
-        guard let number = ofIDTokens.named(id) ?? ofAccessTokens.named(id), let slot = slots[number] else {
-            return nil
-        }
+        guard let number = ofIDTokens.named(id) ?? ofAccessTokens.named(id) ?? ofOpaqueTokens.named(id),
+            let slot = slots[number]
+        else { return nil }
         return (number, slot.provider)
     }
 
     /// Verifies an ID Token, in the contract's order: the request, the token's form, then all checks of the verifier.
     package func verify(_ request: VerifyRequest, at now: VerificationTime) -> Outcome<VerifyAnswer> {
-        var index = request.provider.flatMap(ofIDTokens.named)
+        var index = request.provider.flatMap(ofPlainIDTokens.named)
         do throws(Problem) {
-            if let named = request.provider, index == nil { throw noProvider(named: named, ofAccessTokens: false) }
+            if let named = request.provider, index == nil { return try verify(request, onlyEncryptedBy: named, now) }
             let token: UnverifiedToken
             do throws(Rejection) {
                 token = try verifier.read(request.idToken)
             } catch {
-                throw .rejected(error)
+                return .pending(.opening(try opening(request, index, refusedWith: error)))
             }
-            if index == nil { index = token.unverifiedIssuer.flatMap { ofIDTokens.withIssuer($0, slots) } }
-            guard let index, let slot = slots[index] else {
-                throw noProvider(named: nil, issuer: token.unverifiedIssuer, ofAccessTokens: false)
-            }
+            if index == nil { index = token.unverifiedIssuer.flatMap { ofPlainIDTokens.withIssuer($0, slots) } }
+            guard let index, let slot = slots[index] else { throw noProvider(ofPlain: token) }
             return try verify(token, request, index, slot, now)
         } catch {
             return .decided(.refused(error.naming(request.parameters.audience), provider: index))
@@ -87,12 +152,13 @@ package final class RequestVerifier {
 
     // Not inlined: inside the caller, where the slot is not a parameter, its policy would be copied.
     @inline(never)
-    private func verify(
+    func verify(
         _ token: UnverifiedToken, _ request: VerifyRequest, _ index: Int, _ slot: ProviderSlot, _ now: VerificationTime
     ) throws(Problem) -> Outcome<VerifyAnswer> {
+        let slot = try slot.slot(for: token, request.connection, of: .idToken)
         try request.check(against: slot.policy)
         return try attempt(idToken: token, index, slot, now, request.parameters) { token, keys in
-            VerifyAnswer(token: token, keys: keys.used(at: now.monotonic), includesClaims: request.includesClaims)
+            VerifyAnswer(token: token, keys: keys.used(at: now.monotonic), extras: request.extras)
         }
     }
 
@@ -103,8 +169,8 @@ package final class RequestVerifier {
         idToken token: UnverifiedToken, _ index: Int, _ slot: ProviderSlot, _ now: VerificationTime,
         _ parameters: VerificationParameters, answer: (consuming VerifiedIDToken, LoopKeySnapshot.Latest) -> Answer
     ) throws(Problem) -> Outcome<Answer> {
-        try attempt(token, index, slot, now, of: .idToken) {
-            token.wouldPassClaims(of: slot.policy, now: now.wall)
+        try attempt(token, index, slot, now, of: .idToken) { () throws(Rejection) in
+            try token.checkClaims(of: slot.policy, now: now.wall)
         } checkingHeader: { () throws(Rejection) in
             try verifier.checkHeader(token, under: slot.policy)
         } verifying: { keys throws(Rejection) in
@@ -136,13 +202,14 @@ extension RequestVerifier {
         _ text: ArraySlice<UInt8>, ofProvider named: Int?, among providers: ProviderIndex
     ) throws(Rejection) -> (token: UnverifiedToken, provider: Int?) {
         if let named, slots[named]?.provider.accessTokens?.loadBalancer != nil {
-            return (try UnverifiedToken(padded: text), named)
+            return (try UnverifiedToken(padded: text, upTo: verifier.maximumTokenLength), named)
         }
         do throws(Rejection) {
             let token = try verifier.read(text)
             return (token, named ?? token.unverifiedIssuer.flatMap { providers.withIssuer($0, slots) })
         } catch {
-            guard named == nil, providers.hasLoadBalancers, let token = try? UnverifiedToken(padded: text),
+            guard named == nil, providers.hasLoadBalancers,
+                let token = try? UnverifiedToken(padded: text, upTo: verifier.maximumTokenLength),
                 token.jws.headerObject?["signer"] != nil
             else { throw error }
             return (token, providers.withLoadBalancer(of: token, slots))
@@ -159,10 +226,20 @@ extension RequestVerifier {
     ///   - issuer: of the token; `nil` if it is not known.
     ///   - isAccessToken: whether a provider for access tokens was needed, rather than one for ID Tokens.
     func noProvider(named: String?, issuer: String? = nil, ofAccessTokens isAccessToken: Bool) -> Problem {
-        let others = isAccessToken ? ofIDTokens : ofAccessTokens
-        let other = if let named { others.named(named) } else { issuer.flatMap { others.withIssuer($0, slots) } }
-        guard other != nil else { return unknownProvider(named: named) }
+        let others = isAccessToken ? [ofIDTokens] : [ofAccessTokens, ofOpaqueTokens]
+        let hasOther = others.contains { other in
+            if let named { return other.named(named) != nil }
+            return issuer.flatMap { other.withIssuer($0, slots) } != nil
+        }
+        guard hasOther else { return unknownProvider(named: named) }
         return isAccessToken ? .providerOfIDTokens : .providerOfAccessTokens
+    }
+
+    /// What a provider's settings say of DPoP proofs.
+    ///
+    /// - Parameter number: `nil` if the provider is not known.
+    package func proofUse(ofProvider number: Int?) -> ProofUse {
+        number.flatMap { slots[$0]?.provider.accessTokens?.proofUse } ?? ProofUse()
     }
 
     /// The problem of a request that names a provider that is not configured.
@@ -176,8 +253,26 @@ extension RequestVerifier {
 
 /// Information about providers that requests for codes and grants need.
 extension RequestVerifier {
+    /// The rules for a provider's tokens.
+    ///
+    /// - Parameter connection: the request's, for a provider with `issuers: any`.
+    /// - Returns: `nil` if there is no such provider.
+    /// - Throws: ``Problem/requestInvalid(_:)`` if the connection is missing, or can't be used.
+    package func policy(
+        ofProvider number: Int, _ connection: Connection? = nil
+    ) throws(Problem) -> ProviderPolicy? {
+        guard let slot = slots[number] else { return nil }
+        return try slot.slot(ofConnection: connection).policy
+    }
+
     /// The endpoints of the provider's discovery document; `nil` if none has been read yet.
-    package func discoveredEndpoints(ofProvider number: Int) -> DiscoveredEndpoints? {
-        slots[number]?.delivered.endpoints
+    ///
+    /// - Parameter connection: the request's, for a provider with `issuers: any`.
+    package func discoveredEndpoints(
+        ofProvider number: Int, _ connection: Connection? = nil
+    ) -> DiscoveredEndpoints? {
+        guard let slot = slots[number] else { return nil }
+        guard let connection else { return slot.delivered.endpoints }
+        return slot.issuers?[connection.issuer]?.delivered.endpoints
     }
 }

@@ -39,10 +39,12 @@ package struct SingleVerification: Sendable {
     /// Starts to fetch the providers' keys.
     ///
     /// - Parameter policies: the forward-auth policies that requests may name.
+    /// - Parameter resources: the resources that requests may name.
     /// - Parameter keysTimeout: how long to wait for keys.
     /// - Throws: an event loop error, or ``Rejection/cryptographyUnavailable`` when out of memory.
     package init(
-        _ providers: [Provider], policies: [ForwardAuthPolicy], keysTimeout: Interval,
+        _ providers: [Provider], policies: [ForwardAuthPolicy], resources: [Resource], keysTimeout: Interval,
+        maximumTokenLength: Int,
         on group: MultiThreadedEventLoopGroup
     ) async throws {
         let loop = group.next()
@@ -53,7 +55,9 @@ package struct SingleVerification: Sendable {
         self.loop = loop
         self.keysTimeout = keysTimeout
         verifier = try await loop.submit {
-            NIOLoopBound(RequestVerifier(registry, on: loop, by: try IDTokenVerifier()), eventLoop: loop)
+            let verifier = try IDTokenVerifier(maximumTokenLength: maximumTokenLength)
+            return NIOLoopBound(
+                RequestVerifier(registry, on: loop, by: verifier, resources: resources), eventLoop: loop)
         }.get()
     }
 
@@ -84,7 +88,7 @@ package struct SingleVerification: Sendable {
         _ request: ExplainRequest, by verifier: RequestVerifier, until deadline: MonotonicTime
     ) async -> Answer {
         do throws(Problem) {
-            let forwardAuth = ForwardAuth(policies, by: verifier)
+            let forwardAuth = ForwardAuth(policies, by: verifier, nil)
             let explain = try verifier.explanation(of: request, forwardAuth, until: deadline)
             switch await explain().answer {
             case .success(let answer): return Answer { answer.write(to: &$0) }
@@ -106,11 +110,21 @@ package struct SingleVerification: Sendable {
     package func keyFailures() async throws -> [String] {
         var failures: [String] = []
         for provider in providers {
-            guard let failure = try await provider.keys.status().get().lastFailure else { continue }
-            let phase = failure.phase.rawValue
-            failures.append("The keys of \(provider.policy.id) can't be fetched (\(phase)): \(failure.message).")
+            switch provider.keys {
+            case .store(let store):
+                guard let failure = try await store.status().get().lastFailure else { continue }
+                failures.append(Self.message(failure, provider.policy.id))
+            case .pool(let pool):
+                failures += try await pool.summary().get().failing.compactMap { issuer, status in
+                    status.lastFailure.map { Self.message($0, "\(provider.policy.id), issuer \(issuer),") }
+                }
+            }
         }
         return failures
+    }
+
+    private static func message(_ failure: FetchFailure, _ whose: String) -> String {
+        "The keys of \(whose) can't be fetched (\(failure.phase.rawValue)): \(failure.message)."
     }
 
     /// Stops fetching keys.

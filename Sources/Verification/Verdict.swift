@@ -45,8 +45,8 @@ protocol VerifiedToken {
     var authorizedParty: String? { get }
     /// `iat`; `nil` if the token has none.
     var issuedAtSeconds: Int64? { get }
-    /// `exp`.
-    var expiresAt: UnixTime { get }
+    /// `exp`; `nil` if the token has none.
+    var expiresAtSeconds: Int64? { get }
     /// `nbf`.
     var notBefore: UnixTime? { get }
     /// `auth_time`.
@@ -59,8 +59,8 @@ protocol VerifiedToken {
     var authenticationContextClass: String? { get }
     /// `amr`.
     var authenticationMethods: [String] { get }
-    /// The signature algorithm.
-    var algorithm: SignatureAlgorithm { get }
+    /// The signature algorithm; `nil` for an opaque token.
+    var algorithmName: String? { get }
     /// The header's `kid`.
     var keyID: String? { get }
     /// How the nonce matched; `nil` if no nonce was expected.
@@ -72,10 +72,24 @@ protocol VerifiedToken {
 extension VerifiedIDToken: VerifiedToken {
     @inline(__always)
     var issuedAtSeconds: Int64? { issuedAt.seconds }
+    @inline(__always)
+    var expiresAtSeconds: Int64? { expiresAt.seconds }
+    @inline(__always)
+    var algorithmName: String? { algorithm.rawValue }
 }
 
 extension VerifiedAccessToken: VerifiedToken {
     var issuedAtSeconds: Int64? { issuedAt?.seconds }
+    var expiresAtSeconds: Int64? { expiresAt.seconds }
+    var algorithmName: String? { algorithm.rawValue }
+}
+
+extension IntrospectedToken: VerifiedToken {
+    var issuedAtSeconds: Int64? { issuedAt?.seconds }
+    var expiresAtSeconds: Int64? { expiresAt?.seconds }
+    var algorithmName: String? { nil }
+    var keyID: String? { nil }
+    var nonceMatch: NonceMatch? { nil }
 }
 
 /// The time of a verification, on both clocks.

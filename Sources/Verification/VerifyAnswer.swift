@@ -2,12 +2,17 @@ internal import HTTP
 package import IDToken
 package import JOSE
 internal import Keys
+internal import OAuth
 
 /// The keys that verified a token, as an answer reports them.
-struct KeysUsed {
+package struct KeysUsed: Sendable {
     let source: KeySnapshot.Source
     let ageSeconds: Int64
     let isStale: Bool
+
+    init(_ keys: SigningKeys, now: MonotonicTime) {
+        self.init(keys.source, fetchedAt: keys.fetchedAt, freshUntil: keys.freshUntil, now: now)
+    }
 
     init(_ source: KeySnapshot.Source, fetchedAt: MonotonicTime, freshUntil: MonotonicTime, now: MonotonicTime) {
         self.source = source
@@ -28,7 +33,8 @@ struct KeysUsed {
 package struct VerifyAnswer: TokenAnswer {
     let token: VerifiedIDToken
     let keys: KeysUsed
-    let includesClaims: Bool
+    /// `nil` for most answers.
+    let extras: AnswerExtras?
 
     /// The user whom the token names.
     package var identity: Identity { token.identity }
@@ -46,22 +52,40 @@ package struct VerifyAnswer: TokenAnswer {
     /// The same, with the identity completed from the UserInfo endpoint.
     package func writeMembers(_ identity: borrowing Identity, to json: inout JSONWriter) {
         json.name("identity")
-        identity.write(to: &json)
+        identity.write(to: &json, connection: extras?.connection)
         json.name("token")
-        token.write(to: &json)
-        json.name("keys")
-        keys.write(to: &json)
-        if includesClaims {
+        guard let extras else {
+            json.beginObject()
+            token.writeMembers(to: &json)
+            json.endObject()
+            return writeKeys(to: &json)
+        }
+        json.object { json in
+            token.writeMembers(to: &json)
+            if let encryption = extras.encryption {
+                json.name("encryption")
+                encryption.write(to: &json)
+            }
+        }
+        writeKeys(to: &json)
+        if extras.includesClaims {
             json.name("claims")
             json.raw(token.claimsText)
         }
     }
+
+    private func writeKeys(to json: inout JSONWriter) {
+        json.name("keys")
+        keys.write(to: &json)
+    }
 }
 
 extension Identity {
-    /// Writes the identity as a JSON object that always has every member.
+    /// Writes the identity as a JSON object that always has every member, but for `connection`.
+    ///
+    /// - Parameter connection: `nil` unless the provider has `issuers: any`.
     @inline(__always)
-    func write(to json: inout JSONWriter) {
+    func write(to json: inout JSONWriter, connection: String? = nil) {
         json.beginObject()
         json.member("provider", provider)
         json.member("issuer", issuer)
@@ -81,22 +105,22 @@ extension Identity {
         json.member("transfer_subject", transferSubject)
         json.member("tenant", tenant)
         json.member("hosted_domain", hostedDomain)
+        if let connection { json.member("connection", connection) }
         json.endObject()
     }
 }
 
 extension VerifiedToken {
-    /// Writes the token's other claims as a JSON object that always has every member.
+    /// Writes the token's other claims, always every member, into an object that may have others too.
     @inline(__always)
-    func write(to json: inout JSONWriter) {
-        json.beginObject()
+    func writeMembers(to json: inout JSONWriter) {
         json.name("audience")
         json.beginArray()
         for audience in audiences { json.value(audience) }
         json.endArray()
         json.member("authorized_party", authorizedParty)
         json.member("issued_at", issuedAtSeconds)
-        json.member("expires_at", expiresAt.seconds)
+        json.member("expires_at", expiresAtSeconds)
         json.member("not_before", notBefore?.seconds)
         json.member("auth_time", authTime?.seconds)
         json.member("token_id", tokenID)
@@ -106,9 +130,8 @@ extension VerifiedToken {
         json.beginArray()
         for method in authenticationMethods { json.value(method) }
         json.endArray()
-        json.member("algorithm", algorithm.rawValue)
+        json.member("algorithm", algorithmName)
         json.member("key_id", keyID)
         json.member("nonce_match", nonceMatch?.rawValue)
-        json.endObject()
     }
 }

@@ -13,7 +13,10 @@ package final class VerifyRequest: Sendable {
     let idToken: ArraySlice<UInt8>
     let provider: String?
     let parameters: VerificationParameters
-    let includesClaims: Bool
+    /// For a provider with `issuers: any`; `nil` for all others.
+    let connection: Connection?
+    /// What the answer has beside its usual members.
+    let extras: AnswerExtras?
 
     /// - Parameter others: names of members that belong to something else.
     /// - Throws: ``Problem/requestInvalid(_:)``.
@@ -27,20 +30,43 @@ package final class VerifyRequest: Sendable {
         }
         let provider = try object.string(MemberNames.provider, characters: MemberBounds.provider)
         let nonce = try object.checkedString(MemberNames.nonce, characters: MemberBounds.nonce)
-        parameters = isPlain ? VerificationParameters(nonce: nonce) : try Self.parameters(of: object, nonce: nonce)
+        connection = isPlain ? nil : try Connection(of: object)
+        parameters =
+            isPlain
+            ? VerificationParameters(nonce: nonce) : try Self.parameters(of: object, nonce: nonce, connection)
         self.idToken = idToken
         self.provider = provider
-        includesClaims = isPlain ? false : try object.boolean(MemberNames.includeClaims) ?? false
+        extras =
+            isPlain
+            ? nil
+            : AnswerExtras.needed(
+                includesClaims: try object.boolean(MemberNames.includeClaims) ?? false, connection)
     }
 
     /// A request for the token of a sign-in that was begun here, with the sign-in's parameters.
+    ///
+    /// - Parameter connection: the sign-in's, for a provider with `issuers: any`.
     package init(
-        ofSignIn idToken: ArraySlice<UInt8>, provider: String, parameters: VerificationParameters, includesClaims: Bool
+        ofSignIn idToken: ArraySlice<UInt8>, provider: String, parameters: VerificationParameters, includesClaims: Bool,
+        connection: Connection? = nil
     ) {
         self.idToken = idToken
         self.provider = provider
         self.parameters = parameters
-        self.includesClaims = includesClaims
+        self.connection = connection
+        extras = AnswerExtras.needed(includesClaims: includesClaims, connection)
+    }
+
+    init(
+        _ idToken: ArraySlice<UInt8>, _ provider: String?, _ parameters: VerificationParameters,
+        _ extras: AnswerExtras?,
+        _ connection: Connection?
+    ) {
+        self.idToken = idToken
+        self.provider = provider
+        self.parameters = parameters
+        self.connection = connection
+        self.extras = extras
     }
 
     /// A request from a source other than JSON, with the same bounds.
@@ -67,13 +93,16 @@ package final class VerifyRequest: Sendable {
         self.idToken = Array(idToken.utf8)[...]
         self.provider = provider
         self.parameters = parameters
-        self.includesClaims = includesClaims
+        connection = nil
+        extras = includesClaims ? .claims : nil
     }
 
     /// Reads the parameters of the sign-in.
     ///
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    private static func parameters(of object: JSONObject, nonce: String?) throws(Problem) -> VerificationParameters {
+    private static func parameters(
+        of object: JSONObject, nonce: String?, _ connection: Connection?
+    ) throws(Problem) -> VerificationParameters {
         let audience = try object.string(MemberNames.audience, characters: MemberBounds.audience)
         let accessToken = try object.string(MemberNames.accessToken, characters: MemberBounds.accessToken)
         let code = try object.string(MemberNames.code, characters: MemberBounds.code)
@@ -83,7 +112,7 @@ package final class VerifyRequest: Sendable {
         return VerificationParameters(
             nonce: nonce, audience: audience, maximumAuthenticationAgeSeconds: maximumAge, accessToken: accessToken,
             code: code, clientName: clientName, authenticatedAfter: try authenticatedAfter(object),
-            expectedSubject: try ExpectedSubject(of: object))
+            expectedSubject: try ExpectedSubject(of: object, connection))
     }
 
     /// - Throws: ``Problem/requestInvalid(_:)``, also if it is `null`.
@@ -109,13 +138,16 @@ package final class VerifyRequest: Sendable {
 extension ExpectedSubject {
     /// Reads `subject` and `issuer`. Whether the issuer is required depends on the provider.
     ///
+    /// - Parameter connection: the request's, whose `issuer` is required even without a subject.
     /// - Returns: `nil` if the request names no subject.
     /// - Throws: ``Problem/requestInvalid(_:)``, also if a member is `null`.
-    package init?(of object: JSONObject) throws(Problem) {
+    package init?(of object: JSONObject, _ connection: Connection? = nil) throws(Problem) {
         let issuer = try object.checkedString(MemberNames.issuer, characters: MemberBounds.issuer)
         guard let subject = try object.checkedString(MemberNames.subject, characters: MemberBounds.subject) else {
-            if issuer == nil { return nil }
-            throw .requestInvalid("issuer is only valid together with subject; send both, or neither.")
+            if issuer == nil || connection != nil { return nil }
+            throw .requestInvalid(
+                "issuer is only valid together with subject, or with connection for a provider with issuers: any; send both, or neither."
+            )
         }
         self.init(subject: subject, issuer: issuer)
     }

@@ -8,7 +8,7 @@ extension RequestVerifier {
     /// A verdict, or the keys to wait for, because newer keys could change the verdict.
     package enum Outcome<Answer> {
         case decided(Verdict<Answer>)
-        case pending(KeyWait)
+        case pending(Wait<Answer>)
 
         /// The number of the token's provider; `nil` if there is none.
         package var provider: Int? {
@@ -20,15 +20,29 @@ extension RequestVerifier {
 
         /// Asks for the keys before anyone waits for them, so that several tokens' fetches run at the same time.
         package mutating func start(until deadline: MonotonicTime) {
-            guard case .pending(var wait) = self else { return }
+            guard case .pending(.keys(var wait)) = self else { return }
             wait.started = wait.fetch(until: deadline)
-            self = .pending(wait)
+            self = .pending(.keys(wait))
+        }
+    }
+
+    /// What a request waits for.
+    package enum Wait<Answer> {
+        case keys(KeyWait)
+        /// Its turn to decrypt.
+        case opening(Opening<Answer>)
+
+        var provider: Int {
+            switch self {
+            case .keys(let wait): wait.provider
+            case .opening(let opening): opening.provider
+            }
         }
     }
 
     /// The reason why a request waits for newer keys.
     package struct KeyWait {
-        let keys: KeyStore
+        let keys: KeySource
         /// The kind of fetch that could help.
         let need: KeyStore.StateMachine.FetchReason
         /// The version of the keys that gave the current verdict.
@@ -51,32 +65,43 @@ extension RequestVerifier {
     ///
     /// - Parameters:
     ///   - kind: the expected kind of token.
-    ///   - couldPass: whether the token's unverified claims would pass.
+    ///   - checkClaims: checks the claims that must pass before keys are fetched for the token.
     ///   - checkHeader: the checks that need no keys.
     /// - Throws: the problem for a rejection that no newer keys could change.
     @inline(__always)
     func attempt<Answer>(
         _ token: UnverifiedToken, _ index: Int, _ slot: ProviderSlot, _ now: VerificationTime,
-        of kind: Problem.TokenKind, couldPass: () -> Bool,
+        of kind: Problem.TokenKind, checkingClaims checkClaims: () throws(Rejection) -> Void,
         checkingHeader checkHeader: () throws(Rejection) -> Void,
         verifying verify: (LoopKeySnapshot.Latest) throws(Rejection) -> Answer
     ) throws(Problem) -> Outcome<Answer> {
         guard let keys = slot.keys(usableAt: now.monotonic) else {
             do throws(Rejection) { try checkHeader() } catch { throw .rejected(error, of: kind) }
-            return .pending(KeyWait(without: slot, index, mayFetch: couldPass()))
+            var mayFetch = true
+            do throws(Rejection) {
+                try checkClaims()
+            } catch {
+                // Nothing fetches these keys but requests, so waiting for them would never end.
+                if slot.source.isLazy { throw .rejected(error, of: kind) }
+                mayFetch = false
+            }
+            return .pending(.keys(KeyWait(without: slot, index, mayFetch: mayFetch)))
         }
         do throws(Rejection) {
-            return .decided(.verified(try verify(keys), provider: index))
+            let answer = try verify(keys)
+            slot.noteUse(at: now.monotonic)
+            return .decided(.verified(answer, provider: index))
         } catch {
+            if error.isAfterSignature { slot.noteUse(at: now.monotonic) }
             let problem = Problem.rejected(error, of: kind)
-            guard let need = need(after: error, token, keys.snapshot, slot.policy, now.monotonic), couldPass() else {
-                throw problem
-            }
+            guard let need = need(after: error, token, keys.snapshot, slot.policy, now.monotonic) else { throw problem }
+            do throws(Rejection) { try checkClaims() } catch { throw problem }
             return .pending(
-                KeyWait(
-                    keys: slot.provider.keys, need: need, version: keys.snapshot.version,
-                    isMissingKey: error == .keyNotFound || !(token.keyID.map(keys.snapshot.hasKey) ?? true),
-                    provider: index, currentProblem: problem))
+                .keys(
+                    KeyWait(
+                        keys: slot.source, need: need, version: keys.snapshot.version,
+                        isMissingKey: error == .keyNotFound || !(token.keyID.map(keys.snapshot.hasKey) ?? true),
+                        provider: index, currentProblem: problem)))
         }
     }
 
@@ -102,11 +127,37 @@ extension RequestVerifier {
         }
     }
 
-    /// Waits for the provider's shared fetch, which runs on another loop, then verifies again.
+    /// Waits, and verifies again: for the turn to decrypt, or for the provider's keys.
     ///
-    /// - Parameter verify: the verification whose outcome is pending.
+    /// - Parameters:
+    ///   - isPaidFor: whether the token has just been issued for a code or a grant that is used up.
+    ///   - verify: the verification whose outcome is pending.
     package func verdict<Answer>(
-        after wait: KeyWait, until deadline: MonotonicTime,
+        after wait: Wait<Answer>, until deadline: MonotonicTime, isPaidFor: Bool = false,
+        verifyingAgain verify: (VerificationTime) -> Outcome<Answer>
+    ) async -> Verdict<Answer> {
+        switch wait {
+        case .keys(let wait): return await verdict(afterKeys: wait, until: deadline, verifyingAgain: verify)
+        case .opening(let opening):
+            let opened: OpenedToken
+            do throws(Problem) {
+                opened = try await open(opening, isPaidFor: isPaidFor)
+            } catch {
+                return .refused(error, provider: opening.provider)
+            }
+            switch opening.verify(opened, .now()) {
+            case .decided(let verdict): return verdict
+            case .pending(.keys(let wait)):
+                return await verdict(afterKeys: wait, until: deadline) { opening.verify(opened, $0) }
+            // A token that has been opened is not encrypted once more.
+            case .pending(.opening): return .refused(.encryption(.headerUnsupported), provider: opening.provider)
+            }
+        }
+    }
+
+    /// Waits for the provider's shared fetch, which runs on another loop, then verifies again.
+    private func verdict<Answer>(
+        afterKeys wait: KeyWait, until deadline: MonotonicTime,
         verifyingAgain verify: (VerificationTime) -> Outcome<Answer>
     ) async -> Verdict<Answer> {
         var wait = wait
@@ -123,22 +174,31 @@ extension RequestVerifier {
             }
             switch verify(.now()) {
             case .decided(let verdict): return verdict
-            case .pending(let next):
+            case .pending(.keys(let next)):
                 guard fetch == .retry else { return .refused(next.currentProblem, provider: next.provider) }
                 wait = next
+            // The same token was not encrypted before.
+            case .pending(.opening(let opening)):
+                return .refused(wait.currentProblem, provider: opening.provider)
             }
         }
     }
 
     /// Waits until the provider has keys that ID Tokens can be verified with.
     ///
-    /// - Throws: ``Problem/keysUnavailable(retryAfterSeconds:)`` if there are none by the deadline.
-    package func requireUsableKeys(ofProvider number: Int, until deadline: MonotonicTime) async throws(Problem) {
-        guard let slot = slots[number] else { return }
-        func areUsable() -> Bool { slot.keys(usableAt: SystemClocks.monotonic()) != nil }
-        if areUsable() { return }
-        let fetch = await KeyWait(without: slot, number, mayFetch: true).outcome(until: deadline)
-        if areUsable() { return }
+    /// - Parameter connection: the request's, for a provider with `issuers: any`. Its issuer's discovery document has
+    ///   then been read too.
+    /// - Throws: ``Problem/keysUnavailable(retryAfterSeconds:)`` if there are none by the deadline;
+    ///   ``Problem/requestInvalid(_:)`` if the connection's issuer can't be used.
+    package func requireUsableKeys(
+        ofProvider number: Int, _ connection: Connection? = nil, until deadline: MonotonicTime
+    ) async throws(Problem) {
+        guard let entry = slots[number] else { return }
+        func slot() throws(Problem) -> ProviderSlot { try entry.slot(ofConnection: connection) }
+        func areUsable() throws(Problem) -> Bool { try slot().keys(usableAt: SystemClocks.monotonic()) != nil }
+        if try areUsable() { return }
+        let fetch = await KeyWait(without: try slot(), number, mayFetch: true).outcome(until: deadline)
+        if try areUsable() { return }
         if case .unavailable(let retryAfter) = fetch { throw .keysUnavailable(retryAfter) }
         throw .keysUnavailable(retryAfterSeconds: 1)
     }
@@ -148,7 +208,7 @@ extension RequestVerifier.KeyWait {
     /// Waits for a provider's first usable keys.
     fileprivate init(without slot: RequestVerifier.ProviderSlot, _ index: Int, mayFetch: Bool) {
         self.init(
-            keys: slot.provider.keys, need: .anyKeys(mayFetch: mayFetch), version: slot.keys?.snapshot.version ?? 0,
+            keys: slot.source, need: .anyKeys(mayFetch: mayFetch), version: slot.keys?.snapshot.version ?? 0,
             isMissingKey: true, provider: index, currentProblem: .keysUnavailable(retryAfterSeconds: 1))
     }
 
@@ -159,6 +219,50 @@ extension RequestVerifier.KeyWait {
     fileprivate func outcome(until deadline: MonotonicTime) async -> KeyStore.StateMachine.Outcome {
         let fetch = started ?? fetch(until: deadline)
         return (try? await fetch.get()) ?? .unavailable(retryAfter: .seconds(1))
+    }
+}
+
+/// Whom to ask for newer keys.
+enum KeySource {
+    case store(KeyStore)
+    /// The keys of one issuer of an entry with many, for the event loop of this number.
+    case pool(IssuerPool, issuer: String, reader: IssuerPool.ReaderID?)
+
+    /// Whether keys are fetched only for requests.
+    var isLazy: Bool { if case .pool = self { true } else { false } }
+
+    /// Waits until the needed keys arrive, or can't.
+    func wait(
+        for need: KeyStore.StateMachine.FetchReason, judgedBy version: Int, until deadline: MonotonicTime
+    ) -> EventLoopFuture<KeyStore.StateMachine.Outcome> {
+        switch self {
+        case .store(let store): store.wait(for: need, judgedBy: version, until: deadline)
+        case .pool(let pool, let issuer, let reader):
+            pool.wait(for: need, of: issuer, judgedBy: version, until: deadline, by: reader)
+        }
+    }
+
+    /// The state, for operators.
+    func status() async -> KeyStatus? {
+        switch self {
+        case .store(let store): try? await store.status().get()
+        case .pool(let pool, let issuer, _): try? await pool.status(of: issuer).get()
+        }
+    }
+
+    /// Notes that a key that was fetched for a token has verified one.
+    func prove(_ keyID: String) { if case .store(let store) = self { store.prove(keyID) } }
+}
+
+extension Rejection {
+    /// Whether the check that failed comes after that of the signature.
+    fileprivate var isAfterSignature: Bool {
+        switch self {
+        case .tokenMalformed, .headerUnsupported, .algorithmNotAllowed, .keyNotFound, .keyUnsuitable,
+            .signatureInvalid, .cryptographyUnavailable:
+            false
+        default: true
+        }
     }
 }
 

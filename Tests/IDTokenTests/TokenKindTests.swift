@@ -76,7 +76,7 @@ import TokenDiagnostics
 
     @Test func `it is on for providers of which nothing is known, and for those that share keys with access tokens`() {
         let on = ProviderPreset.all.filter { $0.facts([:]).policy.refusesAccessTokens }.map(\.name)
-        #expect(on == ["dex", "oidc", "ory"])
+        #expect(on == ["dex", "kinde", "oidc", "ory", "spring-authorization-server", "workos-authkit"])
         #expect(ProviderPolicy(id: "p", issuer: "https://a.example", audiences: ["a"]).refusesAccessTokens)
     }
 

@@ -116,8 +116,9 @@ import TestSupport
             (.subjectMismatch, "subject_mismatch"),
             (.scopeMissing, "scope_missing"), (.bindingRequired, "binding_required"),
             (.bindingMissing, "binding_missing"), (.bindingMismatch, "binding_mismatch"),
-            (.proofInvalid(.form), "dpop_proof_invalid"),
-            (.groupsOverage, "groups_overage"), (.cryptographyUnavailable, "internal"),
+            (.proofInvalid(.form), "dpop_proof_invalid"), (.proofNonceRequired, "dpop_nonce_required"),
+            (.groupsOverage, "groups_overage"), (.tokenInactive, "token_inactive"),
+            (.cryptographyUnavailable, "internal"),
         ]
         for (rejection, code) in codes { #expect(rejection.code.rawValue == code) }
         #expect(Set(codes.map(\.0.code)) == Set(Rejection.Code.allCases))

@@ -7,7 +7,9 @@ import TestSupport
 @Suite struct DiscoveredEndpointsTests {
     private func endpoints(_ members: String, allowingHTTP: Bool = false) throws -> DiscoveredEndpoints {
         let json = #"{"issuer":"https://a.example","jwks_uri":"https://a.example/keys"\#(members)}"#
-        return try ProviderMetadata(Array(json.utf8), issuer: "https://a.example", allowingHTTP: allowingHTTP).endpoints
+        var rules = NetworkRules()
+        rules.allowHTTP = allowingHTTP
+        return try ProviderMetadata(Array(json.utf8), issuer: "https://a.example", under: rules).endpoints
     }
 
     @Test func `all that a document names`() throws {
@@ -15,12 +17,13 @@ import TestSupport
             """
             ,"authorization_endpoint":"https://a.example/authorize?a=b","token_endpoint":"https://A.example/token",
             "revocation_endpoint":"https://a.example/revoke","userinfo_endpoint":"https://a.example/user",
-            "authorization_response_iss_parameter_supported":true
+            "introspection_endpoint":"https://a.example/introspect","authorization_response_iss_parameter_supported":true
             """)
         #expect(found.authorization?.text == "https://a.example/authorize?a=b")
         #expect(found.token?.text == "https://a.example/token")
         #expect(found.revocation?.text == "https://a.example/revoke")
         #expect(found.userInfo?.text == "https://a.example/user")
+        #expect(found.introspection?.text == "https://a.example/introspect")
         #expect(found.sendsResponseIssuer)
     }
 

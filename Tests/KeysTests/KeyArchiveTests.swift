@@ -65,7 +65,7 @@ extension FetchedKeys {
             let restored = try #require(try archive.load(nowUnixSeconds: Self.now + 60))
             #expect(restored.age == .seconds(60))
             #expect(restored.keys.keys.keys.map(\.keyID) == ["a", "b"])
-            #expect(restored.keys.text == Self.keys.text)
+            #expect(restored.keys.keys.fingerprint == Self.keys.keys.fingerprint)
             #expect(restored.keys.algorithms == [.es256, .rs256])
             #expect(restored.keys.source == .disk)
             #expect(restored.keys.lifetime == .seconds(600))
@@ -91,7 +91,7 @@ extension FetchedKeys {
             // Restored keys can be saved again unchanged.
             #expect(archive.save(restored.keys, omitted: restored.omitted, lifetime: .seconds(600)))
             let again = try #require(try archive.load(nowUnixSeconds: Self.now))
-            #expect(again.keys.text == restored.keys.text)
+            #expect(again.keys.keys.fingerprint == restored.keys.keys.fingerprint)
             #expect(again.omitted.map(\.keyID) == ["c", nil])
         }
     }
@@ -100,7 +100,7 @@ extension FetchedKeys {
         try await withArchive { _, archive async throws in
             let restored = try #require(try archive.load(nowUnixSeconds: Self.now))
             #expect(restored.omitted.isEmpty)
-            #expect(restored.keys.text == Self.keys.text)
+            #expect(restored.keys.keys.json == Self.keys.keys.json)
         }
     }
 

@@ -73,4 +73,41 @@ import TestSupport
             for try await addresses in group { #expect(addresses == ["192.0.2.1"]) }
         }
     }
+
+    @Test func `names of entries with many issuers get some of the threads, and one of the settings goes first`()
+        async throws
+    {
+        let server = NameServer()
+        let resolver = NameResolver(threads: 3, ofMany: 2, lookUp: server.lookUp)
+        try await withThrowingTaskGroup(of: [String].self) { group in
+            for index in 0..<4 {
+                group.addTask { try await resolver.addresses(of: "hangs-\(index).example", for: .manyIssuers) }
+            }
+            try await eventually { server.questions.count == 2 }
+            #expect(try await resolver.addresses(of: "good.example") == ["192.0.2.1"])
+            #expect(server.questions.count == 3)
+            // A provider of the settings asks for a name that waits.
+            let waiting = try #require((0..<4).map { "hangs-\($0).example" }.first { !server.questions.contains($0) })
+            group.addTask { try await resolver.addresses(of: waiting) }
+            try await eventually { server.questions.count == 4 }
+            #expect(server.questions.contains(waiting))
+            server.letGo(4)
+            for try await addresses in group { #expect(addresses == ["192.0.2.1"]) }
+        }
+        #expect(server.questions.count == 5)
+    }
+
+    @Test func `a name for which nobody waits any more is not asked for`() async throws {
+        let server = NameServer()
+        let resolver = NameResolver(threads: 1, lookUp: server.lookUp)
+        let first = Task { try await resolver.addresses(of: "hangs.example") }
+        try await eventually { server.questions == ["hangs.example"] }
+        let second = Task { try await resolver.addresses(of: "late.example") }
+        second.cancel()
+        await #expect(throws: FetchFailure.self) { try await second.value }
+        server.letGo(1)
+        #expect(try await first.value == ["192.0.2.1"])
+        #expect(try await resolver.addresses(of: "next.example") == ["192.0.2.1"])
+        #expect(server.questions == ["hangs.example", "next.example"])
+    }
 }

@@ -97,3 +97,27 @@ import Testing
         #expect(ProviderMetadata.address(forIssuer: issuer) == address)
     }
 }
+
+/// Documents of issuers that callers name.
+@Suite struct OpenIssuerDocumentTests {
+    private func metadata(_ members: String) throws -> ProviderMetadata {
+        var rules = NetworkRules()
+        rules.requiresDefaultPort = true
+        let json = #"{"issuer":"https://a.example",\#(members)}"#
+        return try ProviderMetadata(Array(json.utf8), issuer: "https://a.example", under: rules)
+    }
+
+    @Test func `a URL that breaks the rules counts as not there`() throws {
+        let found = try metadata(
+            #""jwks_uri":"https://a.example/k","token_endpoint":"https://a.example:8443/t","authorization_endpoint":"https://b.example/a","revocation_endpoint":"http://a.example/r""#
+        )
+        #expect(found.endpoints.authorization?.text == "https://b.example/a")
+        #expect(found.endpoints.token == nil)
+        #expect(found.endpoints.revocation == nil)
+    }
+
+    @Test(arguments: ["http://a.example/k", "https://a.example:444/k", "https://u@a.example/k"])
+    func `without keys that may be fetched it is of no use`(address: String) {
+        #expect(throws: FetchFailure.self) { try metadata(#""jwks_uri":"\#(address)""#) }
+    }
+}

@@ -39,4 +39,19 @@ import Testing
         #expect(slots.inFlight == 0)
         #expect((0..<11).map { _ in slots.reserve() }.filter { $0 != nil }.count <= 11)
     }
+
+    @Test func `an issuer holds eight, and leaves the others`() {
+        let slots = CallSlots(limit: 10)
+        var held = (0..<8).map { _ in slots.reserve(for: "https://a.example") }
+        #expect(held.allSatisfy { $0 != nil })
+        #expect(slots.reserve(for: "https://a.example") == nil)
+        #expect(slots.inFlight == 8)
+        let others = [slots.reserve(for: "https://b.example"), slots.reserve(for: "https://b.example")]
+        #expect(others.allSatisfy { $0 != nil })
+        // Now all are taken.
+        #expect(slots.reserve(for: "https://c.example") == nil)
+        held.removeLast(2)
+        #expect(slots.reserve(for: "https://a.example") != nil)
+        #expect(slots.fullCount == 2)
+    }
 }

@@ -1,6 +1,7 @@
 import HTTP
 @testable import Service
 import Testing
+import Verification
 
 @Suite struct RouteTests {
     /// The route of a path as parsed by a connection; `nil` if the connection would reject it.
@@ -23,6 +24,29 @@ import Testing
         #expect(self.route(path, on: Route.service) == route)
         #expect(route.method?.rawValue == method)
         #expect("\(route.pattern)" == path)
+    }
+
+    @Test(arguments: [
+        ("/v1/resources/mcp/metadata", Route.resourceMetadata, "mcp" as String?),
+        ("/v1/resources/a%2Fb/metadata", .resourceMetadata, "a%2Fb"),
+        ("/.well-known/oauth-protected-resource", .wellKnownMetadata, nil),
+        ("/.well-known/oauth-protected-resource/mcp", .wellKnownMetadata, nil),
+        ("/.well-known/oauth-protected-resource/", .wellKnownMetadata, nil),
+        ("/.well-known/oauth-protected-resources", .unknown, nil), ("/v1/resources//metadata", .unknown, nil),
+        ("/v1/resources/mcp/metadata/", .unknown, nil), ("/v1/resources/mcp", .unknown, nil),
+    ])
+    func `a resource's metadata has two places`(path: String, route: Route, id: String?) throws {
+        #expect(self.route(path, on: Route.service) == route)
+        #expect(RequestHead("GET", path).flatMap { Route.resource($0.path) } == id)
+        #expect(self.route(path, on: Route.admin) == .unknown)
+    }
+
+    @Test func `pages of other origins may ask whether they may read metadata, and nothing else`() {
+        for route in [Route.resourceMetadata, .wellKnownMetadata] {
+            #expect(throws: Never.self) { try route.check(.options) }
+            #expect(throws: Problem.methodNotAllowed(allow: "GET, OPTIONS")) { try route.check(.post) }
+        }
+        #expect(throws: Problem.methodNotAllowed(allow: "GET")) { try Route.live.check(.options) }
     }
 
     @Test(arguments: [

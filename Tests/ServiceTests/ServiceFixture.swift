@@ -63,7 +63,7 @@ final class ServiceFixture: Sendable {
         keys = KeyStore(
             rules: rules, fetcher: fetcher, archive: nil, threads: .singleton,
             on: MultiThreadedEventLoopGroup.singleton.next(), onEvent: { telemetry.record($0, provider: "p") })
-        let providers = [Provider(policy: policy, isOptional: false, notifications: notifications, keys: keys)]
+        let providers = [Provider(policy: policy, isOptional: false, notifications: notifications, keys: .store(keys))]
         // As the server does it, except that nothing is fetched until it is needed.
         let roster = try await ProviderRegistry().changed(to: providers, on: .singleton)
         self.roster = roster
@@ -93,7 +93,7 @@ final class ServiceFixture: Sendable {
     func metricLines(_ name: String) async throws -> [String] {
         let status = try await keys.status().get()
         let page = MetricsPage(
-            providers: roster.providers, providerIDs: roster.ids, loops: try await metrics(), statuses: [status],
+            providers: roster.providers, providerIDs: roster.ids, loops: try await metrics(), statuses: [.one(status)],
             keyCounts: telemetry.current,
             configurations: ConfigurationTelemetry(startedAtUnixSeconds: 1_700_000_000).current,
             service: ListenerUsage(

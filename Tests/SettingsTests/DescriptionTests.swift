@@ -20,6 +20,9 @@ import Testing
             switch setting.form {
             case .section(let members), .list(.section(let members), _):
                 all.merge(leaves(members, path)) { one, _ in one }
+            case .either(.section(let members), _):
+                all.merge(leaves(members, path)) { one, _ in one }
+                all[path] = setting
             default: all[path] = setting
             }
         }
@@ -37,7 +40,7 @@ import Testing
             return path
         }
         // The elements of these lists are recorded as a whole.
-        let lists = [["providers", "clients"], ["forward_auth", "policies"]]
+        let lists = [["providers", "clients"], ["forward_auth", "policies"], ["resources"], ["client_keys"]]
         let described = Self.described.keys.map { path in lists.first(where: path.starts) ?? path }
         #expect(Set(asked).subtracting(described) == [])
         #expect(Set(described).subtracting(asked) == [])

@@ -101,7 +101,7 @@ import Verification
         ("ASSAY_SERVICE_LISTEN", "here", "host:port or unix:/path"),
         ("ASSAY_LOG_REQUESTS", "yes", "true, false or refused"),
         ("ASSAY_LIMITS_MAX_IN_FLIGHT", "0", "an integer from 1 to 1000000"),
-        ("ASSAY_PROVIDERS_APPLE_PRESET", "facebook", "one of apple, auth0, aws-alb, azure-b2c"),
+        ("ASSAY_PROVIDERS_APPLE_PRESET", "facebook", "one of apple, auth0, authentik, aws-alb"),
         ("ASSAY_PROVIDERS_APPLE_JWKS_URI", "http://a.example", "a URL that begins with https://"),
     ])
     func `a bad variable is named, and no line with it`(name: String, value: String, expected: String) throws {

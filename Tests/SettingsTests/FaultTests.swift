@@ -45,7 +45,7 @@ import Verification
             ("issuer: https://a.example\naudiences: []", 4, "audiences must name at least one"),
             ("issuer: https://a.example", 2, "provider p needs audiences"),
             ("audiences: [a]", 2, "provider p needs an issuer"),
-            ("preset: facebook\naudiences: [a]", 3, "preset must be one of apple, auth0, aws-alb, azure-b2c"),
+            ("preset: facebook\naudiences: [a]", 3, "preset must be one of apple, auth0, authentik, aws-alb"),
             ("preset: Apple\naudiences: [a]", 3, "preset must be one of"),
             ("preset: apple\naudiences: a", 4, "audiences must be a list"),
             ("preset: apple\naudiences:\n  - a\n  - [b]", 6, "each of audiences must be a string"),

@@ -31,7 +31,8 @@ import Testing
         }
         #expect(
             try message(iap + "tokens: id")
-                == "preset google-iap verifies a gateway's assertions, which are not ID Tokens; remove tokens: id")
+                == "preset google-iap verifies a gateway's assertions, which are neither ID Tokens nor opaque; remove tokens: id"
+        )
         #expect(try message(iap + "nonce: { required: true }").hasPrefix("nonce is only for ID Tokens"))
     }
 
@@ -61,7 +62,8 @@ import Testing
         #expect(lax.warnings.contains { $0.contains("unchecked_bindings") })
         #expect(
             try message("preset: google\naudiences: [a]\nunchecked_bindings: true")
-                == "unchecked_bindings needs tokens: access, because ID Tokens are never bound to a key; remove it")
+                == "unchecked_bindings needs tokens: access or opaque, because ID Tokens are never bound to a key; remove it"
+        )
         #expect(try read(provider: access).accessTokens?.requiredBinding == nil)
         #expect(try message(access + "binding: dpop").contains("has binding: dpop, but proofs are not checked"))
         for binding in [RequiredBinding.certificate, .any] {
@@ -73,7 +75,7 @@ import Testing
         }
         #expect(
             try message("preset: google\naudiences: [a]\nbinding: any")
-                == "binding needs tokens: access, because ID Tokens are never bound to a key; remove it")
+                == "binding needs tokens: access or opaque, because ID Tokens are never bound to a key; remove it")
     }
 
     @Test func `the audience of every app in Expo Go is warned about`() throws {
@@ -87,7 +89,7 @@ import Testing
     @Test func `the discovery document's algorithms are those of ID Tokens alone`() throws {
         let provider = "issuer: https://a.example\naudiences: [a]\n"
         func readsAlgorithms(_ text: String) throws -> Bool? {
-            guard case .network(.discovery(_, _, let reads), _) = try read(provider: text).keys else { return nil }
+            guard case .network(.discovery(_, _, _, let reads), _) = try read(provider: text).keys else { return nil }
             return reads
         }
         #expect(try readsAlgorithms(provider) == true)

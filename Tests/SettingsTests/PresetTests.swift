@@ -9,6 +9,7 @@ import Testing
     /// Sample arguments for presets with parameters.
     private static let samples: [String: PresetArguments] = [
         "auth0": ["domain": "example.eu.auth0.com"],
+        "authentik": ["issuer": "https://sso.example.com/application/o/example/"],
         "aws-alb": [
             "signer": "arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/web/50dc6c495c0c9188",
             "client": "my-client", "issuer": "https://op.example.com",
@@ -19,13 +20,17 @@ import Testing
         "dex": ["issuer": "https://dex.example.com/dex"], "entra-external": ["subdomain": "example", "tenant": uuid],
         "firebase": ["project": "example-1234"], "firebase-session-cookie": ["project": "example.com:project"],
         "keycloak": ["issuer": "https://sso.example.com/realms/example"],
+        "kinde": ["domain": "example.kinde.com"],
         "kubernetes": ["issuer": "https://kubernetes.default.svc.cluster.local"],
         "microsoft": ["tenant": uuid], "microsoft-v1": ["tenant": "organizations"],
         "oidc": ["issuer": "https://op.example.com"],
         "okta": ["domain": "example.okta.com", "authorization_server": "default"],
         "ory": ["issuer": "https://example.projects.oryapis.com"],
         "pomerium": ["domain": "app.example.com"],
-        "salesforce": ["domain": "example.my.salesforce.com"], "supabase": ["project": "abcdefghijklmnopqrst"],
+        "salesforce": ["domain": "example.my.salesforce.com"],
+        "spring-authorization-server": ["issuer": "https://auth.example.com"],
+        "supabase": ["project": "abcdefghijklmnopqrst"],
+        "workos-authkit": ["client": "client_01HEXAMPLE"],
         "zitadel": ["issuer": "https://example.zitadel.cloud"],
     ]
 
@@ -69,7 +74,7 @@ import Testing
 
     @Test func `presets have names of their own, in alphabetical order, and say what they are`() {
         #expect(Self.presets == Set(Self.presets).sorted())
-        #expect(Self.presets.count == 34)
+        #expect(Self.presets.count == 38)
         for preset in ProviderPreset.all {
             #expect(!preset.summary.isEmpty && !preset.summary.contains("\n"))
             let needed = preset.parameters.filter { !$0.isOptional }.map(\.name)

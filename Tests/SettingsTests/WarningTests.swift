@@ -112,7 +112,7 @@ import Testing
         (
             "sign_ins: { key_files: [/k], store: { url: 'redis://store:6379', allow_eviction: true } }",
             [
-                "sign_ins.store.allow_eviction: a store that evicts forgets finished sign-ins and used nonces, which can then be used again; set maxmemory-policy noeviction instead"
+                "sign_ins.store.allow_eviction: a store that evicts forgets what was used, such as sign-ins, nonces and DPoP proofs, which can then be used again; set maxmemory-policy noeviction instead"
             ]
         ),
         ("", []),

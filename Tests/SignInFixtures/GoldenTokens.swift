@@ -3,10 +3,10 @@ internal import TestSupport
 
 extension GoldenToken {
     package static let all = [
-        apple, auth0, azureB2C, clerkSession, clerkIDToken, cognito, dex, entraExternal, facebook, firebase,
-        firebaseSessionCookie, gitHubActions, gitLab, google, kakao, keycloak, kubernetes, line, linkedIn, loginGov,
-        microsoft, microsoftConsumer, microsoftVersion1, oidc, okta, ory, salesforce, slack, supabase, twitch,
-        yahooJapan, zitadel,
+        apple, auth0, authentik, azureB2C, clerkSession, clerkIDToken, cognito, dex, entraExternal, facebook, firebase,
+        firebaseSessionCookie, gitHubActions, gitLab, google, kakao, keycloak, kinde, kubernetes, line, linkedIn,
+        loginGov, microsoft, microsoftConsumer, microsoftVersion1, oidc, okta, ory, salesforce, slack, spring, supabase,
+        twitch, workOSAuthKit, yahooJapan, zitadel,
     ]
 
     package static let tenant = "11111111-2222-3333-4444-55555555aaaa"
@@ -466,6 +466,41 @@ extension GoldenToken {
         identity: [
             "issuer": "https://auth.login.yahoo.co.jp/yconnect/v2", "subject": "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
         ])
+
+    package static let authentik = GoldenToken(
+        preset: .authentik, arguments: ["issuer": "https://sso.example.com/application/o/shop/"],
+        audiences: ["shop-client"],
+        claims: """
+            {"iss":"https://sso.example.com/application/o/shop/","sub":"9f2d","aud":"shop-client","exp":1700000300,
+            "iat":1700000000,"auth_time":1700000000,"acr":"goauthentik.io/providers/oauth2/default","amr":["pwd"],
+            "at_hash":"77QmUPtjPfzWtF2AnpK9RQ","sid":"s1"}
+            """,
+        identity: ["issuer": "https://sso.example.com/application/o/shop/", "subject": "9f2d"])
+
+    package static let kinde = GoldenToken(
+        preset: .kinde, arguments: ["domain": "example.kinde.com"], audiences: ["shop-client"],
+        claims: """
+            {"at_hash":"77QmUPtjPfzWtF2AnpK9RQ","aud":["shop-client"],"auth_time":1700000000,"azp":"shop-client",
+            "exp":1700003600,"iat":1700000000,"iss":"https://example.kinde.com","jti":"j1","sub":"kp_1"}
+            """,
+        identity: ["issuer": "https://example.kinde.com", "subject": "kp_1"])
+
+    package static let spring = GoldenToken(
+        preset: .springAuthorizationServer, arguments: ["issuer": "https://auth.example.com"],
+        audiences: ["shop-client"],
+        claims: """
+            {"sub":"jane","aud":"shop-client","azp":"shop-client","auth_time":1700000000,"iss":"https://auth.example.com",
+            "exp":1700001800,"iat":1700000000,"jti":"j1","sid":"s1"}
+            """,
+        identity: ["issuer": "https://auth.example.com", "subject": "jane"])
+
+    package static let workOSAuthKit = GoldenToken(
+        preset: .workOSAuthKit, arguments: ["client": "client_01"], audiences: ["client_01"],
+        claims: """
+            {"iss":"https://api.workos.com/user_management/client_01","sub":"user_01","aud":"client_01",
+            "exp":1700000300,"iat":1700000000}
+            """,
+        identity: ["issuer": "https://api.workos.com/user_management/client_01", "subject": "user_01"])
 
     package static let zitadel = GoldenToken(
         preset: .zitadel, arguments: ["issuer": "https://example.zitadel.cloud"], audiences: ["69234237810729019@app"],

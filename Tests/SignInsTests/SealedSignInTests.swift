@@ -3,6 +3,7 @@ import OAuth
 import OpenSSL
 @testable import SignIns
 import Testing
+import Verification
 
 @Suite struct SealedSignInTests {
     private static let salt = [UInt8](repeating: 7, count: 16)
@@ -29,6 +30,32 @@ import Testing
         }
     }
 
+    /// Sign-ins of customers' connections.
+    private static var ofConnections: [SignIn] {
+        let rules = [
+            ClaimRule(ClaimPath("hd"), .oneOf, ["example.com", "example.org"]),
+            ClaimRule(ClaimPath("/org/id"), .oneOf, ["7"]),
+        ]
+        var all: [SignIn] = []
+        for signIn in [Self.signIn()] + inBrowsers {
+            all.append(connected(signIn, [], []))
+            all.append(connected(signIn, rules, ["example.com"]))
+        }
+        return all
+    }
+
+    private static func connected(_ signIn: SignIn, _ rules: [ClaimRule], _ domains: [String]) -> SignIn {
+        var connected = signIn
+        connected.connection = Connection(
+            id: "a/b c", issuer: "https://id.example.com", audience: signIn.audience, claimRules: rules,
+            emailDomains: domains)
+        if case .browser(var browser) = signIn.kind {
+            browser.issuer = "https://id.example.com"
+            connected.kind = .browser(browser)
+        }
+        return connected
+    }
+
     private static func keys(_ octets: UInt8...) throws -> HandleKeys {
         try HandleKeys(texts: octets.map { octet in keyFile(octet) })
     }
@@ -46,7 +73,7 @@ import Testing
     func `what is sealed is opened`(context: String?) throws {
         let sealer = try SignInSealer(try Self.keys(1))
         let native = [Self.signIn(context: context), Self.signIn(context: context, subject: "001.a")]
-        for signIn in native + Self.inBrowsers {
+        for signIn in native + Self.inBrowsers + Self.ofConnections {
             let sealed = try #require(try sealer.seal(signIn, salt: Self.salt))
             #expect(sealed.text.allSatisfy { $0.isURLSafe })
             #expect(try sealer.open(sealed)?.content == signIn)
@@ -74,6 +101,19 @@ import Testing
         #expect(SignIn(encoded: browser.encoded.span, .native) == nil)
         #expect(SignIn(encoded: Self.signIn().encoded.span, .browser) == nil)
         #expect(SignIn(encoded: browser.encoded.span, .browser) == browser)
+    }
+
+    @Test func `a connection is no field that can be cut off`() {
+        for signIn in Self.ofConnections {
+            let encoded = signIn.encoded
+            for count in 0..<encoded.count {
+                #expect(SignIn(encoded: encoded.span.extracting(..<count), signIn.version) == nil)
+            }
+            #expect(SignIn(encoded: encoded.span, signIn.version) == signIn)
+            for version in [HandleVersion.native, .browser] where SignIn(encoded: encoded.span, version) != nil {
+                Issue.record("read as \(version)")
+            }
+        }
     }
 
     @Test(arguments: [0, 1])

@@ -89,7 +89,9 @@ import TokenDiagnostics
     @Test func `a token that is too long has as many parts as it has, and the fix is not to send less of it`() {
         let long = SignIn.plain.with("groups", "\"\(String(repeating: "g", count: 20_000))\"").token
         let check = explain(text: long)[.tokenForm]
-        expect(check, "token_malformed", "bytes long; the limit is 16384", "have the provider put less into it")
+        expect(
+            check, "token_malformed", "bytes long, which is more than limits.max_token allows",
+            "have the provider put less into it")
         #expect(check.found?.hasSuffix(", 3 parts") == true)
     }
 

@@ -16,7 +16,7 @@ import TestSupport
 
     @Test func `a token alone is a request`() throws {
         let request = try request(#"{"token":"a.b.c","provider":null,"audience":null,"include_claims":null}"#)
-        #expect(text(request.token) == "a.b.c")
+        #expect(request.token.map(text) == "a.b.c")
         #expect(request.provider == nil)
         #expect(request.parameters.audience == nil)
         #expect(request.parameters.expectedSubject == nil)
@@ -54,6 +54,20 @@ import TestSupport
     ])
     func `a member of another form is refused`(name: String, json: String) {
         refuse { try request(name, json) }
+    }
+
+    @Test func `a resource takes the place of provider and audience, and the token may be missing`() throws {
+        let request = try request(#"{"token":null,"resource":"mcp","provider":null,"scopes":["a"]}"#)
+        #expect(request.resource == "mcp")
+        #expect(request.token == nil)
+        #expect(try self.request(#"{"token":"t","resource":"mcp"}"#).token.map(text) == "t")
+        for members in [
+            #"{"resource":"mcp"}"#, #"{"token":1,"resource":"mcp"}"#, #"{"token":"t","resource":null}"#,
+            #"{"token":"t","resource":""}"#, #"{"token":"t","resource":"mcp","provider":"p"}"#,
+            #"{"token":"t","resource":"mcp","audience":"a"}"#,
+        ] {
+            refuse { try self.request(members) }
+        }
     }
 
     @Test func `there are at most 64 scopes`() throws {

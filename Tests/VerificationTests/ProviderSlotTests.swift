@@ -20,7 +20,7 @@ import TestSupport
             on: MultiThreadedEventLoopGroup.singleton.next(), onEvent: { _ in })
         let policy = ProviderPolicy(id: "op", issuer: "https://op.example", audiences: ["client"])
         let slot = RequestVerifier.ProviderSlot(
-            Provider(policy: policy, isOptional: false, keys: store), delivered)
+            Provider(policy: policy, isOptional: false, keys: .store(store)), .one(delivered, store))
         let end = MonotonicTime(milliseconds: 5000)
         #expect(slot.keys(usableAt: end) == nil)
         delivered.install(

@@ -35,7 +35,7 @@ import TestSupport
         #expect(request.parameters.accessToken == nil)
         #expect(request.parameters.code == nil)
         #expect(request.parameters.clientName == nil)
-        #expect(!request.includesClaims)
+        #expect(request.extras?.includesClaims == nil)
     }
 
     @Test func `every member is read, in any order`() throws {
@@ -53,7 +53,7 @@ import TestSupport
         #expect(request.parameters.accessToken == "t0ken")
         #expect(request.parameters.code == "c0de")
         #expect(request.parameters.clientName == ClientName(givenName: "Kim", familyName: "Bær"))
-        #expect(request.includesClaims)
+        #expect(request.extras?.includesClaims == true)
     }
 
     @Test(arguments: [
@@ -116,8 +116,8 @@ import TestSupport
     @Test(arguments: ["\"true\"", "1", "0", "[]", "{}", "\"\""])
     func `include_claims is true or false`(json: String) throws {
         refuse(#"{"id_token":"a.b.c","include_claims":\#(json)}"#)
-        #expect(try !read("include_claims", "false").includesClaims)
-        #expect(try read("include_claims", "true").includesClaims)
+        #expect(try read("include_claims", "false").extras?.includesClaims == nil)
+        #expect(try read("include_claims", "true").extras?.includesClaims == true)
     }
 
     @Test func `an optional member that is null is absent`() throws {
@@ -130,7 +130,7 @@ import TestSupport
         let parameters = request.parameters
         #expect(parameters.audience == nil && parameters.accessToken == nil && parameters.code == nil)
         #expect(parameters.maximumAuthenticationAgeSeconds == nil && parameters.clientName == nil)
-        #expect(!request.includesClaims)
+        #expect(request.extras?.includesClaims == nil)
     }
 
     @Test(arguments: ["nonce", "subject", "issuer"])
@@ -153,7 +153,9 @@ import TestSupport
         let both = try read(#"{"id_token":"a.b.c","subject":"001.a","issuer":"https://op.example"}"#)
         #expect(both.parameters.expectedSubject == ExpectedSubject(subject: "001.a", issuer: "https://op.example"))
         #expect(
-            throws: Problem.requestInvalid("issuer is only valid together with subject; send both, or neither.")
+            throws: Problem.requestInvalid(
+                "issuer is only valid together with subject, or with connection for a provider with issuers: any; send both, or neither."
+            )
         ) { try read("issuer", #""https://op.example""#) }
         for text in ["", String(repeating: "a", count: 513)] {
             #expect(throws: Problem.self) { try read("subject", "\"\(text)\"") }
@@ -186,7 +188,8 @@ import TestSupport
             try detail(#"{"id_token":"a.b.c","\#(name)":"secret"}"#)
                 == """
                 The request has an unknown member "\(name)"; known members: id_token, provider, nonce, audience, max_age, \
-                access_token, code, user, include_claims, subject, issuer, authenticated_after.
+                access_token, code, user, include_claims, subject, issuer, authenticated_after, connection, claim_values, \
+                email_domains.
                 """)
     }
 

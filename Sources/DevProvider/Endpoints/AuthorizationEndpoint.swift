@@ -14,6 +14,8 @@ struct AuthorizationRequest {
     let nonce: String?
     /// PKCE's challenge; its method is S256.
     let challenge: String?
+    /// The API that the access token is for (RFC 8707).
+    let resource: String?
     let loginHint: String?
     /// Whether no page may be shown to the person (`prompt=none`). Scripts sign in this way.
     let isSilent: Bool
@@ -64,6 +66,10 @@ struct AuthorizationRequest {
         }
         state = query["state"]
         nonce = query["nonce"]
+        resource = query["resource"]
+        guard resource.map({ $0.hasPrefix("https://") || $0.hasPrefix("http://") }) ?? true,
+            resource?.contains("#") != true
+        else { throw DevRequestError("resource must be the URL of an API, without a fragment") }
         loginHint = query["login_hint"]
         isSilent = query["prompt"] == "none"
     }
@@ -75,7 +81,16 @@ extension DevClient {
         guard uri.utf8.count <= 2048, uri.utf8.allSatisfy(\.isVisibleASCII), !uri.contains("#") else {
             return false
         }
-        return redirectURIs.contains(uri) || HostName(ofURL: uri)?.isOfDevelopment == true
+        return redirectURIs.contains { Self.fits(uri, $0) } || HostName(ofURL: uri)?.isOfDevelopment == true
+    }
+
+    private static func fits(_ uri: String, _ registered: String) -> Bool {
+        guard let place = registered.firstRange(of: "{connection}") else { return uri == registered }
+        let (prefix, suffix) = (registered[..<place.lowerBound], registered[place.upperBound...])
+        guard uri.hasPrefix(prefix), uri.hasSuffix(suffix), uri.count > prefix.count + suffix.count else {
+            return false
+        }
+        return !uri.dropFirst(prefix.count).dropLast(suffix.count).contains { "/?&#".contains($0) }
     }
 }
 
@@ -118,7 +133,8 @@ extension EmulatedProvider {
         let code = try grants.code(
             for: IssuedGrants.Authorization(
                 person: person, clientID: request.client.id, redirectURI: request.redirectURI, nonce: request.nonce,
-                challenge: request.challenge, scopes: request.scopes, authenticatedAt: now,
+                challenge: request.challenge, scopes: request.scopes, resource: request.resource,
+                authenticatedAt: now,
                 expiresAt: now + IssuedGrants.codeLifetimeSeconds))
         var parameters = [(name: "code", value: code)]
         if request.wantsIDToken {

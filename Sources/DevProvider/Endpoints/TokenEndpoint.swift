@@ -5,8 +5,12 @@ internal import JOSE
 extension EmulatedProvider {
     /// The token endpoint's response.
     ///
+    /// - Parameter proof: the header `DPoP`. It binds JWT access tokens to its key.
     /// - Throws: ``DevOAuthError``, or ``OpenSSLError``.
-    mutating func grant(_ form: FormParameters, authorization: String?, now: Int64) throws -> JSONTree {
+    mutating func grant(
+        _ form: FormParameters, authorization: String?, proof: String? = nil, now: Int64
+    ) throws -> JSONTree {
+        let boundKey = settings.accessTokens == nil ? nil : try proof.map { try self.boundKey(by: $0, now: now) }
         let client = try authenticate(form, authorization, now: now)
         let tokens: IssuedGrants.Tokens
         var nonce: String?
@@ -26,19 +30,37 @@ extension EmulatedProvider {
                 whenRevoked: isRequest ? .invalidRequest : .invalidGrant)
         default: throw DevOAuthError.unsupportedGrantType
         }
-        return .object(try members(of: tokens, nonce: nonce, now: now))
+        if let resource = form["resource"], resource != tokens.authorization.resource {
+            throw DevOAuthError.invalidTarget
+        }
+        return .object(try members(of: tokens, nonce: nonce, boundKey: boundKey, now: now))
     }
 
-    private func members(of tokens: IssuedGrants.Tokens, nonce: String?, now: Int64) throws -> [String: JSONTree] {
+    private func members(
+        of tokens: IssuedGrants.Tokens, nonce: String?, boundKey: String?, now: Int64
+    ) throws -> [String: JSONTree] {
         let authorization = tokens.authorization
         let request = TokenRequest(
             person: authorization.person, clientID: authorization.clientID, nonce: nonce, scopes: authorization.scopes,
             authenticatedAt: authorization.authenticatedAt, accessToken: tokens.accessToken)
         var members: [String: JSONTree] = [
             "access_token": .string(tokens.accessToken), "expires_in": .integer(3600),
-            "id_token": .string(try keys.sign(try idTokenClaims(request, now: now), type: dialect.headerType)),
         ]
-        if !settings.quirks.contains(.noTokenType) { members["token_type"] = .string("Bearer") }
+        if let accessTokens = settings.accessTokens {
+            let audience = authorization.resource ?? audiences.first ?? ""
+            let granted = GrantedAccess(
+                person: authorization.person, audience: audience, clientID: authorization.clientID,
+                scopes: authorization.scopes)
+            let binding = boundKey.map { ["cnf": JSONTree.object(["jkt": .string($0)])] } ?? [:]
+            members["access_token"] = .string(
+                try accessToken(accessTokens, granted, overriding: binding, id: tokens.accessToken, now: now))
+        } else {
+            members["id_token"] = .string(
+                try keys.sign(try idTokenClaims(request, now: now), type: dialect.headerType))
+        }
+        if !settings.quirks.contains(.noTokenType) {
+            members["token_type"] = .string(boundKey == nil ? "Bearer" : "DPoP")
+        }
         if let refreshToken = tokens.refreshToken { members["refresh_token"] = .string(refreshToken) }
         if !authorization.scopes.isEmpty, !dialect.sendsUserOnce {
             members["scope"] = .string(authorization.scopes.joined(separator: " "))
@@ -75,33 +97,46 @@ extension EmulatedProvider {
 
 /// JWT access tokens, for providers whose access tokens the settings verify.
 extension EmulatedProvider {
+    /// What an access token is for.
+    struct GrantedAccess {
+        let person: Person
+        /// The API; empty for a provider whose tokens have no audience.
+        let audience: String
+        let clientID: String
+        /// Empty: the usual ones.
+        var scopes: [String] = []
+    }
+
     /// - Parameters:
     ///   - overriding: claims that replace the usual ones; `null` removes one.
     ///   - id: `jti`.
     /// - Throws: ``OpenSSLError``.
     func accessToken(
-        _ dialect: AccessTokenDialect, _ person: Person, clientID: String, overriding: [String: JSONTree], id: String,
+        _ dialect: AccessTokenDialect, _ granted: GrantedAccess, overriding: [String: JSONTree] = [:], id: String,
         now: Int64
     ) throws -> String {
+        let person = granted.person
+        let scopes = granted.scopes.isEmpty ? ["openid", "read"] : granted.scopes
         var claims: [String: JSONTree] = [
-            "iss": .string(issuer(of: person)), "sub": .string(try subject(of: person)), "aud": .string(clientID),
+            "iss": .string(issuer(of: person)), "sub": .string(try subject(of: person)),
             "iat": .integer(now), "exp": .integer(now + self.dialect.tokenLifetimeSeconds), "jti": .string(id),
         ]
         if let template = policy.issuerTemplates?.first {
             claims[template.claim.string] = .string(tenant(of: person))
         }
-        if let name = dialect.clientClaims.first { claims[name.string] = .string(clientID) }
+        if !granted.audience.isEmpty { claims["aud"] = .string(granted.audience) }
+        if let name = dialect.clientClaims.first { claims[name.string] = .string(granted.clientID) }
         if dialect.requiredClaims.contains(.shortScope) {
-            claims["scp"] = .string("read")
+            claims["scp"] = .string(scopes.filter { $0 != "openid" }.joined(separator: " "))
         } else if !dialect.isAlsoIDToken {
-            claims["scope"] = .string("openid read")
+            claims["scope"] = .string(scopes.joined(separator: " "))
         }
         if !person.groups.isEmpty {
             claims.set(.array(person.groups.map(JSONTree.string)), at: dialect.authorization.groups)
         }
         fulfil(dialect.claimRules + policy.claimRules, dialect.requiredClaims + policy.requiredClaims, in: &claims)
         for (name, value) in overriding { claims[name] = value == .null ? nil : value }
-        return try keys.sign(claims, type: dialect.declaresType ? "at+jwt" : "JWT")
+        return try keys.sign(claims, type: dialect.types == [.accessToken] ? "at+jwt" : "JWT")
     }
 }
 
@@ -133,6 +168,7 @@ extension EmulatedProvider {
             members["authorization_response_iss_parameter_supported"] = .bool(true)
         }
         if dialect.events != .apple { members["backchannel_logout_supported"] = .bool(true) }
+        if settings.accessTokens != nil { members["registration_endpoint"] = .string(base + "/register") }
         return .object(members)
     }
 

@@ -12,16 +12,21 @@ package struct DevProviderSettings: Sendable {
     package var accessTokens: AccessTokenDialect?
     package var clients: [DevClient]
     package var quirks: Set<ProviderQuirk>
+    /// `nil` for an entry with one issuer.
+    package var issuers: DevIssuers?
+    /// Which of ``issuers`` this is; `nil` for the entry.
+    var number: String?
 
     package init(
         policy: ProviderPolicy, preset: String, accessTokens: AccessTokenDialect?, clients: [DevClient],
-        quirks: Set<ProviderQuirk>
+        quirks: Set<ProviderQuirk>, issuers: DevIssuers? = nil
     ) {
         self.policy = policy
         self.preset = preset
         self.accessTokens = accessTokens
         self.clients = clients
         self.quirks = quirks
+        self.issuers = issuers
     }
 
     var id: String { policy.id }
@@ -32,9 +37,11 @@ package struct DevProviderSettings: Sendable {
     /// What its audiences are: an API's is not a client's.
     var nameOfAudiences: String { accessTokens == nil ? "Client ID" : "Audience" }
 
-    /// The algorithm of its tokens: RS256 if the policy accepts it, or else the first that the policy accepts.
+    /// The algorithm of its tokens: RS256 if the policy accepts it, or else the first that the policy accepts. Many issuers
+    /// prefer ES256: its keys take a thousandth of the time.
     var algorithm: SignatureAlgorithm {
-        SignatureAlgorithm.allCases.first { policy.algorithms?.contains($0) ?? true } ?? .rs256
+        let preferred: [SignatureAlgorithm] = issuers == nil ? [] : [.es256]
+        return (preferred + SignatureAlgorithm.allCases).first { policy.algorithms?.contains($0) ?? true } ?? .rs256
     }
 
     /// A new signing key for ``algorithm``. Takes some time.
@@ -47,6 +54,7 @@ package struct DevProviderSettings: Sendable {
 package struct DevClient: Sendable {
     package let id: String
     /// In addition to URIs of loopback and test hosts, which every client may use.
+    /// `{connection}` in one stands for any text that a path's segment or a query's value can be.
     package let redirectURIs: [String]
     package let authentication: Authentication
 
@@ -54,6 +62,11 @@ package struct DevClient: Sendable {
         self.id = id
         self.redirectURIs = redirectURIs
         self.authentication = authentication
+    }
+
+    /// The same registration under another ID.
+    func named(_ id: String) -> DevClient {
+        DevClient(id: id, redirectURIs: redirectURIs, authentication: authentication)
     }
 
     /// How the client must authenticate. Any secret or key is accepted, because the provider does not know

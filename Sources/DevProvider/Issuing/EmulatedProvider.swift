@@ -11,10 +11,12 @@ struct EmulatedProvider {
     let base: String
     var keys: ProviderKeys
     var grants = IssuedGrants()
+    /// The clients that have registered themselves, by ID.
+    var registered: [String: DevClient] = [:]
     var faults = Faults()
 
     /// - Throws: ``OpenSSLError``.
-    init(_ settings: DevProviderSettings, origin: String, key: SigningKey) throws {
+    init(_ settings: DevProviderSettings, origin: String, key: SigningKey) throws(OpenSSLError) {
         self.settings = settings
         dialect = Dialect.of(settings.preset)
         base = "\(origin)/\(settings.id)"
@@ -27,9 +29,9 @@ struct EmulatedProvider {
     /// The client IDs.
     var audiences: [String] { policy.audiences.isEmpty ? policy.authorizedParties : policy.audiences }
 
-    /// The client with this ID; `nil` if the settings don't list it.
+    /// The client with this ID; `nil` if the settings don't list it, and it has not registered itself.
     func client(_ id: String) -> DevClient? {
-        if let client = settings.clients.first(where: { $0.id == id }) { return client }
+        if let client = settings.clients.first(where: { $0.id == id }) ?? registered[id] { return client }
         return audiences.contains(id) ? DevClient(id: id, redirectURIs: [], authentication: .any) : nil
     }
 

@@ -26,6 +26,8 @@ struct IssuedGrants {
         /// PKCE's challenge; its method is S256.
         var challenge: String?
         var scopes: [String] = []
+        /// The API that the access token is for (RFC 8707).
+        var resource: String?
         let authenticatedAt: Int64
         var expiresAt: Int64
     }
@@ -141,10 +143,16 @@ extension IssuedGrants.Authorization {
     }
 }
 
-/// An error of OAuth 2.0 or OpenID Connect (RFC 6749, sections 4.1.2.1 and 5.2).
+/// An error of OAuth 2.0 or OpenID Connect (RFC 6749, sections 4.1.2.1 and 5.2), or of an extension.
 enum DevOAuthError: String, Error {
     case invalidRequest = "invalid_request"
     case invalidClient = "invalid_client"
     case invalidGrant = "invalid_grant"
     case unsupportedGrantType = "unsupported_grant_type"
+    /// RFC 8707, section 2.
+    case invalidTarget = "invalid_target"
+    /// RFC 7591, section 3.2.2.
+    case invalidRedirectURI = "invalid_redirect_uri"
+    /// RFC 9449, section 5.
+    case invalidProof = "invalid_dpop_proof"
 }

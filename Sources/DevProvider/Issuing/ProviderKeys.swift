@@ -10,7 +10,7 @@ struct ProviderKeys {
 
     /// - Parameter algorithm: the algorithm of the tokens; a key of another kind signs with its own.
     /// - Throws: ``OpenSSLError``.
-    init(_ key: SigningKey, _ algorithm: SignatureAlgorithm) throws {
+    init(_ key: SigningKey, _ algorithm: SignatureAlgorithm) throws(OpenSSLError) {
         signer = JWSSigner(key, algorithm) ?? JWSSigner(key)
         keyID = try Self.newID()
         published = [try Self.jwk(key, signer, keyID)]
@@ -72,11 +72,11 @@ struct ProviderKeys {
         return String(decoding: Base64URL.encode(Array(hash.prefix(hash.count / 2))), as: UTF8.self)
     }
 
-    private static func newID() throws -> String {
+    private static func newID() throws(OpenSSLError) -> String {
         DevelopmentKeys.keyIDPrefix + String(decoding: Base64URL.encode(try randomBytes(6)), as: UTF8.self)
     }
 
-    private static func jwk(_ key: SigningKey, _ signer: JWSSigner, _ keyID: String) throws -> JSONTree {
+    private static func jwk(_ key: SigningKey, _ signer: JWSSigner, _ keyID: String) throws(OpenSSLError) -> JSONTree {
         var members: [String: JSONTree] = [
             "use": .string("sig"), "alg": .string(signer.algorithm.rawValue), "kid": .string(keyID),
         ]

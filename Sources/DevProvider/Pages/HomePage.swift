@@ -6,7 +6,7 @@ internal import NIOHTTP1
 enum HomePage {
     /// - Parameter providers: those whose keys have been generated.
     static func page(
-        _ settings: [DevProviderSettings], _ providers: [String: EmulatedProvider], _ people: People
+        _ settings: [DevProviderSettings], _ providers: EmulatedProviders, _ people: People
     ) -> Page {
         Page(
             title: "Providers", wide: true,
@@ -20,20 +20,25 @@ enum HomePage {
             """)
     }
 
-    private static func card(_ provider: DevProviderSettings, _ people: People) -> HTML {
+    private static func card(_ entry: DevProviderSettings, _ people: People) -> HTML {
+        // Its buttons lead to the first of many issuers.
+        let (provider, path) = (entry.shown, entry.page)
+        let many: [HTML] = [entry.issuers].compactMap(\.self).map {
+            "<dt>Issuers</dt><dd>n is 1 to \(String($0.count))</dd>"
+        }
         let hasBrowser = provider.clients.contains { !$0.redirectURIs.isEmpty } && provider.policy.issuesTokensOfSignIns
         let browser: HTML =
             hasBrowser && provider.accessTokens == nil
-            ? "<a class=\"button\" href=\"/\(provider.id)/browser\">Sign in with the browser</a>" : ""
+            ? "<a class=\"button\" href=\"/\(path)/browser\">Sign in with the browser</a>" : ""
         let native = provider.accessTokens == nil ? "Get an ID Token, as an app does" : "Get an access token"
         let audiences: [HTML] = provider.policy.audiences.map { "<dd><code>\($0)</code></dd>" }
         return """
-            <section class="card" aria-labelledby="provider-\(provider.id)">
-            <h2 id="provider-\(provider.id)">\(provider.id)</h2>
+            <section class="card" aria-labelledby="provider-\(entry.id)">
+            <h2 id="provider-\(entry.id)">\(entry.id)</h2>
             <p class="aside">Stands in for: \(provider.summary)</p>
             <dl><dt>Issuer</dt><dd><code>\(provider.policy.issuer)</code></dd>
-            <dt>\(provider.nameOfAudiences)s</dt>\(audiences)</dl>
-            <p class="actions">\(browser)<a class="button quiet" href="/\(provider.id)/native">\(native)</a></p>
+            <dt>\(provider.nameOfAudiences)s</dt>\(audiences)\(many)</dl>
+            <p class="actions">\(browser)<a class="button quiet" href="/\(path)/native">\(native)</a></p>
             </section>
             """
     }
@@ -51,11 +56,12 @@ enum HomePage {
     // MARK: Faults
 
     private static func panel(
-        _ settings: [DevProviderSettings], _ providers: [String: EmulatedProvider], _ people: People
+        _ settings: [DevProviderSettings], _ providers: EmulatedProviders, _ people: People
     ) -> HTML {
         let rows: [HTML] = Fault.allCases.map { fault in
-            let active = settings.map(\.id).filter { providers[$0]?.faults.has(fault) == true }
-            let isOn: HTML = active.isEmpty ? "false" : active.count == settings.count ? "true" : "mixed"
+            let active = providers.with(fault)
+            let isOn: HTML =
+                active.isEmpty ? "false" : settings.allSatisfy { active.contains($0.id) } ? "true" : "mixed"
             return """
                 <tr><th scope="row">\(fault.title)</th><td>\(fault.consequence)</td><td>\(active.joined(separator: ", "))</td>
                 <td><button name="fault" value="\(fault.rawValue)" class="quiet" aria-pressed="\(isOn)"
@@ -94,12 +100,12 @@ enum HomePage {
     // MARK: Notifications
 
     private static func notifications(
-        _ settings: [DevProviderSettings], _ providers: [String: EmulatedProvider], _ people: People
+        _ settings: [DevProviderSettings], _ providers: EmulatedProviders, _ people: People
     ) -> HTML {
         let forms: [HTML] = settings.compactMap { providers[$0.id] }.map { provider in
             let types: [HTML] = provider.notificationTypes.map { "<option>\($0)</option>" }
             return """
-                <form method="post" action="/\(provider.id)/notification" class="card">
+                <form method="post" action="/\(provider.settings.page)/notification" class="card">
                 <h3>\(provider.id)</h3>
                 <label>What happened <select name="type">\(types)</select></label>
                 <label>To whom <select name="person">\(options(people))</select></label>
@@ -124,7 +130,7 @@ extension DevResponder {
     /// A page with the layout of all, which names the faults that are on.
     func page(_ page: Page, _ status: HTTPResponseStatus = .ok) -> HTTPResponse {
         let faults = Fault.allCases.map { fault in
-            (fault: fault, providers: settings.map(\.id).filter { providers[$0]?.faults.has(fault) == true })
+            (fault: fault, providers: providers.with(fault))
         }
         return .page(Layout.html(page, faults: faults.filter { !$0.providers.isEmpty }), status)
     }

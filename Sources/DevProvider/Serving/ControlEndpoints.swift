@@ -31,9 +31,10 @@ extension DevResponder {
     /// Resets what tests change: faults, grants and people. Keys are kept, so that no client has to fetch them again.
     private func reset() {
         people.reset()
-        for id in providers.keys {
+        for id in providers.ids {
             providers[id]?.faults.reset()
             providers[id]?.grants = IssuedGrants()
+            providers[id]?.registered = [:]
         }
     }
 
@@ -43,10 +44,9 @@ extension DevResponder {
     func faultList() -> JSONTree {
         .array(
             Fault.allCases.map { fault in
-                let active = settings.map(\.id).filter { providers[$0]?.faults.has(fault) == true }
-                return .object([
+                .object([
                     "fault": .string(fault.rawValue), "title": .string(fault.title),
-                    "causes": .string(fault.consequence), "on": .array(active.map(JSONTree.string)),
+                    "causes": .string(fault.consequence), "on": .array(providers.with(fault).map(JSONTree.string)),
                 ])
             })
     }
@@ -73,16 +73,16 @@ extension DevResponder {
         return faultList()
     }
 
-    /// The providers that a request is about: one, or all.
+    /// The providers that a request is about: one, an entry's issuers, or all.
     ///
-    /// - Throws: ``DevRequestError``.
+    /// - Throws: ``DevRequestError``, or ``OpenSSLError``.
     private func chosen(_ members: [String: JSONTree]) throws -> [String] {
-        let all = settings.map(\.id)
-        guard let id = try members.text("provider"), !id.isEmpty else { return all }
-        guard all.contains(id) else {
-            throw DevRequestError("provider is \(id); it must be one of \(all.joined(separator: ", "))")
+        guard let id = try members.text("provider"), !id.isEmpty else { return Array(providers.ids) }
+        guard let chosen = try providers.ids(for: id) else {
+            let known = settings.flatMap { $0.issuers == nil ? [$0.id] : [$0.id, $0.shown.id] }
+            throw DevRequestError("provider is \(id); it must be one of \(known.joined(separator: ", "))")
         }
-        return [id]
+        return chosen
     }
 
     // MARK: Keys
@@ -96,7 +96,7 @@ extension DevResponder {
         let ids = try chosen(members)
         return .later { [self] in
             do {
-                let made = settings.filter { ids.contains($0.id) }.map { ($0.id, makeKey($0)) }
+                let made = ids.compactMap { providers[$0] }.map { ($0.id, makeKey($0.settings)) }
                 for (id, key) in made { try providers[id]?.keys.rotate(to: try await key.get(), inPlace: inPlace) }
                 return done(.object(["rotated": .bool(true)]))
             } catch {

@@ -12,9 +12,7 @@ final class DevResponder: HTTPResponder {
     let calls: DevCalls
     /// The origin of the providers' URLs.
     private(set) var origin = ""
-    private(set) var settings: [DevProviderSettings] = []
-    /// By ID.
-    var providers: [String: EmulatedProvider] = [:]
+    var providers = EmulatedProviders()
     var people = People()
 
     init(on loop: any EventLoop, _ calls: DevCalls) {
@@ -26,9 +24,11 @@ final class DevResponder: HTTPResponder {
 
     /// - Parameter providers: the providers created from `settings`.
     func serve(_ settings: [DevProviderSettings], _ providers: [EmulatedProvider], origin: String) {
-        (self.settings, self.origin) = (settings, origin)
-        self.providers = Dictionary(providers.map { ($0.id, $0) }) { first, _ in first }
+        self.origin = origin
+        self.providers = EmulatedProviders(settings, providers, origin: origin)
     }
+
+    var settings: [DevProviderSettings] { providers.settings }
 
     /// Generates a key on another thread.
     func makeKey(_ provider: DevProviderSettings) -> EventLoopFuture<SigningKey> {
@@ -45,15 +45,27 @@ final class DevResponder: HTTPResponder {
         if let refusal = refusal(of: request) { return .now(refusal) }
         let path = request.head.path.string
         if let common = common(path, request) { return common }
-        let parts = path.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: true)
-        guard let id = parts.first.map(String.init), settings.contains(where: { $0.id == id }) else {
-            return .now(
-                .error(
-                    .notFound, "there is no such page; the providers are \(settings.map(\.id).joined(separator: ", "))")
-            )
+        let ofWellKnown = Self.issuerPath(ofWellKnown: path)
+        do {
+            guard let (id, rest) = try providers.provider(at: ofWellKnown ?? path) else {
+                let known = settings.map { "/\($0.shown.id)" }.joined(separator: ", ")
+                return .now(.error(.notFound, "there is no such page; the providers are \(known)"))
+            }
+            return reply(to: request, ofWellKnown == nil ? rest : "/.well-known/openid-configuration", id)
+        } catch {
+            return .now(.error(.internalServerError, "no key could be generated"))
         }
-        let rest = parts.count > 1 ? "/" + parts[1] : "/"
-        return reply(to: request, rest, id)
+    }
+
+    /// The issuer's own path, if the path is that of its metadata with the well-known part before it.
+    ///
+    /// - Source: RFC 8414, section 3.1.
+    private static func issuerPath(ofWellKnown path: String) -> String? {
+        for name in ["oauth-authorization-server", "openid-configuration"] {
+            let prefix = "/.well-known/\(name)/"
+            if path.hasPrefix(prefix) { return "/" + path.dropFirst(prefix.count) }
+        }
+        return nil
     }
 
     /// Refuses requests meant for another host, and all but GET, HEAD and OPTIONS from another site's page. Neither

@@ -25,7 +25,7 @@ extension DevResponder {
     /// Whether a real provider has this endpoint too, so that faults apply to it.
     private static func isProtocol(_ path: String, _ request: HTTPRequest) -> Bool {
         switch path {
-        case "/keys", "/authorize", "/revoke", "/userinfo": true
+        case "/keys", "/authorize", "/revoke", "/userinfo", "/register": true
         case "/token": request.isForm
         default: path.hasSuffix("/.well-known/openid-configuration")
         }
@@ -57,7 +57,10 @@ extension DevResponder {
         case ("/authorize", .get), ("/authorize", .post): return try authorize(request, &provider, now: now)
         case ("/token", .post) where request.isForm:
             guard let form = FormParameters(request.body) else { throw DevOAuthError.invalidRequest }
-            return .json(try provider.grant(form, authorization: authorization, now: now))
+            let proof = request.head.fields["DPoP"]?.string
+            return .json(try provider.grant(form, authorization: authorization, proof: proof, now: now))
+        case ("/register", .post) where provider.settings.accessTokens != nil:
+            return .json(try provider.register(request.members(), now: now), .created)
         case ("/token", .post): return try token(request, &provider, now: now)
         case ("/revoke", .post) where provider.dialect.hasRevocation:
             guard request.isForm, let form = FormParameters(request.body) else { throw DevOAuthError.invalidRequest }

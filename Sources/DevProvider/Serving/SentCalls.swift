@@ -84,7 +84,7 @@ extension DevResponder {
         let token = (members["id_token"] ?? members["token"])?.string ?? ""
         if form["nonce"] == "another", members["nonce"] != nil { members["nonce"] = .string(try randomName()) }
         let path = members["token"] == nil ? "/v1/verify" : "/v1/access-tokens/verify"
-        members["provider"] = .string(id)
+        members.merge(provider.settings.requestMembers) { $1 }
         return .later { [self, members] in
             let answer = await asking(path, members)
             let cause = await explaining(answer, members)
@@ -103,10 +103,9 @@ extension DevResponder {
         if let host = request.head.fields["Host"]?.string, "http://" + host != origin {
             return .now(.redirect("\(origin)/\(id)/browser"))
         }
-        let members: [String: JSONTree] = [
-            "provider": .string(id), "redirect_uri": .string(DevProviderServer.callback(of: id, at: origin)),
-        ]
-        return .later { [self] in
+        var members = providers[id]?.settings.requestMembers ?? [:]
+        members["redirect_uri"] = .string(DevProviderServer.callback(of: id, at: origin))
+        return .later { [self, members] in
             let answer = await asking("/v1/sign-ins", members)
             guard let signIn = answer.members["sign_in"]?.string,
                 let url = answer.members["authorization_url"]?.string
@@ -123,11 +122,11 @@ extension DevResponder {
         let cookies = request.head.fields["Cookie"]?.string.split(separator: ";") ?? []
         let signIn = cookies.map { $0.drop { $0 == " " } }.first { $0.hasPrefix(Self.cookie + "=") }?
             .dropFirst(Self.cookie.utf8.count + 1)
-        let members: [String: JSONTree] = [
-            "sign_in": .string(signIn.map(String.init) ?? ""), "response": .object(parameters?.texts ?? [:]),
-            "redirect_uri": .string(DevProviderServer.callback(of: id, at: origin)),
-        ]
-        return .later { [self] in
+        var members = providers[id]?.settings.finishMembers ?? [:]
+        members["sign_in"] = .string(signIn.map(String.init) ?? "")
+        members["response"] = .object(parameters?.texts ?? [:])
+        members["redirect_uri"] = .string(DevProviderServer.callback(of: id, at: origin))
+        return .later { [self, members] in
             let answer = await asking("/v1/sign-ins/finish", members)
             let token = answer.members["grant"]?.object?["id_token"]?.string
             return page(VerdictPage.page(id, token: token, request: members, answer, nil))

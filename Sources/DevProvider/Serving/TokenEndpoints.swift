@@ -14,15 +14,21 @@ extension DevResponder {
         let nonce: String
         var claims: [String: JSONTree] = [:]
         var wantsCode = false
+        /// The request that a DPoP proof is made for, to whose key the access token is bound; `nil`: it is not bound.
+        var proving: DevProofRequest?
     }
 
     func token(_ request: HTTPRequest, _ provider: inout EmulatedProvider, now: Int64) throws -> HTTPResponse {
         let members = try request.members()
-        try members.checkNames(["nonce", "claims", "code", "person", "audience"])
+        try members.checkNames(["nonce", "claims", "code", "person", "audience", "dpop"])
+        let proving = try members.object("dpop").map(DevProofRequest.init)
+        guard proving == nil || provider.settings.accessTokens != nil else {
+            throw DevRequestError("dpop is only for access tokens; this provider issues ID Tokens")
+        }
         let minting = Minting(
             person: try person(members["person"]), clientID: try clientID(members.text("audience"), provider),
             nonce: try members.text("nonce") ?? randomName(), claims: try members.object("claims") ?? [:],
-            wantsCode: try members.flag("code") ?? false)
+            wantsCode: try members.flag("code") ?? false, proving: proving)
         return .json(.object(try mint(minting, &provider, now: now)))
     }
 
@@ -31,10 +37,15 @@ extension DevResponder {
     /// - Throws: ``OpenSSLError``.
     func mint(_ minting: Minting, _ provider: inout EmulatedProvider, now: Int64) throws -> [String: JSONTree] {
         if let dialect = provider.settings.accessTokens {
-            let token = try provider.accessToken(
-                dialect, minting.person, clientID: minting.clientID, overriding: minting.claims, id: randomName(),
-                now: now)
-            return ["token": .string(token)]
+            let granted = EmulatedProvider.GrantedAccess(
+                person: minting.person, audience: minting.clientID, clientID: minting.clientID)
+            var claims = minting.claims
+            let key = try minting.proving.map { _ in try DevProofKey() }
+            if let key, claims["cnf"] == nil { claims["cnf"] = .object(["jkt": .string(key.thumbprint)]) }
+            let token = try provider.accessToken(dialect, granted, overriding: claims, id: randomName(), now: now)
+            guard let key, let request = minting.proving else { return ["token": .string(token)] }
+            let proof = try key.proof(for: request, token: token, now: now)
+            return ["token": .string(token), "dpop": request.evidence(proof)]
         }
         let nonce = try Self.claim(for: minting.nonce, provider.policy.nonce)
         var request = EmulatedProvider.TokenRequest(
@@ -49,6 +60,7 @@ extension DevResponder {
         var answer: [String: JSONTree] = [
             "id_token": .string(try provider.keys.sign(claims, type: provider.dialect.headerType))
         ]
+        if provider.settings.issuers?.isOpen == true { answer.merge(provider.settings.requestMembers) { $1 } }
         if provider.policy.nonce.isChecked { answer["nonce"] = .string(minting.nonce) }
         if let code = request.code { answer["code"] = .string(code) }
         return answer

@@ -28,9 +28,9 @@ extension JWSVerifier {
         try observer.check(.keyIssuer, if: !policy.keyIssuers.isEmpty, given: jws) { jws throws(Rejection) in
             try checkKeyIssuer(jws.keyIssuer, claims, policy)
         }
-        try observer.check(.tokenKind, checkIsAccessToken(claims, dialect))
+        try observer.check(.tokenKind, checkIsAccessToken(token, dialect))
         let audiences = try observer.check(
-            .audience, checkResourceAudience(claims, policy, narrowedTo: parameters.audience))
+            .audience, checkResourceAudience(claims, policy, dialect, narrowedTo: parameters.audience))
         let client = try observer.check(.client, checkClient(token, policy, dialect))
         let expiresAt = try observer.check(.expiry, checkExpiration(claims, policy, now: now))
         let notBefore = try observer.check(.notBefore, checkNotBefore(claims, policy, now: now))
@@ -60,7 +60,8 @@ extension JWSVerifier {
             identity throws(Rejection) in
             try checkExpectedSubject(identity, parameters.expectedSubject)
         }
-        let binding = try observer.check(.binding, checkBinding(token, policy, dialect, parameters.evidence, now: now))
+        let binding = try observer.check(
+            .binding, checkBinding(claims, of: token.jws.octets, policy, dialect, parameters.evidence, now: now))
         let authorization = try observer.check(
             .scopes, checkScopes(claims, client: client ?? nil, dialect, contain: parameters.scopes))
 
@@ -111,11 +112,18 @@ package struct AccessTokenCheckResults {
 /// - Throws: ``Rejection/headerUnsupported``.
 /// - Source: RFC 9068, section 4, step 1; RFC 7515, section 4.1.9.
 func checkAccessTokenType(_ header: JOSEHeader, _ dialect: AccessTokenDialect) throws(Rejection) {
+    guard let type = try? accessTokenType(of: header), dialect.types.contains(type) else { throw .headerUnsupported }
+}
+
+/// - Throws: ``Rejection/headerUnsupported`` for any other `typ`.
+private func accessTokenType(of header: JOSEHeader) throws(Rejection) -> AccessTokenType {
     switch header.type?.lowercased() {
-    case "at+jwt", "application/at+jwt": return
-    default: if dialect.declaresType { throw .headerUnsupported }
+    case "at+jwt", "application/at+jwt": return .accessToken
+    case nil: return .none
+    default:
+        try checkTokenType(header)
+        return .jwt
     }
-    try checkTokenType(header)
 }
 
 /// Checks that the token is neither an ID Token nor a notification, which are signed with the same keys.
@@ -123,30 +131,38 @@ func checkAccessTokenType(_ header: JOSEHeader, _ dialect: AccessTokenDialect) t
 /// Runs before all other checks of claims except the issuer's, so that a rejection says which kind of token was sent.
 /// The policy's own rules compare the values of claims that distinguish the kinds.
 ///
-/// - Throws: ``Rejection/claimInvalid(_:)``, which names a claim that access tokens don't have.
+/// - Throws: ``Rejection/claimInvalid(_:)``, which names a claim that access tokens don't have;
+///   ``Rejection/claimMissing(_:)``, which names one that ID Tokens don't have.
 /// - Source: RFC 8725, section 3.12.
-func checkIsAccessToken(_ claims: Claims, _ dialect: AccessTokenDialect) throws(Rejection) {
+func checkIsAccessToken(_ token: UnverifiedToken, _ dialect: AccessTokenDialect) throws(Rejection) {
+    let claims = token.claims
     for claim in dialect.idTokenClaims where claims.contains(claim) { throw .claimInvalid(claim) }
     try checkNoEvents(claims)
+    guard let claim = dialect.accessTokenClaim, !claims.hasValue(claim),
+        try accessTokenType(of: token.jws.header) != .accessToken
+    else { return }
+    throw .claimMissing(claim)
 }
 
 /// Checks that the access token was issued for this API, and returns `aud`.
 ///
 /// One audience must be ours. The others are APIs that accept the same token.
 ///
-/// If no audience is configured, the token must have none, and only its client ties it to this API; see
-/// ``checkClient(_:_:_:)``.
+/// If no audience is configured, the token must have none, and only its client ties it to this API, or the key set: see
+/// ``checkClient(_:_:_:)`` and ``AccessTokenDialect/hasKeysOfOneClient``.
 ///
 /// - Parameter audience: if given, the only audience that counts as ours.
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/audienceMismatch``,
 ///   ``Rejection/audienceNotExpected``.
 /// - Source: RFC 9068, section 4, step 4.
 func checkResourceAudience(
-    _ claims: Claims, _ policy: ProviderPolicy, narrowedTo audience: String?
+    _ claims: Claims, _ policy: ProviderPolicy, _ dialect: AccessTokenDialect, narrowedTo audience: String?
 ) throws(Rejection) -> [String] {
     let audiences = try claims.audiences()
     guard !policy.audiences.isEmpty else {
-        guard audiences.isEmpty, !policy.authorizedParties.isEmpty else { throw .audienceMismatch }
+        guard audiences.isEmpty, !policy.authorizedParties.isEmpty || dialect.hasKeysOfOneClient else {
+            throw .audienceMismatch
+        }
         return audiences
     }
     guard !audiences.isEmpty else { throw .claimMissing(.audience) }
@@ -171,10 +187,18 @@ func checkClient(
     let claim = dialect.clientClaims.first(where: claims.hasValue)
     if claim == nil, dialect.requiresClient, let missing = dialect.clientClaims.first { throw .claimMissing(missing) }
     let client: String? = if let claim { try claims.string(claim) } else { nil }
+    try checkIsAuthorized(client, policy)
+    return client
+}
+
+/// Checks that the settings list the client, if they list any.
+///
+/// - Parameter client: `nil` if the token names none.
+/// - Throws: ``Rejection/authorizedPartyMismatch``.
+func checkIsAuthorized(_ client: String?, _ policy: ProviderPolicy) throws(Rejection) {
     guard policy.authorizedParties.isEmpty || client.map(policy.authorizedParties.containsExactly) == true else {
         throw .authorizedPartyMismatch
     }
-    return client
 }
 
 /// Checks `sub`, or the claim that replaces it for machines, and returns the subject.

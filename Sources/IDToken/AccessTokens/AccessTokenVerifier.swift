@@ -44,16 +44,20 @@ extension UnverifiedToken {
     package func wouldPassClaims(
         ofAccessTokenUnder policy: ProviderPolicy, _ dialect: AccessTokenDialect, now: UnixTime
     ) -> Bool {
-        do throws(Rejection) {
-            if let signer = dialect.loadBalancer { try LoadBalancerHeader(self).check(self, signedBy: signer) }
-            _ = try checkIssuer(claims, policy)
-            _ = try checkResourceAudience(claims, policy, narrowedTo: nil)
-            _ = try checkClient(self, policy, dialect)
-            _ = try checkExpiration(claims, policy, now: now)
-            return true
-        } catch {
-            return false
-        }
+        passes { () throws(Rejection) in try checkClaims(ofAccessTokenUnder: policy, dialect, now: now) }
+    }
+
+    /// Checks the unverified issuer, audience, client and expiry.
+    ///
+    /// - Throws: the rejection for the first that would not pass.
+    package func checkClaims(
+        ofAccessTokenUnder policy: ProviderPolicy, _ dialect: AccessTokenDialect, now: UnixTime
+    ) throws(Rejection) {
+        if let signer = dialect.loadBalancer { try LoadBalancerHeader(self).check(self, signedBy: signer) }
+        _ = try checkIssuer(claims, policy)
+        _ = try checkResourceAudience(claims, policy, dialect, narrowedTo: nil)
+        _ = try checkClient(self, policy, dialect)
+        _ = try checkExpiration(claims, policy, now: now)
     }
 }
 

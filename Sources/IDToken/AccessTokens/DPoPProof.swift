@@ -7,8 +7,44 @@ package struct ProofRules: Sendable, Equatable {
     package var algorithms: SignatureAlgorithms = [.es256, .es384, .es512, .edDSA, .ed25519, .rs256, .ps256]
     /// The maximum age of a proof, in seconds, apart from clock skew.
     package var maximumAgeSeconds: Int64 = 60
+    /// Whether a proof passes only once.
+    package var passesOnce = true
+    /// Whether a proof must have a nonce.
+    package var needsNonce = false
 
     package init() {}
+}
+
+/// What the proofs of one provider, resource or policy need, where it differs from the settings for all proofs.
+package struct ProofUse: Sendable, Equatable {
+    /// Whether a proof passes only once; `nil`: as in more general settings.
+    package var passesOnce: Bool?
+    /// Whether a proof must have a nonce; `nil`: as in more general settings.
+    package var needsNonce: Bool?
+
+    package init() {}
+
+    /// - Parameter provider: of the token; the settings of a resource or policy, which are these, come before it.
+    package func needsNonce(beside provider: ProofUse, under rules: ProofRules) -> Bool {
+        needsNonce ?? provider.needsNonce ?? rules.needsNonce
+    }
+
+    fileprivate func passesOnce(beside provider: ProofUse, under rules: ProofRules) -> Bool {
+        passesOnce ?? provider.passesOnce ?? rules.passesOnce
+    }
+}
+
+/// What the proofs of every request are checked with.
+package struct ProofChecks: Sendable {
+    package let rules: ProofRules
+    package let nonces: ProofNonces
+    /// `false` for an explanation, which may come long after the request.
+    package var checksNonceAge = true
+
+    package init(_ rules: ProofRules, _ nonces: ProofNonces) {
+        self.rules = rules
+        self.nonces = nonces
+    }
 }
 
 /// A DPoP proof that is not checked yet, and the request that it was sent with.
@@ -16,19 +52,25 @@ package struct PresentedProof: Sendable {
     /// The value of the header `DPoP`.
     let text: ArraySlice<UInt8>
     let method: String
-    let target: TargetURI
+    /// `nil` if the client sent a URL that no proof can name.
+    let target: TargetURI?
     /// Whether the request has the `Authorization` scheme of bound tokens.
     let hasScheme: Bool
-    let rules: ProofRules
+    let checks: ProofChecks
+    /// Of the resource or the policy that the request is for.
+    package var use: ProofUse
 
     /// - Parameter scheme: of `Authorization`, compared without case.
-    package init(_ text: ArraySlice<UInt8>, method: String, target: TargetURI, scheme: String, under rules: ProofRules)
-    {
+    package init(
+        _ text: ArraySlice<UInt8>, method: String, target: TargetURI?, scheme: String, by checks: ProofChecks,
+        for use: ProofUse = ProofUse()
+    ) {
         self.text = text
         self.method = method
         self.target = target
         hasScheme = scheme.lowercased() == "dpop"
-        self.rules = rules
+        self.checks = checks
+        self.use = use
     }
 
     /// In bytes.
@@ -45,6 +87,8 @@ package struct DPoPProof: Sendable, Equatable {
     package let identifier: String
     /// When it becomes too old, clock skew included.
     package let expiresAt: UnixTime
+    /// Whether it passes only once.
+    package let passesOnce: Bool
 }
 
 /// What is wrong with a DPoP proof.
@@ -72,29 +116,53 @@ public enum ProofFault: Equatable, Sendable, CaseIterable {
 extension JWSVerifier {
     /// Checks that the client has just signed this request with the key that its access token is bound to.
     ///
-    /// - Parameter expected: the token's `jkt`.
-    /// - Throws: ``Rejection/proofInvalid(_:)``, ``Rejection/bindingMismatch``, ``Rejection/cryptographyUnavailable``.
+    /// - Parameters:
+    ///   - text: the access token.
+    ///   - expected: the token's `jkt`.
+    ///   - provider: what the token's provider says of proofs.
+    /// - Throws: ``Rejection/proofInvalid(_:)``, ``Rejection/bindingMismatch``, ``Rejection/proofNonceRequired``,
+    ///   ``Rejection/cryptographyUnavailable``.
     /// - Source: RFC 9449, section 4.3.
     func checkProof(
-        _ shown: PresentedProof, of token: UnverifiedToken, boundTo expected: String, clockSkewSeconds skew: Int64,
-        now: UnixTime
+        _ shown: PresentedProof, of text: ArraySlice<UInt8>, boundTo expected: String, under provider: ProofUse,
+        clockSkewSeconds skew: Int64, now: UnixTime
     ) throws(Rejection) -> DPoPProof {
+        let rules = shown.checks.rules
         guard shown.text.count <= PresentedProof.maximumLength, let jws = try? CompactJWS(shown.text) else {
             throw .proofInvalid(.form)
         }
-        let key = try signingKey(of: jws, shown.rules)
+        let key = try signingKey(of: jws, rules)
         guard let object = try? JSONObject(jws.payload) else { throw .proofInvalid(.form) }
         guard let claims = ProofClaims(object) else { throw .proofInvalid(.claims) }
         guard claims.method.isExactly(shown.method) else { throw .proofInvalid(.method) }
-        guard TargetURI(claims.target) == shown.target else { throw .proofInvalid(.target) }
-        let expiresAt = claims.issuedAt.advanced(bySeconds: shown.rules.maximumAgeSeconds).advanced(bySeconds: skew)
+        guard let target = shown.target, TargetURI(claims.target) == target else { throw .proofInvalid(.target) }
+        let expiresAt = claims.issuedAt.advanced(bySeconds: rules.maximumAgeSeconds).advanced(bySeconds: skew)
         guard now <= expiresAt, claims.issuedAt <= now.advanced(bySeconds: skew) else { throw .proofInvalid(.time) }
-        let hash = try checker.withHash(of: token.jws.octets.span, .sha256) { Base64URL.encode($0) }
+        let hash = try checker.withHash(of: text.span, .sha256) { Base64URL.encode($0) }
         guard claims.accessTokenHash.elementsEqual(hash) else { throw .proofInvalid(.accessToken) }
         guard key.thumbprint.isExactly(expected) else { throw .bindingMismatch }
+        if shown.use.needsNonce(beside: provider, under: rules) {
+            try checkNonce(claims.nonce, shown.checks, now: now)
+        }
         return DPoPProof(
-            keyThumbprint: key.thumbprint, target: shown.target.text, identifier: claims.identifier,
-            expiresAt: expiresAt)
+            keyThumbprint: key.thumbprint, target: target.text, identifier: claims.identifier, expiresAt: expiresAt,
+            passesOnce: shown.use.passesOnce(beside: provider, under: rules))
+    }
+
+    /// - Parameter nonce: `nil` if the proof has none.
+    /// - Throws: ``Rejection/proofNonceRequired``, ``Rejection/cryptographyUnavailable``.
+    /// - Source: RFC 9449, section 9.
+    private func checkNonce(_ nonce: String?, _ checks: ProofChecks, now: UnixTime) throws(Rejection) {
+        do throws(OpenSSLError) {
+            if let nonce, let madeAt = try checks.nonces.time(of: nonce),
+                !checks.checksNonceAge || ProofNonces.isFresh(madeAt, now: now)
+            {
+                return
+            }
+        } catch {
+            throw .cryptographyUnavailable
+        }
+        throw .proofNonceRequired
     }
 
     /// The key in a proof's header, which has signed it.
@@ -124,8 +192,10 @@ private struct ProofClaims {
     let target: String
     let issuedAt: UnixTime
     let accessTokenHash: ArraySlice<UInt8>
+    /// `nil` if there is none, or no string.
+    let nonce: String?
 
-    /// `nil` if one is missing or of another type.
+    /// `nil` if one other than the nonce is missing or of another type.
     init?(_ object: JSONObject) {
         let claims = Claims(object)
         guard let identifier = claims.text(.tokenID), (1...256).contains(identifier.unicodeScalars.count),
@@ -137,6 +207,7 @@ private struct ProofClaims {
         self.target = target
         self.issuedAt = issuedAt
         accessTokenHash = hash
+        nonce = claims.text(.nonce)
     }
 
     private static let httpMethod = ClaimName("htm")

@@ -7,11 +7,16 @@ package struct BindingEvidence: Sendable {
     package var proof: PresentedProof?
     /// Of the client's certificate in its TLS connection; `nil`: it presented none.
     package var certificate: CertificateThumbprint?
+    /// Whether the request has the `Authorization` scheme of bound tokens, so that no other token passes.
+    package var claimsBinding = false
 
     package init(proof: PresentedProof? = nil, certificate: CertificateThumbprint? = nil) {
         self.proof = proof
         self.certificate = certificate
     }
+
+    /// Whether a token that is bound to no key of proofs must be refused.
+    package var needsBoundToken: Bool { proof != nil || claimsBinding }
 }
 
 /// The key that every access token of a provider must be bound to.
@@ -45,18 +50,21 @@ extension JWSVerifier {
     /// Its issuer made the token useless to anyone without the key. Without a proof of possession, a thief could use
     /// it. So evidence may be absent only if the settings say so; evidence that came is always checked.
     ///
+    /// - Parameters:
+    ///   - claims: of the token, or of what its provider says of it.
+    ///   - text: the token, which a proof names by its hash.
     /// - Returns: how the key was proven; `nil` for a token that is bound to none.
     /// - Throws: ``Rejection/claimInvalid(_:)`` unless `cnf` is an object, and its members are strings;
     ///   ``Rejection/bindingRequired``, ``Rejection/bindingMissing``, ``Rejection/bindingMismatch``,
-    ///   ``Rejection/proofInvalid(_:)``, ``Rejection/cryptographyUnavailable``.
+    ///   ``Rejection/proofInvalid(_:)``, ``Rejection/proofNonceRequired``, ``Rejection/cryptographyUnavailable``.
     /// - Source: RFC 7800, section 3.1; RFC 8705, section 3; RFC 9449, section 7.1.
     func checkBinding(
-        _ token: UnverifiedToken, _ policy: ProviderPolicy, _ dialect: AccessTokenDialect, _ evidence: BindingEvidence,
-        now: UnixTime
+        _ claims: Claims, of text: ArraySlice<UInt8>, _ policy: ProviderPolicy, _ dialect: AccessTokenDialect,
+        _ evidence: BindingEvidence, now: UnixTime
     ) throws(Rejection) -> TokenBinding? {
-        let confirmation = try Confirmation(token.claims)
+        let confirmation = try Confirmation(claims)
         let proof = try checkProof(
-            evidence.proof, of: token, boundTo: confirmation?.keyThumbprint, policy, dialect, now: now)
+            evidence, of: text, boundTo: confirmation?.keyThumbprint, policy, dialect, now: now)
         let certificate = try checkCertificate(confirmation?.certificateThumbprint, dialect, evidence.certificate)
         guard confirmation != nil else {
             guard dialect.requiredBinding == nil else { throw .bindingMissing }
@@ -75,24 +83,32 @@ extension JWSVerifier {
     }
 
     /// - Parameters:
-    ///   - shown: `nil` if no proof came.
     ///   - expected: the token's `jkt`; `nil` if it has none.
     /// - Returns: the proof, if one came.
     private func checkProof(
-        _ shown: PresentedProof?, of token: UnverifiedToken, boundTo expected: String?, _ policy: ProviderPolicy,
+        _ evidence: BindingEvidence, of text: ArraySlice<UInt8>, boundTo expected: String?, _ policy: ProviderPolicy,
         _ dialect: AccessTokenDialect, now: UnixTime
     ) throws(Rejection) -> DPoPProof? {
         guard let expected else {
-            if shown != nil || dialect.requiredBinding == .dpop { throw .bindingMissing }
+            if evidence.needsBoundToken || dialect.requiredBinding == .dpop { throw .bindingMissing }
             return nil
         }
-        guard let shown else {
+        guard let shown = evidence.proof else {
             if dialect.acceptsUncheckedBindings { return nil }
             throw .bindingRequired
         }
         guard shown.hasScheme else { throw .bindingRequired }
         return try checkProof(
-            shown, of: token, boundTo: expected, clockSkewSeconds: policy.clockSkewSeconds, now: now)
+            shown, of: text, boundTo: expected, under: dialect.proofUse, clockSkewSeconds: policy.clockSkewSeconds,
+            now: now)
+    }
+}
+
+extension UnverifiedToken {
+    /// Whether the token's key is proven by a DPoP proof rather than by a certificate; also if either would do.
+    package func goesWithProof(_ dialect: AccessTokenDialect) -> Bool {
+        guard let confirmation = try? Confirmation(claims) else { return dialect.requiredBinding != .certificate }
+        return confirmation.keyThumbprint != nil || confirmation.certificateThumbprint == nil
     }
 }
 

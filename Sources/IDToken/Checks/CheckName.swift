@@ -7,6 +7,8 @@ public enum CheckName: String, Sendable {
     case tokenForm = "token_form"
     /// Whether a configured provider was found for the token.
     case provider
+    /// Whether the provider says that an opaque access token is active.
+    case active
     case header
     case algorithm
     /// Whether the configured load balancer signed the assertion.
@@ -66,6 +68,12 @@ extension CheckName {
         .tokenForm, .provider, .header, .algorithm, .signer, .key, .signature, .issuer, .keyIssuer, .tokenKind,
         .audience, .client, .expiry, .notBefore, .issuedAt, .tokenAge, .authenticatedAfter, .subject, .requiredClaims,
         .claimValues, .serviceAccount, .identity, .expectedSubject, .binding, .scopes,
+    ]
+    /// The checks in explanations of opaque access tokens, in the verifier's order.
+    public static let ofOpaqueTokens: [CheckName] = [
+        .tokenForm, .provider, .active, .issuer, .audience, .client, .expiry, .notBefore, .issuedAt, .tokenAge,
+        .authenticatedAfter, .subject, .requiredClaims, .claimValues, .serviceAccount, .identity, .expectedSubject,
+        .binding, .scopes,
     ]
     /// The checks in explanations of notifications, in the verifier's order.
     public static let ofNotifications: [CheckName] = [

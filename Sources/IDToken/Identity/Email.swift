@@ -106,6 +106,7 @@ extension EmailRule {
     /// How far an address can be trusted.
     func trust(_ address: borrowing EmailAddress, isVerified: Bool, hostedDomain: String?) -> Identity.EmailTrust {
         guard isVerified else { return .unverified }
+        if let trustedDomains, !address.isIn(oneOf: trustedDomains) { return .unverified }
         let isRunByProvider =
             address.isIn(oneOf: authoritativeDomains)
             || (trustsHostedDomain && hostedDomain.map { address.isIn($0) } == true)

@@ -41,14 +41,18 @@ extension UnverifiedToken {
     package func wouldPassClaims(
         ofNotificationUnder policy: ProviderPolicy, _ rules: NotificationRules, now: UnixTime
     ) -> Bool {
-        do throws(Rejection) {
-            _ = try checkNotificationIssuer(claims, policy, rules)
-            try checkNotificationAudience(claims, policy)
-            try checkNotificationTimes(claims, checkEvents(self, rules).kind, policy, rules, now: now)
-            return true
-        } catch {
-            return false
-        }
+        passes { () throws(Rejection) in try checkClaims(ofNotificationUnder: policy, rules, now: now) }
+    }
+
+    /// Checks the unverified issuer, audience, kind and times.
+    ///
+    /// - Throws: the rejection for the first that would not pass.
+    package func checkClaims(
+        ofNotificationUnder policy: ProviderPolicy, _ rules: NotificationRules, now: UnixTime
+    ) throws(Rejection) {
+        _ = try checkNotificationIssuer(claims, policy, rules)
+        try checkNotificationAudience(claims, policy)
+        try checkNotificationTimes(claims, checkEvents(self, rules).kind, policy, rules, now: now)
     }
 }
 

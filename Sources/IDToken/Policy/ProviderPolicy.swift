@@ -161,6 +161,9 @@ public struct EmailRule: Sendable, Equatable {
     /// Whether the claim `hd` names a domain that the provider runs mail for.
     public var trustsHostedDomain = false
 
+    /// The only domains about whose addresses the provider's word counts; `nil`: all.
+    public var trustedDomains: [String]?
+
     /// What determines whether an address is verified.
     public enum Verification: Sendable, Equatable {
         /// The claim `email_verified` of OpenID Connect Core, section 5.1.

@@ -1,8 +1,11 @@
 /// How the JWT access tokens of a provider are recognized and read. The defaults don't require the `typ` and
 /// `jti` of RFC 9068; `rfc9068` does.
 public struct AccessTokenDialect: Sendable, Equatable {
-    /// Whether the header must declare an access token (`typ: at+jwt`). Otherwise, `typ` may also be `JWT` or absent.
-    public var declaresType = false
+    /// The values of `typ` that the header may have.
+    public var types = Set(AccessTokenType.allCases)
+    /// A claim that the issuer's ID Tokens lack, which a token must have unless its `typ` declares an access token;
+    /// `nil`: other rules tell the kinds apart.
+    public var accessTokenClaim: ClaimName?
     /// The claims that can name the client. The first that has a value counts.
     public var clientClaims: [ClaimName]
     /// Whether a token must name its client.
@@ -21,6 +24,8 @@ public struct AccessTokenDialect: Sendable, Equatable {
     /// Its assertions are padded. Their header names the signer and the client, and repeats `iss` and `exp`. They have
     /// neither `aud` nor `iat`.
     public var loadBalancer: String?
+    /// Whether the issuer has a key set for each client, so that a token needs no audience to be for this one.
+    public var hasKeysOfOneClient = false
     /// The claim that names the machine in assertions with an empty `sub`; `nil`: there are no such assertions.
     public var serviceNameClaim: ClaimName?
     /// Whether assertions that name a machine are accepted.
@@ -30,6 +35,10 @@ public struct AccessTokenDialect: Sendable, Equatable {
     public var acceptsUncheckedBindings = false
     /// The key that every token must be bound to; `nil`: tokens may be bound to none.
     public var requiredBinding: RequiredBinding?
+    /// The scopes, all of which every token must grant, whatever a request needs.
+    public var requiredScopes: [String] = []
+    /// What its DPoP proofs need, where it differs from the settings for all proofs.
+    package var proofUse = ProofUse()
 
     init(clientClaims: [ClaimName] = [.clientID], adjust: (inout AccessTokenDialect) -> Void = { _ in }) {
         self.clientClaims = clientClaims
@@ -41,7 +50,7 @@ public struct AccessTokenDialect: Sendable, Equatable {
     ///
     /// - Source: RFC 9068, section 2.2.
     static let rfc9068 = AccessTokenDialect {
-        $0.declaresType = true
+        $0.types = [.accessToken]
         $0.idTokenClaims = []
         $0.requiredClaims = [.tokenID]
     }
@@ -49,8 +58,28 @@ public struct AccessTokenDialect: Sendable, Equatable {
     /// A provider whose tokens name a user or a machine, and neither a client nor a sign-in.
     static let singleKind = AccessTokenDialect(clientClaims: []) { $0.isAlsoIDToken = true }
 
+    /// A provider that is asked about each token. Its responses have the members of RFC 7662, whatever its JWTs have.
+    ///
+    /// - Parameter authorization: the members that say what the bearer may do.
+    package static func opaque(_ authorization: AuthorizationClaims) -> AccessTokenDialect {
+        AccessTokenDialect {
+            $0.requiresClient = false
+            $0.idTokenClaims = []
+            $0.authorization = authorization
+        }
+    }
+
     /// A gateway whose keys sign nothing but assertions about users.
     static let gateway = AccessTokenDialect(clientClaims: [])
+}
+
+/// A value of `typ` that access tokens have.
+public enum AccessTokenType: String, Sendable, CaseIterable {
+    /// The only one that says so (RFC 9068, section 2.1).
+    case accessToken = "at+jwt"
+    case jwt = "JWT"
+    /// There is no `typ`.
+    case none = ""
 }
 
 /// The claims that say what the bearer may do, apart from scopes.

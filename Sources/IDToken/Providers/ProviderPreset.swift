@@ -39,11 +39,11 @@ public struct ProviderPreset: Sendable {
 
     /// Every preset, in alphabetical order.
     public static let all: [ProviderPreset] = [
-        .apple, .auth0, .awsLoadBalancer, .azureB2C, .clerk, .cloudflareAccess, .cognito, .dex, .entraExternal,
-        .facebookLimitedLogin, .firebase, .firebaseSessionCookie, .gitHubActions, .gitLab, .google,
-        .googleIdentityAwareProxy, .kakao, .keycloak, .kubernetes, .line, .linkedIn, .loginGov, .microsoft,
-        .microsoftVersion1, .oidc, .okta, .ory, .pomerium, .salesforce, .slack, .supabase, .twitch, .yahooJapan,
-        .zitadel,
+        .apple, .auth0, .authentik, .awsLoadBalancer, .azureB2C, .clerk, .cloudflareAccess, .cognito, .dex,
+        .entraExternal, .facebookLimitedLogin, .firebase, .firebaseSessionCookie, .gitHubActions, .gitLab, .google,
+        .googleIdentityAwareProxy, .kakao, .keycloak, .kinde, .kubernetes, .line, .linkedIn, .loginGov, .microsoft,
+        .microsoftVersion1, .oidc, .okta, .ory, .pomerium, .salesforce, .slack, .springAuthorizationServer, .supabase,
+        .twitch, .workOSAuthKit, .yahooJapan, .zitadel,
     ]
 
     /// The issuer of a preset without parameters that differs from `issuer` only by a slash at the end; `nil`: there is
@@ -52,6 +52,9 @@ public struct ProviderPreset: Sendable {
         let issuers = all.filter(\.parameters.isEmpty).map { $0.facts([:]).policy.issuer }
         return issuers.first { $0 + "/" == issuer || $0 == issuer + "/" }
     }
+
+    /// The policies of all presets; the issuer of one with parameters that are part of it is no issuer.
+    package static let allPolicies = all.map { $0.facts([:]).policy }
 
     public static func named(_ name: String) -> ProviderPreset? { all.first { $0.name == name } }
 

@@ -16,11 +16,18 @@ public import JOSE
 /// ```
 public final class IDTokenVerifier {
     package let jwsVerifier: JWSVerifier
+    /// The length of the longest token that is read, in bytes.
+    package let maximumTokenLength: Int
 
-    /// - Parameter signatureCacheCapacity: how many valid signatures to remember, so that the signature of a repeated
-    ///   token is not verified again; 0 disables the cache. All other checks are made every time.
+    /// - Parameters:
+    ///   - signatureCacheCapacity: how many valid signatures to remember, so that the signature of a repeated token is
+    ///     not verified again; 0 disables the cache. All other checks are made every time.
+    ///   - maximumTokenLength: the length of the longest token that is read, in bytes.
     /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
-    public init(signatureCacheCapacity: Int = 0) throws(Rejection) {
+    public init(
+        signatureCacheCapacity: Int = 0, maximumTokenLength: Int = UnverifiedToken.maximumLength
+    ) throws(Rejection) {
+        self.maximumTokenLength = maximumTokenLength
         do throws(JWSError) {
             jwsVerifier = try JWSVerifier(signatureCacheCapacity: signatureCacheCapacity)
         } catch {
@@ -32,7 +39,7 @@ public final class IDTokenVerifier {
     ///
     /// - Throws: ``Rejection/tokenMalformed(_:)``.
     public func read(_ text: ArraySlice<UInt8>) throws(Rejection) -> UnverifiedToken {
-        try UnverifiedToken(text, headerCache: jwsVerifier.headerCache)
+        try UnverifiedToken(text, upTo: maximumTokenLength, headerCache: jwsVerifier.headerCache)
     }
 
     /// Verifies a token: header, algorithm, key, signature, then every claim. Throws at the first check that fails.

@@ -32,6 +32,8 @@ public enum Rejection: Error, Equatable, Sendable {
     case subjectMismatch
     /// An access token does not grant a scope that the request needs.
     case scopeMissing
+    /// The provider says that an opaque access token is not active: expired, revoked, or not one of its own.
+    case tokenInactive
     /// An access token is bound to its client's key, and nothing proves that the sender has that key.
     case bindingRequired
     /// An access token is not bound to a key that the settings, or the evidence that came with it, demand.
@@ -40,6 +42,8 @@ public enum Rejection: Error, Equatable, Sendable {
     case bindingMismatch
     /// The DPoP proof that came with an access token proves nothing.
     case proofInvalid(ProofFault)
+    /// The DPoP proof must have a nonce that the service has made in the last minutes.
+    case proofNonceRequired
     /// A rule depends on the user's groups, and the provider left them out of the token because there are too many.
     case groupsOverage
     /// OpenSSL failed for a reason that no token can cause. The token may be valid.
@@ -82,10 +86,12 @@ public enum Rejection: Error, Equatable, Sendable {
         case cHashMismatch = "c_hash_mismatch"
         case subjectMismatch = "subject_mismatch"
         case scopeMissing = "scope_missing"
+        case tokenInactive = "token_inactive"
         case bindingRequired = "binding_required"
         case bindingMissing = "binding_missing"
         case bindingMismatch = "binding_mismatch"
         case proofInvalid = "dpop_proof_invalid"
+        case proofNonceRequired = "dpop_nonce_required"
         case groupsOverage = "groups_overage"
         case `internal` = "internal"
     }
@@ -117,10 +123,12 @@ public enum Rejection: Error, Equatable, Sendable {
         case .cHashMismatch: .cHashMismatch
         case .subjectMismatch: .subjectMismatch
         case .scopeMissing: .scopeMissing
+        case .tokenInactive: .tokenInactive
         case .bindingRequired: .bindingRequired
         case .bindingMissing: .bindingMissing
         case .bindingMismatch: .bindingMismatch
         case .proofInvalid: .proofInvalid
+        case .proofNonceRequired: .proofNonceRequired
         case .groupsOverage: .groupsOverage
         case .cryptographyUnavailable: .internal
         }

@@ -7,8 +7,10 @@ public struct UnverifiedToken: Sendable {
     package let jws: CompactJWS
     package let claims: Claims
 
-    /// In bytes. Longer tokens are rejected without being parsed.
+    /// In bytes, unless the verifier has another limit. Longer tokens are rejected without being parsed.
     public static let maximumLength = 16 * 1024
+    /// The limits that a verifier can have.
+    package static let maximumLengths = 1024...48 * 1024
 
     /// Reads a token: three parts in strict base64url; header and payload must each be one strict JSON object.
     ///
@@ -18,8 +20,10 @@ public struct UnverifiedToken: Sendable {
     }
 
     /// - Parameter headerCache: headers that this thread has parsed before.
-    init(_ text: borrowing ArraySlice<UInt8>, headerCache: borrowing JOSEHeaderCache) throws(Rejection) {
-        guard text.count <= Self.maximumLength else { throw .tokenMalformed(.tooLong) }
+    init(
+        _ text: borrowing ArraySlice<UInt8>, upTo limit: Int = maximumLength, headerCache: borrowing JOSEHeaderCache
+    ) throws(Rejection) {
+        guard text.count <= limit else { throw .tokenMalformed(.tooLong) }
         let jws: CompactJWS
         do throws(JWSError) {
             jws = try CompactJWS(text, headerCache: headerCache)
@@ -47,10 +51,21 @@ public struct UnverifiedToken: Sendable {
     ///
     /// Without this check, junk tokens could trigger requests to a provider.
     public func wouldPassClaims(of policy: ProviderPolicy, now: UnixTime) -> Bool {
+        passes { () throws(Rejection) in try checkClaims(of: policy, now: now) }
+    }
+
+    /// Checks the unverified issuer, audience and expiry.
+    ///
+    /// - Throws: the rejection for the first that would not pass.
+    package func checkClaims(of policy: ProviderPolicy, now: UnixTime) throws(Rejection) {
+        _ = try checkIssuer(claims, policy)
+        _ = try checkAudience(claims, policy, narrowedTo: nil)
+        _ = try checkExpiration(claims, policy, now: now)
+    }
+
+    func passes(_ check: () throws(Rejection) -> Void) -> Bool {
         do throws(Rejection) {
-            _ = try checkIssuer(claims, policy)
-            _ = try checkAudience(claims, policy, narrowedTo: nil)
-            _ = try checkExpiration(claims, policy, now: now)
+            try check()
             return true
         } catch {
             return false
@@ -62,8 +77,8 @@ extension UnverifiedToken {
     /// Reads an assertion of an AWS load balancer, whose parts are padded; see ``JOSE/CompactJWS/init(padded:)``.
     ///
     /// - Throws: ``Rejection/tokenMalformed(_:)``.
-    package init(padded text: ArraySlice<UInt8>) throws(Rejection) {
-        guard text.count <= Self.maximumLength else { throw .tokenMalformed(.tooLong) }
+    package init(padded text: ArraySlice<UInt8>, upTo limit: Int = maximumLength) throws(Rejection) {
+        guard text.count <= limit else { throw .tokenMalformed(.tooLong) }
         do throws(JWSError) {
             jws = try CompactJWS(padded: text)
         } catch {

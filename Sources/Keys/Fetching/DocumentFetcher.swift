@@ -55,7 +55,7 @@ package struct DocumentFetcher: Sendable {
         _ address: String, _ mode: FetchMode = .reload, known: Document? = nil, keeping kept: KeptConnection? = nil
     ) async throws(FetchFailure) -> Document {
         let rules = self.rules
-        let first = try FetchURL(address, allowingHTTP: rules.allowHTTP)
+        let first = try rules.url(address)
         let known = mode == .revalidate ? known : nil
         let timeout = FetchFailure(.http, "no complete response within \(rules.totalTimeout.secondsRoundedUp) s")
         return try await loop.withTimeout(rules.totalTimeout, orThrow: timeout) { () async throws(FetchFailure) in

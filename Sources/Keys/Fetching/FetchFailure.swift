@@ -11,6 +11,8 @@ package struct FetchFailure: Error, Sendable, Equatable {
     var certificateFault: CertificateFault?
     /// Whether the server says that there is no such document, or none for us.
     var isAbsence = false
+    /// Whether the server refuses to send the document, for whatever reason but too many requests (4xx but 429).
+    var isRefusal = false
 
     enum CertificateFault: Sendable {
         case untrusted, forAnotherHost

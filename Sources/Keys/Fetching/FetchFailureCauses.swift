@@ -20,6 +20,7 @@ extension FetchFailure {
         )
         // An S3 bucket answers 403 instead of 404, if it may not be listed.
         isAbsence = [403, 404, 410].contains(response.status.code)
+        isRefusal = (400...499).contains(response.status.code) && response.status.code != 429
     }
 
     private static let hintOnCredentials =

@@ -4,7 +4,7 @@ package import JOSE
 /// The result of a fetch.
 package struct FetchedKeys: Sendable {
     package let keys: JWKSet
-    /// The JSON text of the set.
+    /// The JSON text of the set as it was read; empty if it is not kept.
     package let text: [UInt8]
     package let algorithms: SignatureAlgorithms
     package let source: KeySnapshot.Source
@@ -20,7 +20,7 @@ package struct FetchedKeys: Sendable {
     package let endpoints: DiscoveredEndpoints?
 
     package init(
-        keys: JWKSet, text: [UInt8], algorithms: SignatureAlgorithms, source: KeySnapshot.Source,
+        keys: JWKSet, text: [UInt8] = [], algorithms: SignatureAlgorithms, source: KeySnapshot.Source,
         lifetime: Interval?, fetchedAtUnixSeconds: Int64, isNotModified: Bool = false,
         clockOffsetSeconds: Int64? = nil, endpoints: DiscoveredEndpoints? = nil
     ) {
@@ -41,7 +41,7 @@ extension FetchedKeys {
     func keeping(where isKept: (JWK) -> Bool) -> FetchedKeys {
         let kept = JWKSet.empty.adding(keys.keys.filter(isKept))
         return FetchedKeys(
-            keys: kept, text: kept.json, algorithms: algorithms, source: source, lifetime: lifetime,
+            keys: kept, algorithms: algorithms, source: source, lifetime: lifetime,
             fetchedAtUnixSeconds: fetchedAtUnixSeconds, isNotModified: isNotModified,
             clockOffsetSeconds: clockOffsetSeconds, endpoints: endpoints)
     }

@@ -7,12 +7,16 @@ package enum KeyLocation: Sendable, Equatable {
     case network(Network, fallbackFile: String? = nil)
     /// A file with a JWK Set.
     case file(path: String)
+    /// Each issuer's own discovery document, for an entry with many. With `readsAlgorithms`, as in
+    /// ``Network/discovery(address:issuer:readsAlgorithms:)``.
+    case issuers(readsAlgorithms: Bool)
 
     /// How a provider publishes its keys.
     package enum Network: Sendable, Equatable {
         /// At the `jwks_uri` of the discovery document at this URL. With `readsAlgorithms`, the supported ones of the
-        /// algorithms that the document lists for ID Tokens apply.
-        case discovery(address: String, issuer: String, readsAlgorithms: Bool)
+        /// algorithms that the document lists for ID Tokens apply. If the server refuses to send this document, each of
+        /// the other URLs is tried in turn.
+        case discovery(address: String, others: [String] = [], issuer: String, readsAlgorithms: Bool)
         /// A JWK Set at this URL.
         case jwkSet(address: String)
         /// Certificates by `kid` at this URL.
@@ -31,7 +35,8 @@ package enum KeyLocation: Sendable, Equatable {
         package func identity(under rules: NetworkRules) -> String {
             let text =
                 switch self {
-                case .discovery(let address, let issuer, let readsAlgorithms):
+                // The others follow from the issuer, and name it.
+                case .discovery(let address, _, let issuer, let readsAlgorithms):
                     "discovery \(address) \(issuer) \(readsAlgorithms)"
                 case .jwkSet(let address): "jwks \(address)"
                 case .certificates(let address): "certificates \(address)"
@@ -46,14 +51,21 @@ package enum KeyLocation: Sendable, Equatable {
         switch self {
         case .network(_, let fallbackFile): fallbackFile
         case .file(let path): path
+        case .issuers: nil
         }
+    }
+
+    /// The location of one issuer's keys, below the issuer.
+    package static func discovery(ofIssuer issuer: String, readsAlgorithms: Bool) -> Network {
+        .discovery(
+            address: ProviderMetadata.address(forIssuer: issuer), issuer: issuer, readsAlgorithms: readsAlgorithms)
     }
 }
 
 extension KeyLocation.Network {
     /// The algorithms that a discovery document allows.
     func algorithms(of metadata: ProviderMetadata) -> SignatureAlgorithms {
-        if case .discovery(_, _, readsAlgorithms: true) = self { metadata.algorithms } else { .all }
+        if case .discovery(_, _, _, readsAlgorithms: true) = self { metadata.algorithms } else { .all }
     }
 
     /// Whether one document has everything.
@@ -65,7 +77,14 @@ extension KeyLocation.Network {
     }
 
     /// One of the documents that are fetched.
-    enum Step { case discovery, keys }
+    ///
+    /// - `discovery`: whether it is the last place where the document is looked for.
+    enum Step {
+        case discovery(isLast: Bool), keys
+
+        /// Whether the document is looked for elsewhere if this server refuses to send it.
+        var hasAlternative: Bool { if case .discovery(isLast: false) = self { true } else { false } }
+    }
 
     /// The result of resolving a location.
     struct Found {
@@ -82,11 +101,6 @@ extension KeyLocation.Network {
         /// The URL that was requested, before redirects.
         let address: String
         let document: DocumentFetcher.Document
-
-        /// Whether another document has the same URL and contents.
-        func hasSameContents(_ other: KeyDocument) -> Bool {
-            address == other.address && document.body == other.document.body
-        }
     }
 
     /// Fetches the keys of a location, after the discovery document if there is one.
@@ -102,8 +116,8 @@ extension KeyLocation.Network {
         read: (DocumentFetcher.Document, _ issuer: String) throws(FetchFailure) -> ProviderMetadata
     ) async throws(FetchFailure) -> Found {
         switch self {
-        case .discovery(let address, let issuer, _):
-            let metadata = try read(try await fetch(address, .discovery), issuer)
+        case .discovery(let address, let others, let issuer, _):
+            let metadata = try read(try await Self.document(at: [address] + others, fetch), issuer)
             let keys = KeyDocument(address: metadata.jwksURI, document: try await fetch(metadata.jwksURI, .keys))
             return Found(metadata: metadata, documents: [keys])
         case .jwkSet(let address), .certificates(let address):
@@ -125,6 +139,25 @@ extension KeyLocation.Network {
         }
     }
 
+    /// The first discovery document that its server sends.
+    ///
+    /// - Throws: errors of `fetch`; if every server refuses, that of the first.
+    static func document(
+        at addresses: [String],
+        _ fetch: (_ address: String, Step) async throws(FetchFailure) -> DocumentFetcher.Document
+    ) async throws(FetchFailure) -> DocumentFetcher.Document {
+        var refusal: FetchFailure?
+        for (index, address) in addresses.enumerated() {
+            do throws(FetchFailure) {
+                return try await fetch(address, .discovery(isLast: index == addresses.count - 1))
+            } catch {
+                guard error.isRefusal else { throw error }
+                refusal = refusal ?? error
+            }
+        }
+        throw refusal ?? FetchFailure(.address, "there is no URL of a discovery document")
+    }
+
     /// Reads a JWK Set, or converts certificates or public keys to one.
     ///
     /// - Throws: ``FetchFailure`` of the phase `parse`.
@@ -134,7 +167,9 @@ extension KeyLocation.Network {
             let body = document.document.body
             switch self {
             case .discovery, .jwkSet:
-                return try JWKSet(reading: body, acceptingDevelopmentKeys: rules.acceptsDevelopmentKeys)
+                return try JWKSet(
+                    reading: body, acceptingDevelopmentKeys: rules.acceptsDevelopmentKeys,
+                    maximumKeys: rules.maximumKeys)
             case .certificates: return try JWKSet(readingCertificates: body)
             case .publicKeys:
                 guard let keyID = document.keyID, let key = JWK(keyID: keyID, publicKey: body) else {
@@ -144,13 +179,5 @@ extension KeyLocation.Network {
             }
         }
         return JWKSet.empty.adding(keys)
-    }
-
-    /// The JSON text of that JWK Set.
-    func text(of keys: JWKSet, in documents: [KeyDocument]) -> [UInt8] {
-        switch self {
-        case .discovery, .jwkSet: documents.first?.document.body ?? keys.json
-        case .certificates, .publicKeys: keys.json
-        }
     }
 }

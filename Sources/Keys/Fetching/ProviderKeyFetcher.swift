@@ -2,6 +2,7 @@ private import NIOCore
 private import Bytes
 private import HTTP
 private import JOSE
+private import OpenSSL
 private import Synchronization
 
 /// Fetches a provider's keys over HTTP, after its discovery document if it has one.
@@ -14,9 +15,23 @@ package final class ProviderKeyFetcher: KeyFetching {
     private let unixSeconds: @Sendable () -> Int64
     private let memory = Mutex(Memory())
 
+    /// What the last fetch found. Of a document, only what identifies it is kept, unless its keys are fetched one by one.
     private struct Memory {
-        var discovery: DocumentFetcher.Document?
-        var keys: (documents: [KeyLocation.Network.KeyDocument], set: JWKSet)?
+        var discovery: (document: DocumentFetcher.Document, metadata: ProviderMetadata)?
+        var keys: (documents: [KnownDocument], set: JWKSet)?
+    }
+
+    private struct KnownDocument {
+        /// The URL that was requested, before redirects.
+        let address: String
+        let document: DocumentFetcher.Document
+        let digest: [UInt8]
+
+        /// Whether another fetch found the same document.
+        func isSame(as found: KeyLocation.Network.KeyDocument) -> Bool {
+            guard address == found.address else { return false }
+            return found.document.isNotModified || digest == found.document.digest
+        }
     }
 
     package init(
@@ -47,12 +62,15 @@ package final class ProviderKeyFetcher: KeyFetching {
         let found = try await location.resolve(keyIDs: keyIDs) { (address, step) async throws(FetchFailure) in
             try await documents.fetch(address, mode, known: lastDocument(at: address, step), keeping: kept)
         } read: { (document, issuer) throws(FetchFailure) in
-            let metadata = try ProviderMetadata(
-                document.body, issuer: issuer, allowingHTTP: documents.rules.allowHTTP)
+            if document.isNotModified, let known = memory.withLock({ $0.discovery }) {
+                memory.withLock { $0.discovery = (document.withoutBody, known.metadata) }
+                return known.metadata
+            }
+            let metadata = try ProviderMetadata(document.body, issuer: issuer, under: documents.rules)
             guard !location.algorithms(of: metadata).isEmpty else {
                 throw FetchFailure(.parse, "the discovery document lists no algorithm that is supported")
             }
-            memory.withLock { $0.discovery = document }
+            memory.withLock { $0.discovery = (document.withoutBody, metadata) }
             return metadata
         }
         let keys =
@@ -61,13 +79,12 @@ package final class ProviderKeyFetcher: KeyFetching {
             } else {
                 try location.keySet(in: found.documents, under: documents.rules)
             }
-        memory.withLock { $0.keys = (found.documents, keys) }
+        remember(found.documents, keys)
         let fetched = found.documents.map(\.document)
         // A missing key is a change, even if all others are unchanged.
         let isComplete = !location.findsKeysByID || fetched.count == keyIDs.count
         return FetchedKeys(
-            keys: keys, text: location.text(of: keys, in: found.documents),
-            algorithms: found.metadata.map(location.algorithms) ?? .all, source: .network,
+            keys: keys, algorithms: found.metadata.map(location.algorithms) ?? .all, source: .network,
             lifetime: fetched.compactMap(\.lifetime).min(), fetchedAtUnixSeconds: unixSeconds(),
             isNotModified: isComplete && !fetched.isEmpty && fetched.allSatisfy(\.isNotModified),
             clockOffsetSeconds: fetched.first?.clockOffsetSeconds, endpoints: found.metadata?.endpoints)
@@ -75,7 +92,7 @@ package final class ProviderKeyFetcher: KeyFetching {
 
     private func lastDocument(at address: String, _ step: KeyLocation.Network.Step) -> DocumentFetcher.Document? {
         switch step {
-        case .discovery: memory.withLock { $0.discovery }
+        case .discovery: memory.withLock { $0.discovery?.document }
         case .keys: memory.withLock { $0.keys?.documents.first { $0.address == address }?.document }
         }
     }
@@ -84,10 +101,38 @@ package final class ProviderKeyFetcher: KeyFetching {
     private func lastKeys(in documents: [KeyLocation.Network.KeyDocument]) -> JWKSet? {
         memory.withLock { memory in
             guard let last = memory.keys, last.documents.count == documents.count,
-                zip(last.documents, documents).allSatisfy({ $0.hasSameContents($1) })
+                zip(last.documents, documents).allSatisfy({ $0.isSame(as: $1) })
             else { return nil }
             return last.set
         }
+    }
+
+    private func remember(_ documents: [KeyLocation.Network.KeyDocument], _ keys: JWKSet) {
+        memory.withLock { memory in
+            let former = memory.keys?.documents ?? []
+            memory.keys = (
+                documents.map { found in
+                    // A document that was confirmed has the digest that it had.
+                    let known = found.document.isNotModified ? former.first { $0.address == found.address } : nil
+                    return KnownDocument(
+                        address: found.address,
+                        document: location.findsKeysByID ? found.document : found.document.withoutBody,
+                        digest: known?.digest ?? found.document.digest)
+                }, keys
+            )
+        }
+    }
+}
+
+extension DocumentFetcher.Document {
+    /// Identifies the body.
+    fileprivate var digest: [UInt8] { (try? DigestContext().digest(body.span, with: .sha256)) ?? body }
+
+    /// What a later fetch needs to ask whether it has changed.
+    fileprivate var withoutBody: DocumentFetcher.Document {
+        DocumentFetcher.Document(
+            body: [], address: address, caching: caching, isNotModified: isNotModified,
+            clockOffsetSeconds: clockOffsetSeconds)
     }
 }
 
@@ -95,13 +140,15 @@ extension JWKSet {
     /// Reads a provider's JWK Set.
     ///
     /// - Throws: ``FetchFailure`` of the phase `parse`.
-    init(reading json: [UInt8], acceptingDevelopmentKeys: Bool = false) throws(FetchFailure) {
+    init(
+        reading json: [UInt8], acceptingDevelopmentKeys: Bool = false, maximumKeys: Int = JWKSet.maximumKeys
+    ) throws(FetchFailure) {
         do throws(ReadingError) {
-            try self.init(json, acceptingDevelopmentKeys: acceptingDevelopmentKeys)
+            try self.init(json, acceptingDevelopmentKeys: acceptingDevelopmentKeys, maximumKeys: maximumKeys)
         } catch {
             throw FetchFailure(
                 describing: error, malformed: "the key set is not a JSON object with an array of keys",
-                JWKSet.entries(of: json))
+                JWKSet.entries(of: json), maximumKeys: maximumKeys)
         }
     }
 
@@ -122,11 +169,12 @@ extension JWKSet {
 extension FetchFailure {
     /// - Parameter entries: the contents of the set, to say for each key why it can't be used.
     fileprivate init(
-        describing error: JWKSet.ReadingError, malformed: String, _ entries: @autoclosure () -> [JWKSet.Entry]
+        describing error: JWKSet.ReadingError, malformed: String, _ entries: @autoclosure () -> [JWKSet.Entry],
+        maximumKeys: Int = JWKSet.maximumKeys
     ) {
         switch error {
         case .malformed: self.init(.parse, malformed)
-        case .tooManyKeys: self.init(.parse, "the key set holds more than \(JWKSet.maximumKeys) keys")
+        case .tooManyKeys: self.init(.parse, "the key set holds more than \(maximumKeys) keys")
         case .noUsableKey: self.init(.parse, Self.unusable(entries()))
         }
     }

@@ -17,10 +17,36 @@ package struct ProviderMetadata: Sendable, Equatable {
     /// - Parameters:
     ///   - issuer: the configured issuer. The document's must equal it byte for byte; otherwise anyone who controls the
     ///     URL could substitute another provider's keys.
-    ///   - allowingHTTP: whether endpoints may be `http` URLs.
+    ///   - rules: decide which URLs may be used. One that may not counts as absent.
     /// - Throws: ``FetchFailure``.
     /// - Source: OpenID Connect Discovery 1.0, section 4.3.
-    package init(_ json: [UInt8], issuer: String, allowingHTTP: Bool = false) throws(FetchFailure) {
+    package init(_ json: [UInt8], issuer: String, under rules: NetworkRules = NetworkRules()) throws(FetchFailure) {
+        let members = try Self.members(of: json, issuer: issuer)
+        guard let jwksURI = members["jwks_uri"]?.string else {
+            throw FetchFailure(.parse, "the discovery document has no jwks_uri")
+        }
+        if rules.requiresDefaultPort, (try? rules.url(jwksURI)) == nil {
+            throw FetchFailure(.parse, "the discovery document's jwks_uri is not an https URL with the default port")
+        }
+        self.jwksURI = jwksURI
+        endpoints = DiscoveredEndpoints(members, under: rules)
+        if let listed = members["id_token_signing_alg_values_supported"]?.array?.compactMap(\.string) {
+            algorithms = SignatureAlgorithms(naming: listed)
+            unsafeAlgorithms = Self.unsafeNames.filter { name in
+                listed.contains { $0.lowercased() == name.lowercased() }
+            }
+        } else {
+            algorithms = .all
+            unsafeAlgorithms = []
+        }
+    }
+
+    /// The members of a discovery document, which must name this issuer.
+    ///
+    /// - Throws: ``FetchFailure``.
+    fileprivate static func members(
+        of json: [UInt8], issuer: String
+    ) throws(FetchFailure) -> [String: JSONTree] {
         guard let members = (try? JSONTree(readingObject: json))?.object else {
             throw FetchFailure(.parse, "the discovery document is not one JSON object")
         }
@@ -32,20 +58,7 @@ package struct ProviderMetadata: Sendable, Equatable {
                 .parse,
                 "the discovery document's issuer is not the configured one, byte for byte; a trailing slash counts")
         }
-        guard let jwksURI = members["jwks_uri"]?.string else {
-            throw FetchFailure(.parse, "the discovery document has no jwks_uri")
-        }
-        self.jwksURI = jwksURI
-        endpoints = DiscoveredEndpoints(members, allowingHTTP: allowingHTTP)
-        if let listed = members["id_token_signing_alg_values_supported"]?.array?.compactMap(\.string) {
-            algorithms = SignatureAlgorithms(naming: listed)
-            unsafeAlgorithms = Self.unsafeNames.filter { name in
-                listed.contains { $0.lowercased() == name.lowercased() }
-            }
-        } else {
-            algorithms = .all
-            unsafeAlgorithms = []
-        }
+        return members
     }
 
     private static let unsafeNames = ["none", "HS256", "HS384", "HS512"]
@@ -61,6 +74,19 @@ package struct ProviderMetadata: Sendable, Equatable {
     package static func address(forIssuer issuer: String) -> String {
         (issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer) + "/.well-known/openid-configuration"
     }
+
+    /// The URL of an authorization server's metadata: the well-known path between the issuer's host and its path.
+    ///
+    /// - Parameter name: of the document below `/.well-known/`.
+    /// - Source: RFC 8414, section 3.1.
+    package static func address(forAuthorizationServer issuer: String, _ name: String = "oauth-authorization-server")
+        -> String
+    {
+        let hostStart = issuer.firstRange(of: "://")?.upperBound ?? issuer.startIndex
+        let pathStart = issuer[hostStart...].firstIndex(of: "/") ?? issuer.endIndex
+        let path = issuer[pathStart...]
+        return issuer[..<pathStart] + "/.well-known/\(name)" + (path.hasSuffix("/") ? path.dropLast() : path)
+    }
 }
 
 /// The endpoints for sign-ins that a provider's discovery document names.
@@ -72,27 +98,62 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
     package let token: FetchURL?
     package let revocation: FetchURL?
     package let userInfo: FetchURL?
+    package let introspection: FetchURL?
     /// How clients may authenticate at ``revocation`` (RFC 8414, section 2); `nil` if the document does not say.
     package let revocationMethods: [String]?
     /// Whether responses of the authorization endpoint name the issuer (RFC 9207, section 3).
     package let sendsResponseIssuer: Bool
 
+    /// Reads the endpoints alone, from a document that need not name keys.
+    ///
+    /// - Throws: ``FetchFailure`` unless the document is this issuer's.
+    convenience init(reading json: [UInt8], issuer: String, under rules: NetworkRules) throws(FetchFailure) {
+        self.init(try ProviderMetadata.members(of: json, issuer: issuer), under: rules)
+    }
+
     /// - Parameter members: those of the discovery document.
-    init(_ members: [String: JSONTree], allowingHTTP: Bool) {
+    init(_ members: [String: JSONTree], under rules: NetworkRules) {
         func url(_ name: String) -> FetchURL? {
-            members[name]?.string.flatMap { try? FetchURL($0, allowingHTTP: allowingHTTP) }
+            members[name]?.string.flatMap { try? rules.url($0) }
         }
         authorization = url("authorization_endpoint")
         token = url("token_endpoint")
         revocation = url("revocation_endpoint")
         userInfo = url("userinfo_endpoint")
+        introspection = url("introspection_endpoint")
         revocationMethods = members["revocation_endpoint_auth_methods_supported"]?.array?.compactMap(\.string)
         sendsResponseIssuer = members["authorization_response_iss_parameter_supported"] == .bool(true)
     }
 
+    /// Reads what ``archived`` wrote.
+    init(archived members: [String: JSONTree]) {
+        func url(_ name: String) -> FetchURL? {
+            members[name]?.string.flatMap { try? FetchURL($0, allowingHTTP: true) }
+        }
+        authorization = url("authorization")
+        token = url("token")
+        revocation = url("revocation")
+        userInfo = url("userinfo")
+        introspection = url("introspection")
+        revocationMethods = members["revocation_methods"]?.array?.compactMap(\.string)
+        sendsResponseIssuer = members["sends_response_issuer"] == .bool(true)
+    }
+
+    /// Everything, for a file.
+    var archived: JSONTree {
+        func text(_ url: FetchURL?) -> JSONTree { url.map { .string($0.text) } ?? .null }
+        return .object([
+            "authorization": text(authorization), "token": text(token), "revocation": text(revocation),
+            "userinfo": text(userInfo), "introspection": text(introspection),
+            "revocation_methods": revocationMethods.map { .array($0.map(JSONTree.string)) } ?? .null,
+            "sends_response_issuer": .bool(sendsResponseIssuer),
+        ])
+    }
+
     package static func == (left: DiscoveredEndpoints, right: DiscoveredEndpoints) -> Bool {
         left.authorization == right.authorization && left.token == right.token && left.revocation == right.revocation
-            && left.userInfo == right.userInfo && left.revocationMethods == right.revocationMethods
+            && left.userInfo == right.userInfo && left.introspection == right.introspection
+            && left.revocationMethods == right.revocationMethods
             && left.sendsResponseIssuer == right.sendsResponseIssuer
     }
 }

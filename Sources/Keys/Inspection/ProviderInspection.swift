@@ -10,6 +10,15 @@ package struct ProviderInspection: Sendable {
     private let proxy: ProxyEnvironment?
     private let loop: any EventLoop
     private let unixSeconds: @Sendable () -> Int64
+    private let needs: Needs
+
+    /// What the service fetches at its start.
+    package enum Needs: Sendable {
+        case keys
+        /// The discovery document alone.
+        case endpoints
+        case nothing
+    }
 
     /// - Parameters:
     ///   - algorithms: the algorithms that the settings allow; `nil`: the location decides.
@@ -17,7 +26,7 @@ package struct ProviderInspection: Sendable {
     package init(
         keys: KeyLocation, algorithms: SignatureAlgorithms?,
         clockSkewSeconds: Int64, rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
-        unixSeconds: @escaping @Sendable () -> Int64
+        unixSeconds: @escaping @Sendable () -> Int64, needs: Needs = .keys
     ) {
         self.keys = keys
         self.algorithms = algorithms
@@ -26,6 +35,7 @@ package struct ProviderInspection: Sendable {
         self.proxy = proxy
         self.loop = loop
         self.unixSeconds = unixSeconds
+        self.needs = needs
     }
 
     /// Fetches once what the service would fetch at its start.
@@ -35,6 +45,13 @@ package struct ProviderInspection: Sendable {
     package func findings() async -> (findings: [Finding], endpoints: DiscoveredEndpoints?) {
         var report = InspectionReport(unixSeconds: unixSeconds())
         var endpoints: DiscoveredEndpoints?
+        guard needs == .keys else {
+            if needs == .endpoints, case .network(.discovery(let address, let others, let issuer, _), _) = keys {
+                endpoints = try? await inspectEndpoints([address] + others, issuer, &report)
+                report.addClock(clockSkewSeconds: clockSkewSeconds)
+            }
+            return (report.findings, endpoints)
+        }
         if case .network(let location, _) = keys {
             // The failure is already in the report.
             endpoints = try? await inspect(location, &report)
@@ -49,12 +66,14 @@ package struct ProviderInspection: Sendable {
     ) async throws(FetchFailure) -> DiscoveredEndpoints? {
         // No key has this ID. A "not found" response shows that the server handles requests for single keys.
         let found = try await location.resolve(keyIDs: [Self.noKeyID]) { (address, step) async throws(FetchFailure) in
-            try await fetch(
-                address, step == .discovery ? .discovery : .keys, mayBeAbsent: location.findsKeysByID, &report)
+            switch step {
+            case .discovery: try await fetch(address, .discovery, mayBeRefused: step.hasAlternative, &report)
+            case .keys: try await fetch(address, .keys, mayBeAbsent: location.findsKeysByID, &report)
+            }
         } read: { (document, issuer) throws(FetchFailure) in
             let metadata: ProviderMetadata
             do throws(FetchFailure) {
-                metadata = try ProviderMetadata(document.body, issuer: issuer, allowingHTTP: rules.allowHTTP)
+                metadata = try ProviderMetadata(document.body, issuer: issuer, under: rules)
             } catch {
                 report.addRefusal(error, ofDiscovery: document.body, configuredIssuer: issuer)
                 throw error
@@ -72,6 +91,24 @@ package struct ProviderInspection: Sendable {
         return found.metadata?.endpoints
     }
 
+    private func inspectEndpoints(
+        _ addresses: [String], _ issuer: String, _ report: inout InspectionReport
+    ) async throws(FetchFailure) -> DiscoveredEndpoints {
+        let document = try await KeyLocation.Network.document(at: addresses) {
+            (address, step) async throws(FetchFailure) in
+            try await fetch(address, .discovery, mayBeRefused: step.hasAlternative, &report)
+        }
+        do throws(FetchFailure) {
+            let endpoints = try DiscoveredEndpoints(
+                reading: document.body, issuer: issuer, under: rules)
+            report.add(.discovery, .ok, "the document has the configured issuer")
+            return endpoints
+        } catch {
+            report.addRefusal(error, ofDiscovery: document.body, configuredIssuer: issuer)
+            throw error
+        }
+    }
+
     private static let noKeyID = "00000000-0000-0000-0000-000000000000"
 
     /// The document as a JWK Set, converted from certificates if necessary.
@@ -82,7 +119,8 @@ package struct ProviderInspection: Sendable {
     }
 
     private func fetch(
-        _ address: String, _ subject: Finding.Subject, mayBeAbsent: Bool, _ report: inout InspectionReport
+        _ address: String, _ subject: Finding.Subject, mayBeAbsent: Bool = false, mayBeRefused: Bool = false,
+        _ report: inout InspectionReport
     ) async throws(FetchFailure) -> DocumentFetcher.Document {
         let trace = FetchTrace()
         var documents = DocumentFetcher(rules: rules, proxy: proxy, loop: loop, unixSeconds: unixSeconds)
@@ -93,7 +131,7 @@ package struct ProviderInspection: Sendable {
             return document
         } catch {
             report.add(trace.events, fetchedFrom: address)
-            if !(mayBeAbsent && error.isAbsence) {
+            if !(mayBeAbsent && error.isAbsence || mayBeRefused && error.isRefusal) {
                 let hasResolved = !trace.events.isEmpty
                 report.add(error, on: subject, from: address, hasResolved: hasResolved)
             }

@@ -3,10 +3,10 @@ internal import NIOCore
 private import NIOPosix
 private import Synchronization
 
-/// Runs calls that block on a name server or a disk, on a few threads that all providers share.
+/// Runs calls that block on a disk, on a few threads that all providers share.
 ///
-/// Such a call has no time limit and can't be cancelled. Callers with the same key share one call, so a name server or a
-/// file that hangs takes one thread, however often it is tried, and delays no other while a thread is free.
+/// Such a call has no time limit and can't be cancelled. Callers with the same key share one call, so a file that
+/// hangs takes one thread, however often it is tried, and delays no other while a thread is free.
 final class BlockingCalls<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let threads: NIOThreadPool
     private let underWay = Mutex<[Key: Task<Value, any Error>]>([:])

@@ -3,25 +3,29 @@ internal import HTTP
 
 /// Resolves host names with the system's resolver, which blocks a thread for as long as the name server hangs.
 struct NameResolver: Sendable {
-    private let lookups: BlockingCalls<String, [String]>
-    private let lookUp: @Sendable (String) -> [String]
+    private let lookups: NameLookups
 
     static let shared = NameResolver()
 
     /// - Parameters:
     ///   - threads: the maximum number of names that are looked up at the same time.
+    ///   - countOfMany: the maximum number of them for entries with many issuers.
     ///   - lookUp: the addresses of a name; none if it does not exist. It may block.
-    init(threads: Int = 8, lookUp: @escaping @Sendable (String) -> [String] = systemLookup) {
-        lookups = BlockingCalls(threads: threads)
-        self.lookUp = lookUp
+    init(
+        threads: Int = 8, ofMany countOfMany: Int = 5,
+        lookUp: @escaping @Sendable (String) -> [String] = systemLookup
+    ) {
+        lookups = NameLookups(threads: threads, ofMany: countOfMany, lookUp: lookUp)
     }
 
     /// The addresses as text, in the order in which the system would try them. Concurrent calls for the same name share
     /// one lookup.
     ///
     /// - Throws: ``FetchFailure`` of the phase `dns`.
-    func addresses(of host: String) async throws(FetchFailure) -> [String] {
-        let addresses = (try? await lookups.run(for: host) { [lookUp] in lookUp(host) }) ?? []
+    func addresses(
+        of host: String, for client: NameLookups.Client = .singleIssuer
+    ) async throws(FetchFailure) -> [String] {
+        let addresses = await lookups.addresses(of: host, for: client)
         guard !addresses.isEmpty else { throw FetchFailure(.dns, "the host name has no address") }
         return addresses
     }

@@ -1,8 +1,13 @@
 package import HTTP
+private import JOSE
 
 /// The network rules of one provider.
 package struct NetworkRules: Sendable, Equatable {
     package var allowHTTP = false
+    /// Whether every URL must have the default port of `https`, unless ``allowHTTP`` is set: callers name the servers.
+    package var requiresDefaultPort = false
+    /// Whether the rules are of an entry with many issuers, whose fetches share resources with care.
+    package var isOfManyIssuers = false
     /// Whether fetches may connect to any address.
     package var allowPrivateAddresses = false
     /// Whether the provider is one of `assay dev`, whose keys nothing else trusts.
@@ -24,6 +29,7 @@ package struct NetworkRules: Sendable, Equatable {
     package var minimumRateAfter = Interval.seconds(3)
     /// In bytes, after decompression.
     package var maximumBody = 512 * 1024
+    package var maximumKeys = JWKSet.maximumKeys
     /// In bytes on the wire beyond ``maximumBody``, for heads, chunk sizes and TLS.
     package var maximumOverhead = 128 * 1024
     package var maximumRedirects = 3
@@ -35,7 +41,19 @@ package struct NetworkRules: Sendable, Equatable {
     /// The rules that decide which servers a fetch trusts.
     var trust: String {
         let blocks = allowedAddresses.map(\.text).joined(separator: ",")
-        return "http=\(allowHTTP) private=\(allowPrivateAddresses) addresses=\(blocks) ca=\(caFile ?? "")"
+        return (requiresDefaultPort ? "port=443 " : "")
+            + "http=\(allowHTTP) private=\(allowPrivateAddresses) addresses=\(blocks) ca=\(caFile ?? "")"
+    }
+
+    /// Reads a URL to which requests may be sent.
+    ///
+    /// - Throws: ``FetchFailure`` with the reason, without repeating the URL.
+    package func url(_ text: String) throws(FetchFailure) -> FetchURL {
+        let url = try FetchURL(text, allowingHTTP: allowHTTP)
+        guard !requiresDefaultPort || allowHTTP || url.port == 443 else {
+            throw FetchFailure(.address, "the URL has a port other than 443; use the default port of https")
+        }
+        return url
     }
 
     /// Whether a fetch may connect to an address.

@@ -68,7 +68,8 @@ package struct ProviderDialer: Sendable {
         let timeout = FetchFailure(
             .dns, "the host name was not resolved within \(rules.nameTimeout.secondsRoundedUp) s")
         let all = try await loop.withTimeout(rules.nameTimeout, orThrow: timeout) { () async throws(FetchFailure) in
-            try await NameResolver.shared.addresses(of: target.host)
+            try await NameResolver.shared.addresses(
+                of: target.host, for: rules.isOfManyIssuers ? .manyIssuers : .singleIssuer)
         }
         let allowed = all.filter(rules.allows)
         trace?.record(.resolved(host: target.host, allowed: allowed, refused: all.filter { !rules.allows($0) }))

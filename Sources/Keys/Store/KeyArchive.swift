@@ -14,6 +14,8 @@ package struct KeyArchive: Sendable {
     private let issuer: String
     private let location: String
     private let staleIfErrorSeconds: Int64
+    /// Limits the number of files; `nil`: there is one for each configured provider.
+    private let folder: IssuerFolder?
 
     /// The restored keys with their age.
     package struct Restored: Sendable {
@@ -28,7 +30,9 @@ package struct KeyArchive: Sendable {
         package let reason: String
     }
 
-    private static let format = "assay-keys-1"
+    private static let format = "assay-keys-2"
+    /// Files without endpoints, which earlier versions wrote.
+    private static let formerFormat = "assay-keys-1"
     /// Twice the largest key set, plus the overhead of JSON within JSON.
     private static let maximumSize = 4 * 1024 * 1024
     /// Far below the values at which arithmetic would overflow.
@@ -42,10 +46,22 @@ package struct KeyArchive: Sendable {
     package init(directory: String, provider: String, issuer: String, location: String, staleIfError: Interval) {
         self.directory = directory
         path = directory + "/" + provider + ".keys"
+        folder = nil
         self.provider = provider
         self.issuer = issuer
         self.location = location
         staleIfErrorSeconds = staleIfError.secondsRoundedUp
+    }
+
+    /// The archive of one issuer of an entry with many.
+    package init(in folder: IssuerFolder, issuer: String, location: String, staleIfError: Interval) {
+        directory = folder.path
+        path = folder.path + "/" + folder.name(of: issuer)
+        provider = folder.entry
+        self.issuer = issuer
+        self.location = location
+        staleIfErrorSeconds = staleIfError.secondsRoundedUp
+        self.folder = folder
     }
 
     // MARK: Reading
@@ -57,7 +73,9 @@ package struct KeyArchive: Sendable {
         guard let bytes = try readFile() else { return nil }
         guard let lineEnd = bytes.firstIndex(of: UInt8(ascii: "\n")) else { throw Refusal(reason: "it is damaged") }
         let content = Array(bytes[(lineEnd + 1)...])
-        guard Array(bytes[..<lineEnd]) == header(for: content) else { throw Refusal(reason: "its checksum is wrong") }
+        guard
+            [Self.format, Self.formerFormat].contains(where: { Array(bytes[..<lineEnd]) == header($0, for: content) })
+        else { throw Refusal(reason: "its checksum is wrong") }
         guard let members = (try? JSONTree(readingObject: content))?.object,
             let fetchedAt = members["fetched_at"]?.integer, Self.sensibleSeconds.contains(fetchedAt),
             let lifetime = members["lifetime"]?.integer, Self.sensibleSeconds.contains(lifetime),
@@ -77,9 +95,9 @@ package struct KeyArchive: Sendable {
             let own = all.prefix(all.keys.count - Int(omittedCount))
             return Restored(
                 keys: FetchedKeys(
-                    keys: own, text: omittedCount == 0 ? Array(set.utf8) : own.json,
-                    algorithms: SignatureAlgorithms(naming: listed.compactMap(\.string)),
-                    source: .disk, lifetime: .seconds(lifetime), fetchedAtUnixSeconds: fetchedAt),
+                    keys: own, algorithms: SignatureAlgorithms(naming: listed.compactMap(\.string)),
+                    source: .disk, lifetime: .seconds(lifetime), fetchedAtUnixSeconds: fetchedAt,
+                    endpoints: members["endpoints"]?.object.map(DiscoveredEndpoints.init(archived:))),
                 omitted: Array(all.keys.suffix(Int(omittedCount))), age: .seconds(max(age, 0)))
         } catch let refusal as Refusal {
             throw refusal
@@ -107,9 +125,9 @@ package struct KeyArchive: Sendable {
         return file.bytes
     }
 
-    private func header(for content: [UInt8]) -> [UInt8] {
+    private func header(_ format: String, for content: [UInt8]) -> [UInt8] {
         let digest = (try? DigestContext().digest(content.span, with: .sha256)) ?? []
-        return Array("\(Self.format) ".utf8) + Base64URL.encode(digest)
+        return Array("\(format) ".utf8) + Base64URL.encode(digest)
     }
 
     // MARK: Writing
@@ -120,7 +138,7 @@ package struct KeyArchive: Sendable {
     /// - Returns: whether it succeeded.
     package func save(_ keys: FetchedKeys, omitted: [JWK] = [], lifetime: Interval) -> Bool {
         let all = keys.keys.adding(omitted)
-        let set = omitted.isEmpty ? keys.text : all.json
+        let set = omitted.isEmpty && !keys.text.isEmpty ? keys.text : all.json
         var json = JSONWriter(reservingCapacity: set.count + 512)
         json.value(
             .object([
@@ -129,8 +147,10 @@ package struct KeyArchive: Sendable {
                 "algorithms": .array(keys.algorithms.names.sorted().map(JSONTree.string)),
                 "jwks": .string(String(decoding: set, as: UTF8.self)),
                 "omitted": .integer(Int64(all.keys.count - keys.keys.keys.count)),
+                "endpoints": keys.endpoints?.archived ?? .null,
             ]))
-        return replaceFile(header(for: json.bytes) + [UInt8(ascii: "\n")] + json.bytes)
+        guard folder?.makeRoom(for: issuer) ?? true else { return false }
+        return replaceFile(header(Self.format, for: json.bytes) + [UInt8(ascii: "\n")] + json.bytes)
     }
 
     private func replaceFile(_ bytes: [UInt8]) -> Bool {

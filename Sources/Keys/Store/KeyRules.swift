@@ -33,6 +33,11 @@ package struct KeyRules: Sendable {
     package var hasFallback = false
     /// Whether keys are fetched one by one, by the `kid`s of tokens, because the provider publishes no list.
     package var findsKeysByID = false
+    /// Whether keys are fetched only for requests: first when one needs them, and ahead of their end while they are
+    /// used. Then nothing refreshes unused keys, so expired ones are used only once a fetch has failed.
+    package var isLazy = false
+    /// How many fetches have failed in a row before this store was created.
+    package var priorFailures = 0
 
     package init() {}
 

@@ -8,20 +8,22 @@ extension KeyStore {
     /// Each event receives the time and returns effects, which the store performs in order. If the time goes back, the
     /// previous time is used.
     package struct StateMachine {
-        private var rules: KeyRules
+        var rules: KeyRules
         private var random: any RandomNumberGenerator & Sendable
         package private(set) var snapshot: KeySnapshot?
         package private(set) var lastFailure: FetchFailure?
         package private(set) var nextFetch: MonotonicTime?
         /// The latest time received.
-        private var now: MonotonicTime
+        private(set) var now: MonotonicTime
         /// The last result, from which the snapshot was made together with omitted keys.
-        private var answer: FetchedKeys?
+        var answer: FetchedKeys?
         /// When the provider last sent its complete keys.
         private var lastWholeAnswer: MonotonicTime?
-        private var omitted = OmittedKeys()
-        private var fetch: Fetch?
-        private var consecutiveFailures = 0
+        var omitted = OmittedKeys()
+        var fetch: Fetch?
+        package private(set) var consecutiveFailures = 0
+        /// Whether a planned fetch was left out, because the keys were not used.
+        private(set) var isRefreshOverdue = false
         private var waiters = Waiters()
         /// For tokens with an unknown `kid`.
         private var unknownKeys: FetchBudget
@@ -31,14 +33,14 @@ extension KeyStore {
         private var missing: MissingKeys
         private var sought = SoughtKeys()
         private var reportedState = KeyState.unavailable
-        private var isFallbackBroken = false
+        var isFallbackBroken = false
         /// Until when the provider's last complete response that bypassed caches confirms every key in it.
-        private var confirmedUntil: MonotonicTime?
+        var confirmedUntil: MonotonicTime?
         /// When an operator may cause the next fetch.
         private var nextRefresh: MonotonicTime?
 
         /// A fetch in progress.
-        private struct Fetch {
+        struct Fetch {
             let mode: FetchMode
             /// Whether keys that it does not find are dropped at once, because an operator requested it.
             let isStrict: Bool
@@ -54,6 +56,7 @@ extension KeyStore {
             unknownKeys = FetchBudget(rules)
             badSignatures = FetchBudget(rules)
             missing = MissingKeys(rules)
+            consecutiveFailures = rules.priorFailures
         }
 
         package typealias WaiterID = Int
@@ -80,14 +83,14 @@ extension KeyStore {
             guard lastWholeAnswer == nil, snapshot == nil || snapshot?.source == .file else { return [] }
             let fetchedAt = now - age
             let lifetime = rules.lifetime(fetched.lifetime)
-            let usableUntil = fetchedAt + lifetime + rules.staleIfError
-            guard now <= usableUntil else { return [] }
+            let usableUntil = fetchedAt + lifetime + (rules.isLazy ? .seconds(0) : rules.staleIfError)
+            guard now <= fetchedAt + lifetime + rules.staleIfError else { return [] }
             omitted = OmittedKeys(omittedKeys, until: fetchedAt + rules.graceForOmittedKeys, now: now)
             answer = fetched
             if rules.findsKeysByID { sought.adopt((fetched.keys.keys + omittedKeys).compactMap(\.keyID)) }
             let current = makeSnapshot(
                 fetched, fetchedAt: fetchedAt, freshUntil: fetchedAt + lifetime, usableUntil: usableUntil)
-            return finish(publish(current) + resumeWaitersForAnyKeys())
+            return finish(publish(current) + (current.isUsable(at: now) ? resumeWaitersForAnyKeys() : []))
         }
 
         /// The store starts.
@@ -160,7 +163,8 @@ extension KeyStore {
             }
             let lifetime = rules.lifetime(fetched.lifetime)
             let current = makeSnapshot(
-                fetched, fetchedAt: now, freshUntil: now + lifetime, usableUntil: now + lifetime + rules.staleIfError)
+                fetched, fetchedAt: now, freshUntil: now + lifetime,
+                usableUntil: now + lifetime + (rules.isLazy ? .seconds(0) : rules.staleIfError))
             // Fetch soon to find out whether omitted keys are gone.
             let untilNext = omitted.isEmpty ? lifetime : min(lifetime, rules.minimumLifetime)
             nextFetch = now + (rules.pollInterval ?? untilNext * .random(in: rules.refreshAhead, using: &random))
@@ -190,6 +194,7 @@ extension KeyStore {
             let pause = max(backoff(), askedFor)
             nextFetch = now + pause
             var effects: [Effect] = [.report(.fetchFailed(failure, isFirst: consecutiveFailures == 1))]
+            effects += useExpiredKeys()
             for waiter in waiters.remove(where: { !$0.needsAnotherFetch }) {
                 // A request that joined late may start a fetch of its own, if the budget allows it.
                 let asksAgain = waiter.missedFetchStart && !waiter.needsAnyKeys
@@ -198,31 +203,10 @@ extension KeyStore {
             return finish(effects + fetchForLateWaiters(), readingFallback: true)
         }
 
-        /// The fallback's keys were read. They are used until the provider delivers keys, or they are read again.
-        package mutating func fallbackSucceeded(_ keys: FetchedKeys, now time: MonotonicTime) -> [Effect] {
-            advance(to: time)
-            isFallbackBroken = false
-            guard needsFallback else { return [] }
-            omitted.dropAll()
-            confirmedUntil = nil
-            answer = keys
-            // They are stale from the start, because the provider has not delivered any keys. They are read again after
-            // each failed fetch, and so at least once in the longest backoff.
-            let current = makeSnapshot(
-                keys, fetchedAt: now, freshUntil: now - Interval(milliseconds: 1),
-                usableUntil: now + rules.maximumBackoff * 2)
-            return finish(publish(current) + resumeWaitersForAnyKeys())
-        }
-
-        /// The fallback has no usable keys.
-        package mutating func fallbackFailed(_ failure: FetchFailure, now time: MonotonicTime) -> [Effect] {
-            advance(to: time)
-            defer { isFallbackBroken = true }
-            return isFallbackBroken ? [] : [.report(.fallbackFailed(failure))]
-        }
-
         /// The timer of ``Effect/setTimer(_:)`` fired.
-        package mutating func timerFired(now time: MonotonicTime) -> [Effect] {
+        ///
+        /// - Parameter isUsed: whether the keys have been used since the last fetch.
+        package mutating func timerFired(now time: MonotonicTime, isUsed: Bool = true) -> [Effect] {
             advance(to: time)
             var effects: [Effect] = []
             if omitted.dropExpired(now: now), let snapshot, let answer {
@@ -237,7 +221,14 @@ extension KeyStore {
             }
             if fetch == nil { effects += fetchForLateWaiters() }
             // If operators wait, their fetch starts within a second and replaces the planned one.
-            if fetch == nil, waiters.isEmpty, let nextFetch, nextFetch <= now { effects += beginFetch(plannedMode) }
+            if fetch == nil, waiters.isEmpty, let nextFetch, nextFetch <= now {
+                if isUsed {
+                    effects += beginFetch(plannedMode)
+                } else {
+                    isRefreshOverdue = true
+                    self.nextFetch = nil
+                }
+            }
             return finish(effects)
         }
 
@@ -247,6 +238,8 @@ extension KeyStore {
             guard staleIfError != rules.staleIfError else { return [] }
             rules.staleIfError = staleIfError
             guard let snapshot, let answer, !(rules.hasFallback && snapshot.source == .file) else { return [] }
+            // Of keys that are fetched only for requests, those that were not extended stay as they are.
+            guard !rules.isLazy || snapshot.usableUntil > snapshot.freshUntil else { return [] }
             let current = makeSnapshot(
                 answer, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil,
                 usableUntil: snapshot.freshUntil + staleIfError)
@@ -265,12 +258,7 @@ extension KeyStore {
 
         // MARK: Keys
 
-        /// Whether the fallback's keys would be better than none.
-        private var needsFallback: Bool {
-            rules.hasFallback && (snapshot.map { $0.source == .file || !$0.isUsable(at: now) } ?? true)
-        }
-
-        private func makeSnapshot(
+        func makeSnapshot(
             _ fetched: FetchedKeys, fetchedAt: MonotonicTime, freshUntil: MonotonicTime, usableUntil: MonotonicTime
         ) -> KeySnapshot {
             KeySnapshot(
@@ -287,7 +275,7 @@ extension KeyStore {
             return proven.keys.keys.isEmpty ? [] : [.keep(proven, omitted: [], lifetime: lifetime)]
         }
 
-        private mutating func publish(_ current: KeySnapshot) -> [Effect] {
+        mutating func publish(_ current: KeySnapshot) -> [Effect] {
             let hasChanged = snapshot?.fingerprint != current.fingerprint
             snapshot = current
             return [.publish(current)] + (hasChanged ? [.report(.keysChanged(keyIDs: current.keyIDs))] : [])
@@ -308,14 +296,15 @@ extension KeyStore {
         /// A conditional request is used only if nothing is in doubt. Servers may answer conditional requests wrongly
         /// or not at all, so none is made after a failure, or if the last complete response is older than the longest
         /// lifetime.
-        private var plannedMode: FetchMode {
+        var plannedMode: FetchMode {
             let isSeenWholeLately = lastWholeAnswer.map { now - $0 < rules.maximumLifetime } ?? false
             return omitted.isEmpty && consecutiveFailures == 0 && isSeenWholeLately ? .revalidate : .reload
         }
 
-        private mutating func beginFetch(_ mode: FetchMode, isStrict: Bool = false) -> [Effect] {
+        mutating func beginFetch(_ mode: FetchMode, isStrict: Bool = false) -> [Effect] {
             fetch = Fetch(mode: mode, isStrict: isStrict)
             nextFetch = nil
+            isRefreshOverdue = false
             sought.beginFetch()
             return [.startFetch(mode)]
         }
@@ -347,7 +336,7 @@ extension KeyStore {
 
         // MARK: Waiters
 
-        private mutating func resumeWaitersForAnyKeys() -> [Effect] {
+        mutating func resumeWaitersForAnyKeys() -> [Effect] {
             waiters.remove(where: \.needsAnyKeys).map { .resume($0.id, .retry) }
         }
 
@@ -363,17 +352,18 @@ extension KeyStore {
 
         // MARK: Time
 
-        private mutating func advance(to time: MonotonicTime) { now = max(now, time) }
+        mutating func advance(to time: MonotonicTime) { now = max(now, time) }
 
         /// Ends every event: reports a change of state, and sets the timer for the next deadline.
         ///
         /// - Parameter readingFallback: whether to read the fallback if it is needed. It is always read when the last
         ///   keys have just become unusable.
-        private mutating func finish(_ effects: [Effect], readingFallback: Bool = false) -> [Effect] {
+        mutating func finish(_ effects: [Effect], readingFallback: Bool = false) -> [Effect] {
             var effects = effects
             let state = KeyState(snapshot, at: now)
-            let hasChanged = state != reportedState
-            reportedState = state
+            // Unused keys that expire are no outage.
+            let hasChanged = state != reportedState && !(rules.isLazy && state == .unavailable && lastFailure == nil)
+            if hasChanged { reportedState = state }
             if hasChanged { effects.append(.report(.stateChanged(state))) }
             if needsFallback, readingFallback || (hasChanged && state == .unavailable) { effects.append(.readFallback) }
             if let due = nextDue(state) { effects.append(.setTimer(due)) }

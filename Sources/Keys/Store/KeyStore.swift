@@ -12,7 +12,10 @@ package final class KeyStore: Sendable {
     private let fallback: (any KeyFetching)?
     private let archive: KeyArchive?
     private let threads: NIOThreadPool
+    private let readers: NIOThreadPool
     private let slots: FetchSlots
+    private let source: FetchQueue.Source
+    private let lastUse: (@Sendable () -> MonotonicTime)?
     private let state: NIOLoopBoundBox<State>
     private let onEvent: @Sendable (KeyEvent) -> Void
 
@@ -27,6 +30,8 @@ package final class KeyStore: Sendable {
         /// Of the fetch that waits for its turn or is in progress.
         var ticket: FetchQueue.Ticket?
         var fetch: Task<Void, Never>?
+        /// When the last fetch was needed.
+        var soughtAt: MonotonicTime?
         var isRetired = false
         var isStopped = false
         var subscribers: [Subscriber] = []
@@ -41,12 +46,17 @@ package final class KeyStore: Sendable {
     ///   - fallback: has the keys to use while `fetcher` has not delivered any.
     ///   - archive: keeps the last good keys across restarts; `nil` for none.
     ///   - threads: for the archive's blocking calls.
+    ///   - readers: for reading the archive, so that reads don't queue behind writes; `nil`: `threads`.
     ///   - slots: for fetches, shared with other stores of the loop; `nil`: fetches begin at once.
+    ///   - source: whose slots its fetches take.
+    ///   - lastUse: when the keys were last used, for lazy rules; called on the store's loop. `nil`: they always are.
     ///   - loop: owns the store's state; it must not serve requests.
     ///   - onEvent: called on that loop.
     package init(
         rules: KeyRules, fetcher: any KeyFetching, fallback: (any KeyFetching)? = nil, archive: KeyArchive?,
-        threads: NIOThreadPool, slots: FetchSlots? = nil, on loop: any EventLoop,
+        threads: NIOThreadPool, readers: NIOThreadPool? = nil, slots: FetchSlots? = nil,
+        source: FetchQueue.Source = .singleIssuers,
+        lastUse: (@Sendable () -> MonotonicTime)? = nil, on loop: any EventLoop,
         onEvent: @escaping @Sendable (KeyEvent) -> Void
     ) {
         var rules = rules
@@ -56,7 +66,10 @@ package final class KeyStore: Sendable {
         self.fallback = fallback
         self.archive = archive
         self.threads = threads
+        self.readers = readers ?? threads
         self.slots = slots ?? FetchSlots(limit: 1, on: loop)
+        self.source = source
+        self.lastUse = lastUse
         self.onEvent = onEvent
         state = NIOLoopBoundBox.makeBoxSendingValue(
             State(machine: StateMachine(rules: rules, random: SystemRandomNumberGenerator())), eventLoop: loop)
@@ -75,21 +88,23 @@ package final class KeyStore: Sendable {
     /// - Returns: completes when restored keys, if any, have been delivered to the subscribers and the fetch has
     ///   started.
     package func start() -> EventLoopFuture<Void> {
-        guard let archive else {
-            return loop.submit { self.run { $0.start(now: $1) } }
-        }
+        loadArchive().map { self.startNow() }
+    }
+
+    /// Restores the keys of an earlier process, if any.
+    ///
+    /// - Returns: completes when they have been delivered to the subscribers.
+    func loadArchive() -> EventLoopFuture<Void> {
+        guard let archive else { return loop.submit {} }
         let begun = SystemClocks.monotonic()
-        let loaded = threads.runIfActive(eventLoop: loop) {
+        let loaded = readers.runIfActive(eventLoop: loop) {
             Result { () throws(KeyArchive.Refusal) in try archive.load(nowUnixSeconds: SystemClocks.unixSeconds()) }
         }
         let started = loop.makePromise(of: Void.self)
         loaded.map { self.restore($0, soughtSince: begun) }.whenComplete { _ in started.succeed() }
         // A hanging disk must not keep the service from starting.
         let timer = loop.scheduleTask(in: Self.longestLoad) { started.succeed() }
-        return started.futureResult.map {
-            timer.cancel()
-            self.run { $0.start(now: $1) }
-        }
+        return started.futureResult.map { timer.cancel() }
     }
 
     private func restore(
@@ -136,15 +151,19 @@ package final class KeyStore: Sendable {
     }
 
     /// The state, for operators.
-    package func status() -> EventLoopFuture<KeyStatus> {
-        loop.submit {
-            let (machine, now) = (self.state.value.machine, SystemClocks.monotonic())
-            return KeyStatus(
-                snapshot: machine.snapshot, lastFailure: machine.lastFailure,
-                lastFailureAtUnixSeconds: self.state.value.lastFailureAtUnixSeconds,
-                nextFetchIn: machine.nextFetch.map { $0 - now }, now: now)
-        }
+    package func status() -> EventLoopFuture<KeyStatus> { loop.submit { self.currentStatus } }
+
+    /// The same, called on the store's loop.
+    var currentStatus: KeyStatus {
+        let (machine, now) = (state.value.machine, SystemClocks.monotonic())
+        return KeyStatus(
+            snapshot: machine.snapshot, lastFailure: machine.lastFailure,
+            lastFailureAtUnixSeconds: state.value.lastFailureAtUnixSeconds,
+            nextFetchIn: machine.nextFetch.map { $0 - now }, now: now)
     }
+
+    /// Starts to fetch. Called on the store's loop.
+    func startNow() { run { $0.start(now: $1) } }
 
     /// Passes an event and the time to the state machine, and performs its effects; does nothing after a stop.
     private func run(_ event: (inout StateMachine, _ now: MonotonicTime) -> [StateMachine.Effect]) {
@@ -176,7 +195,9 @@ package final class KeyStore: Sendable {
 
     private func startFetch(_ mode: FetchMode) {
         let keyIDs = state.value.machine.soughtKeyIDs
-        state.value.ticket = slots.enter(state.value.machine.fetchKind) { ticket in
+        state.value.soughtAt = SystemClocks.monotonic()
+        state.value.fetch = nil
+        state.value.ticket = slots.enter(state.value.machine.fetchKind, of: source) { ticket in
             self.state.value.fetch = Task {
                 let result: Result<FetchedKeys, FetchFailure>
                 do throws(FetchFailure) {
@@ -193,6 +214,9 @@ package final class KeyStore: Sendable {
     }
 
     private func fetchEnded(_ result: Result<FetchedKeys, FetchFailure>) {
+        // A task that is kept keeps the memory of its calls, ten kilobytes.
+        state.value.fetch = nil
+        state.value.ticket = nil
         switch result {
         case .success(let fetched): run { $0.fetchSucceeded(fetched, now: $1) }
         case .failure(let failure):
@@ -217,9 +241,48 @@ package final class KeyStore: Sendable {
         state.value.timer?.cancel()
         let delay = TimeAmount.milliseconds(max(time.milliseconds - SystemClocks.monotonic().milliseconds, 0))
         state.value.timer = loop.scheduleTask(in: min(delay, Self.longestTimer)) {
-            self.run { $0.timerFired(now: $1) }
+            let isUsed = self.isUsed
+            self.run { $0.timerFired(now: $1, isUsed: isUsed) }
+            self.abandonUnneededFetch()
         }
     }
+
+    /// Whether the keys have been used since a fetch was last needed.
+    private var isUsed: Bool {
+        guard let lastUse, let soughtAt = state.value.soughtAt else { return true }
+        return lastUse() >= soughtAt
+    }
+
+    /// Gives up a first fetch that still waits for its turn, if no request waits for it any more.
+    private func abandonUnneededFetch() {
+        guard lastUse != nil, !state.value.isStopped, state.value.machine.snapshot == nil, state.value.waiters.isEmpty,
+            state.value.fetch == nil, let ticket = state.value.ticket
+        else { return }
+        slots.leave(ticket)
+        state.value.ticket = nil
+        run { $0.fetchAbandoned(now: $1) }
+    }
+
+    /// Makes up for a refresh that was left out while nobody used the keys. Called on the store's loop.
+    func refreshIfUsed() {
+        if isUsed { run { $0.used(now: $1) } }
+    }
+
+    /// Whether it has no keys, and nothing that could bring it any. Called on the store's loop.
+    var isVain: Bool {
+        state.value.machine.snapshot == nil && state.value.waiters.isEmpty && state.value.ticket == nil
+    }
+
+    /// The last failure, its place among failures in a row, and when the next attempt may be made; `nil` if the last
+    /// fetch succeeded. Called on the store's loop.
+    var outage: (failure: FetchFailure, count: Int, until: MonotonicTime)? {
+        let machine = state.value.machine
+        guard let failure = machine.lastFailure else { return nil }
+        return (failure, machine.consecutiveFailures, machine.nextFetch ?? SystemClocks.monotonic())
+    }
+
+    /// The keys in use; `nil` if there are none. Called on the store's loop.
+    var snapshot: KeySnapshot? { state.value.machine.snapshot }
 
     /// Learns that a key has verified a token; see ``KeySnapshot/isUnproven(_:)``.
     package func prove(_ keyID: String) {

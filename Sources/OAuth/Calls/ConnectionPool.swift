@@ -12,8 +12,10 @@ struct ConnectionPool<Connection: Sendable>: Sendable {
         let openedAt: MonotonicTime
     }
 
-    /// Where a connection leads.
+    /// Where a connection leads, and for whom.
     struct Origin: Hashable, Sendable {
+        /// For an entry with `issuers: any`: an issuer's requests share no connection with another's, even at one host.
+        var issuer: String?
         let isSecure: Bool
         let host: String
         let port: Int
@@ -24,12 +26,13 @@ struct ConnectionPool<Connection: Sendable>: Sendable {
     static var idleLimit: Interval { .seconds(4) }
     /// Limits how long a vetted address and the trusted certificates stay in use.
     static var ageLimit: Interval { .seconds(60) }
-    /// The default of `max_calls`, so that connections whose responses arrive together are all kept. With a capacity
-    /// of 8, two out of three calls under load opened a new one.
-    static var capacity: Int { 64 }
+    /// With 8 for the 64 calls of a busy provider, two out of three calls opened a new connection.
+    let capacity: Int
 
     /// In the order of their last use.
     private var idle: [(kept: Kept, since: MonotonicTime)] = []
+
+    init(capacity: Int) { self.capacity = capacity }
 
     var isEmpty: Bool { idle.isEmpty }
 
@@ -45,7 +48,7 @@ struct ConnectionPool<Connection: Sendable>: Sendable {
     mutating func put(_ kept: Kept, now: MonotonicTime) -> [Connection] {
         guard !Self.isOver(kept, since: now, now: now) else { return [kept.connection] }
         idle.append((kept, now))
-        return idle.count > Self.capacity ? [idle.removeFirst().kept.connection] : []
+        return idle.count > capacity ? [idle.removeFirst().kept.connection] : []
     }
 
     /// Removes connections that have expired.
@@ -64,41 +67,4 @@ struct ConnectionPool<Connection: Sendable>: Sendable {
     private static func isOver(_ kept: Kept, since: MonotonicTime, now: MonotonicTime) -> Bool {
         now < since || now - since >= idleLimit || now - kept.openedAt >= ageLimit
     }
-}
-
-/// Limits the calls in flight to one provider. Any thread may use it.
-package final class CallSlots: Sendable {
-    private let taken = Atomic(0)
-    private let limit: Atomic<Int>
-    private let refused = Atomic(0)
-
-    package init(limit: Int) { self.limit = Atomic(limit) }
-
-    /// Reserves a slot, which is released with its last reference; `nil` if all are taken.
-    package func reserve() -> CallSlot? {
-        guard taken.add(1, ordering: .relaxed).newValue <= limit.load(ordering: .relaxed) else {
-            taken.subtract(1, ordering: .relaxed)
-            refused.add(1, ordering: .relaxed)
-            return nil
-        }
-        return CallSlot(of: self)
-    }
-
-    /// Changes the limit. Calls in flight beyond it continue.
-    package func change(limit new: Int) { limit.store(new, ordering: .relaxed) }
-
-    package var inFlight: Int { taken.load(ordering: .relaxed) }
-    /// How often no slot was free.
-    package var fullCount: Int { refused.load(ordering: .relaxed) }
-
-    fileprivate func giveBack() { taken.subtract(1, ordering: .relaxed) }
-}
-
-/// One of a provider's ``CallSlots``.
-package final class CallSlot: Sendable {
-    private let slots: CallSlots
-
-    fileprivate init(of slots: CallSlots) { self.slots = slots }
-
-    deinit { slots.giveBack() }
 }

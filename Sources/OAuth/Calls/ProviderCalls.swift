@@ -17,8 +17,11 @@ package final class ProviderCalls: Sendable {
     private let quirks: Set<ProviderQuirk>
 
     struct State {
+        /// By the ID of a client of the settings.
         var authenticators: [String: ClientAuthenticator]
-        var pool = ConnectionPool<ClientConnection>()
+        /// `nil` if requests name no client that has a key.
+        var assertionKey: AssertionKey?
+        var pool: ConnectionPool<ClientConnection>
         /// Whether a timer will remove connections that were idle for too long.
         var isSweeping = false
         var isStopped = false
@@ -28,12 +31,16 @@ package final class ProviderCalls: Sendable {
 
     /// - Parameters:
     ///   - credentials: by client ID.
+    ///   - assertionKey: of clients that requests name; `nil` if they have none.
     ///   - quirks: how the provider's answers differ from the protocol.
+    ///   - keptConnections: how many idle connections to keep: the usual number of calls in flight, so that connections
+    ///     whose responses arrive together are all kept.
     ///   - loop: must not serve requests.
     ///   - onReport: called on that loop after each request.
     package init(
         rules: NetworkRules, proxy: ProxyEnvironment?, credentials: [String: ClientCredential],
-        quirks: Set<ProviderQuirk>, on loop: any EventLoop, onReport: @escaping @Sendable (CallReport) -> Void
+        assertionKey: AssertionKey? = nil, quirks: Set<ProviderQuirk>, keptConnections: Int, on loop: any EventLoop,
+        onReport: @escaping @Sendable (CallReport) -> Void
     ) {
         self.loop = loop
         dialer = ProviderDialer(rules: rules, proxy: proxy, loop: loop, unixSeconds: SystemClocks.unixSeconds)
@@ -42,7 +49,9 @@ package final class ProviderCalls: Sendable {
         self.onReport = onReport
         let authenticators = credentials.map { ($0, ClientAuthenticator(clientID: $0, $1)) }
         state = NIOLoopBoundBox.makeBoxSendingValue(
-            State(authenticators: Dictionary(uniqueKeysWithValues: authenticators)), eventLoop: loop)
+            State(
+                authenticators: Dictionary(uniqueKeysWithValues: authenticators), assertionKey: assertionKey,
+                pool: ConnectionPool(capacity: keptConnections)), eventLoop: loop)
     }
 
     /// Sends a request to the token endpoint, at most once: for a code, a refresh token or client credentials.
@@ -50,7 +59,7 @@ package final class ProviderCalls: Sendable {
     /// - Parameter deadline: for the whole call.
     /// - Returns: never fails, and completes on ``loop`` by the deadline.
     package func exchange(
-        _ request: GrantRequest, by clientID: String, at address: FetchURL, _ slot: CallSlot,
+        _ request: GrantRequest, by client: CallingClient, at address: FetchURL, _ slot: CallSlot,
         until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<Grant>> {
         // For a code, Apple returns `invalid_grant`.
@@ -59,7 +68,7 @@ package final class ProviderCalls: Sendable {
         let call = Call(.token, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
             OutgoingMessage(try authenticator.authenticate(request, now: now))
         }
-        return perform(call, by: clientID) { answer, now throws(CallFailure) in
+        return perform(call, by: client) { answer, now throws(CallFailure) in
             try answer.grant(quirks, now: now)
         }
     }
@@ -75,7 +84,8 @@ package final class ProviderCalls: Sendable {
     ///   - deadline: for all attempts together.
     /// - Returns: never fails, and completes on ``loop`` by the deadline.
     package func revoke(
-        _ request: RevocationRequest, by clientID: String, at address: FetchURL, accepting methods: [String]? = nil,
+        _ request: RevocationRequest, by client: CallingClient, at address: FetchURL,
+        accepting methods: [String]? = nil,
         _ slot: CallSlot, until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<Void>> {
         @Sendable func call(_ methods: [String]?) -> Call {
@@ -83,18 +93,18 @@ package final class ProviderCalls: Sendable {
                 OutgoingMessage(try authenticator.authenticate(request, acceptedBy: methods, now: now))
             }
         }
-        return revoke(call(methods), by: clientID, after: []).flatMap { [self] called in
+        return revoke(call(methods), by: client, after: []).flatMap { [self] called in
             guard case .failure(let failure) = called.result, failure.isRefusal,
-                state.value.authenticators[clientID]?.usesAnotherMethod(for: methods) == true
+                authenticator(of: client)?.usesAnotherMethod(for: methods) == true
             else { return loop.makeSucceededFuture(called) }
-            return revoke(call(nil), by: clientID, after: called.reports)
+            return revoke(call(nil), by: client, after: called.reports)
         }
     }
 
     private func revoke(
-        _ call: Call, by clientID: String, after earlier: [CallReport]
+        _ call: Call, by client: CallingClient, after earlier: [CallReport]
     ) -> EventLoopFuture<Called<Void>> {
-        perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.revoked() }.flatMap { called in
+        perform(call, by: client) { answer, _ throws(CallFailure) in try answer.revoked() }.flatMap { called in
             let called = Called(result: called.result, reports: earlier + called.reports)
             // With jitter, so that calls that failed in one outage are not all retried at once.
             let pause = Int64(called.reports.count == 1 ? 100 : 300) * .random(in: 75...125) / 100
@@ -103,7 +113,7 @@ package final class ProviderCalls: Sendable {
                 SystemClocks.monotonic() + Interval(milliseconds: pause) < call.deadline
             else { return self.loop.makeSucceededFuture(called) }
             return self.loop.flatScheduleTask(in: .milliseconds(pause)) {
-                self.revoke(call, by: clientID, after: called.reports)
+                self.revoke(call, by: client, after: called.reports)
             }.futureResult
         }
     }
@@ -115,13 +125,14 @@ package final class ProviderCalls: Sendable {
     ///   - deadline: for the whole call.
     /// - Returns: the claims, as JSON. Never fails, and completes on ``loop`` by the deadline.
     package func userInfo(
-        _ request: UserInfoRequest, of subject: String, by clientID: String, at address: FetchURL, _ slot: CallSlot,
+        _ request: UserInfoRequest, of subject: String, by client: CallingClient, at address: FetchURL,
+        _ slot: CallSlot,
         until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<[UInt8]>> {
         let call = Call(.userInfo, at: address, until: deadline, slot) { _, _ throws(OpenSSLError) in
             try OutgoingMessage(request)
         }
-        return perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.userInfo(of: subject) }
+        return perform(call, by: client) { answer, _ throws(CallFailure) in try answer.userInfo(of: subject) }
     }
 
     /// Requests the migration of a user whose app moves to another team.
@@ -131,13 +142,45 @@ package final class ProviderCalls: Sendable {
     ///   - deadline: for the whole call.
     /// - Returns: never fails, and completes on ``loop`` by the deadline.
     package func migrate(
-        _ request: UserMigrationRequest, with accessToken: AccessToken, by clientID: String, at address: FetchURL,
+        _ request: UserMigrationRequest, with accessToken: AccessToken, by client: CallingClient, at address: FetchURL,
         _ slot: CallSlot, until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<UserMigration>> {
         let call = Call(.userMigration, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
             OutgoingMessage(try authenticator.authenticate(request, with: accessToken, now: now))
         }
-        return perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.userMigration(request) }
+        return perform(call, by: client) { answer, _ throws(CallFailure) in try answer.userMigration(request) }
+    }
+
+    /// Asks about an access token, once.
+    ///
+    /// - Parameters:
+    ///   - mustBeSigned: whether the response must be signed.
+    ///   - deadline: for the whole call.
+    /// - Returns: never fails, and completes on ``loop`` by the deadline.
+    package func introspect(
+        _ request: IntrospectionRequest, by clientID: String, at address: FetchURL, mustBeSigned: Bool,
+        _ slot: CallSlot,
+        until deadline: MonotonicTime
+    ) -> EventLoopFuture<Called<IntrospectionResponse>> {
+        introspect(request, by: clientID, at: address, mustBeSigned: mustBeSigned, slot, until: deadline) {
+            response, _ in response
+        }
+    }
+
+    /// - Parameter read: reads the response. Called on ``loop``.
+    func introspect<Value: Sendable>(
+        _ request: IntrospectionRequest, by clientID: String, at address: FetchURL, mustBeSigned: Bool,
+        _ slot: CallSlot,
+        until deadline: MonotonicTime,
+        reading read: @escaping @Sendable (IntrospectionResponse, UnixTime) throws(CallFailure) -> Value
+    ) -> EventLoopFuture<Called<Value>> {
+        let accepted = mustBeSigned ? EndpointAnswer.signedIntrospection : OutgoingMessage.json
+        let call = Call(.introspection, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
+            OutgoingMessage(try authenticator.authenticate(request, now: now), accepting: accepted)
+        }
+        return perform(call, by: .configured(clientID)) { answer, now throws(CallFailure) in
+            try read(try answer.introspection(mustBeSigned: mustBeSigned), now)
+        }
     }
 
     /// Replaces a client's credential. Calls that were sent keep the previous one.
@@ -146,6 +189,9 @@ package final class ProviderCalls: Sendable {
             self.state.value.authenticators[clientID] = ClientAuthenticator(clientID: clientID, credential)
         }
     }
+
+    /// Replaces the key of clients that requests name.
+    package func change(_ key: AssertionKey) { loop.execute { self.state.value.assertionKey = key } }
 
     /// Closes idle connections, and keeps none from now on. Calls in progress continue.
     package func stop() {
@@ -178,6 +224,7 @@ extension CallFailure {
 package enum CallEndpoint: String, Sendable, CaseIterable {
     case token, revocation
     case userInfo = "user_info"
+    case introspection
     /// Apple's, called only by the command line.
     case userMigration = "user_migration"
 }
@@ -185,8 +232,8 @@ package enum CallEndpoint: String, Sendable, CaseIterable {
 /// One request to a provider's endpoint, for metrics, spans and logs. It contains nothing secret or personal.
 package struct CallReport: Sendable {
     package let endpoint: CallEndpoint
-    /// The client that made the call.
-    package let clientID: String
+    /// The client of the settings that made the call; `nil` if the request named one.
+    package let clientID: String?
     package let address: FetchURL
     package let startedAtUnixNanoseconds: UInt64
     /// Until the end of the response, including name resolution and connecting.

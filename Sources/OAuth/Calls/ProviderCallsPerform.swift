@@ -33,8 +33,13 @@ struct OutgoingMessage {
     /// The value of `Authorization`.
     let authorization: String?
     let secrets: SentSecrets
+    /// The media type of the response that is asked for.
+    let accepted: String
 
-    init<Endpoint>(_ request: consuming AuthenticatedRequest<Endpoint>) {
+    init<Endpoint>(
+        _ request: consuming AuthenticatedRequest<Endpoint>, accepting accepted: String = Self.json
+    ) {
+        self.accepted = accepted
         secrets = request.secrets
         (form, authorization) = request.send { body, authorization in (ByteBuffer(bytes: body), authorization) }
     }
@@ -42,12 +47,15 @@ struct OutgoingMessage {
     /// - Throws: ``OpenSSLError`` when out of memory.
     init(_ request: UserInfoRequest) throws(OpenSSLError) {
         form = nil
+        accepted = Self.json
         secrets = try request.secrets()
         authorization = request.authorization
     }
 
+    static let json = "application/json"
+
     func head(for address: FetchURL) -> HTTPRequestHead {
-        var headers: HTTPHeaders = ["Host": address.authority, "Accept": "application/json", "User-Agent": "assay"]
+        var headers: HTTPHeaders = ["Host": address.authority, "Accept": accepted, "User-Agent": "assay"]
         if let form {
             headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
             headers.add(name: "Content-Length", value: "\(form.readableBytes)")
@@ -67,7 +75,7 @@ extension ProviderCalls {
 
     /// Makes one request, and reports it.
     func perform<Value: Sendable>(
-        _ call: Call, by clientID: String,
+        _ call: Call, by client: CallingClient,
         reading read: @escaping @Sendable (EndpointAnswer, UnixTime) throws(CallFailure) -> Value
     ) -> EventLoopFuture<Called<Value>> {
         let startedAt = SystemClocks.unixNanoseconds()
@@ -76,8 +84,8 @@ extension ProviderCalls {
             // Measured by the deadline's clock, because the event loop's clock has a different origin.
             let rest = (call.deadline - SystemClocks.monotonic()).milliseconds
             let deadline = begun + .milliseconds(max(rest, 0))
-            return connection(for: call.address, until: deadline).flatMap { [self] opened in
-                send(call, by: clientID, on: opened, until: deadline)
+            return connection(for: call.address, of: client.issuer, until: deadline).flatMap { [self] opened in
+                send(call, by: client, on: opened, until: deadline)
             }.map { [self] sent in
                 let result: Result<Value, CallFailure>
                 do throws(CallFailure) {
@@ -89,7 +97,7 @@ extension ProviderCalls {
                 var failure: CallFailure?
                 if case .failure(let error) = result { failure = error }
                 let report = CallReport(
-                    endpoint: call.endpoint, clientID: clientID, address: call.address,
+                    endpoint: call.endpoint, clientID: client.configuredID, address: call.address,
                     startedAtUnixNanoseconds: startedAt,
                     nanoseconds: UInt64(max((loop.now - begun).nanoseconds, 0)), connection: sent.connection,
                     status: sent.status, failure: failure, reason: sent.reason ?? failure?.answerFault?.text,
@@ -108,9 +116,13 @@ extension ProviderCalls {
     }
 
     /// A kept connection, or a new one.
-    private func connection(for address: FetchURL, until deadline: NIODeadline) -> EventLoopFuture<Opened> {
+    ///
+    /// - Parameter issuer: that the request names.
+    private func connection(
+        for address: FetchURL, of issuer: String?, until deadline: NIODeadline
+    ) -> EventLoopFuture<Opened> {
         let origin = ConnectionPool<ClientConnection>.Origin(
-            isSecure: address.isSecure, host: address.host, port: address.port)
+            issuer: issuer, isSecure: address.isSecure, host: address.host, port: address.port)
         while let kept = state.value.pool.take(origin, now: SystemClocks.monotonic()) {
             if kept.connection.isReusable { return loop.makeSucceededFuture(.connection(kept, .reused)) }
             kept.connection.close()
@@ -171,7 +183,7 @@ extension ProviderCalls {
 
     /// Authenticates the request and sends it, in one turn of the loop.
     private func send(
-        _ call: Call, by clientID: String, on opened: Opened, until deadline: NIODeadline
+        _ call: Call, by client: CallingClient, on opened: Opened, until deadline: NIODeadline
     ) -> EventLoopFuture<Sent> {
         let (kept, use): (Kept, CallReport.ConnectionUse)
         switch opened {
@@ -190,7 +202,7 @@ extension ProviderCalls {
             keep(kept)
             return loop.makeSucceededFuture(Sent(answer: .failure(.notSent(.timeout)), connection: use))
         }
-        guard let message = message(of: call, by: clientID) else {
+        guard let message = message(of: call, by: client) else {
             keep(kept)
             return loop.makeSucceededFuture(
                 Sent(
@@ -218,12 +230,28 @@ extension ProviderCalls {
         return answer.errorDescription(without: secrets)
     }
 
-    /// - Returns: `nil` if OpenSSL fails, or the settings no longer contain the client.
-    private func message(of call: Call, by clientID: String) -> OutgoingMessage? {
-        guard var authenticator = state.value.authenticators[clientID] else { return nil }
+    /// - Returns: `nil` if OpenSSL fails, or the settings no longer contain the client or the key.
+    private func message(of call: Call, by client: CallingClient) -> OutgoingMessage? {
+        guard var authenticator = authenticator(of: client) else { return nil }
         let message = try? call.message(&authenticator, UnixTime(seconds: SystemClocks.unixSeconds()))
-        state.value.authenticators[clientID] = authenticator
+        // What a client of the settings has made, such as Apple's secret, is used again.
+        if case .configured(let id) = client { state.value.authenticators[id] = authenticator }
         return message
+    }
+
+    /// - Returns: `nil` if the settings no longer contain the client, or its key.
+    func authenticator(of client: CallingClient) -> ClientAuthenticator? {
+        switch client {
+        case .configured(let id): return state.value.authenticators[id]
+        case .named(let client):
+            let credential: ClientCredential? =
+                switch client.authentication {
+                case .secret(let secret, let place): .secret(secret, sentIn: place)
+                case .key: state.value.assertionKey?.credential(at: client.issuer)
+                case .none: ClientCredential.none
+                }
+            return credential.map { ClientAuthenticator(clientID: client.id, $0) }
+        }
     }
 
     private static func read(_ answer: HTTPAnswer) -> Result<EndpointAnswer, CallFailure> {
@@ -235,7 +263,8 @@ extension ProviderCalls {
             return .success(
                 EndpointAnswer(
                     status: head.status.code, retryAfter: head.headers.first(name: "Retry-After"),
-                    hasContentCoding: codings.contains { $0.lowercased() != "identity" }, body: body))
+                    hasContentCoding: codings.contains { $0.lowercased() != "identity" },
+                    contentType: head.headers.first(name: "Content-Type"), body: body))
         }
     }
 

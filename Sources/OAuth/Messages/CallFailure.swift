@@ -43,6 +43,11 @@ package enum CallFailure: Error, Equatable, Sendable {
         case claim(String)
         /// The discovery document names no UserInfo endpoint, although the settings say to read it.
         case noUserInfoEndpoint
+        /// `token_type` is `DPoP`, but `cnf` names no key of proofs, so any proof would do.
+        case proofWithoutKey
+        /// The settings demand a signed introspection response.
+        case unsigned
+        case signedResponse(SignedResponseFault)
 
         /// A member of the response that Assay reads.
         package enum Member: String, Sendable {
@@ -54,6 +59,18 @@ package enum CallFailure: Error, Equatable, Sendable {
             case subject = "sub"
             case transferSubject = "transfer_sub"
             case email
+            case active
+            case issuer = "iss"
+            case audience = "aud"
+            case expiration = "exp"
+            case notBefore = "nbf"
+            case issuedAt = "iat"
+            case clientID = "client_id"
+        }
+
+        /// What is wrong with a signed introspection response.
+        package enum SignedResponseFault: Sendable, CaseIterable {
+            case form, type, algorithm, signature, issuer, audience, time, content
         }
 
         /// Human-readable: what was found. Contains no text from the provider.
@@ -70,7 +87,27 @@ package enum CallFailure: Error, Equatable, Sendable {
             case .otherSubject: "the UserInfo response's sub is missing, or is not the ID Token's"
             case .claim(let name): "the UserInfo response's \(name) has an invalid type or form"
             case .noUserInfoEndpoint: "the discovery document names no userinfo_endpoint"
+            case .proofWithoutKey: "token_type is DPoP, but cnf has no jkt, the thumbprint of the proofs' key"
+            case .unsigned:
+                "the introspection response is not signed (application/token-introspection+jwt), which introspection.signed: required demands"
+            case .signedResponse(let fault): "the signed introspection response is refused: \(fault.text)"
             }
+        }
+    }
+}
+
+extension CallFailure.AnswerFault.SignedResponseFault {
+    /// Completes the sentence "the signed introspection response is refused: …".
+    var text: String {
+        switch self {
+        case .form: "it is not one compact JWS with a JSON object inside"
+        case .type: "its typ is not token-introspection+jwt, or its header has crit, b64 or zip"
+        case .algorithm: "its alg is missing, or not in algorithms"
+        case .signature: "no published key of the provider has made its signature"
+        case .issuer: "its iss is not the provider's issuer"
+        case .audience: "its aud is not our client's id"
+        case .time: "its iat is missing, older than a minute, or in the future"
+        case .content: "its token_introspection is missing, or no object"
         }
     }
 }

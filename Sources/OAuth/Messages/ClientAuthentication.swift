@@ -6,6 +6,7 @@ package import OpenSSL
 package enum TokenEndpoint {}
 package enum RevocationEndpoint {}
 package enum UserMigrationEndpoint {}
+package enum IntrospectionEndpoint {}
 
 /// A form with client authentication, which is sent at most once.
 ///
@@ -83,6 +84,16 @@ package struct ClientAuthenticator {
         return try authenticate(form, by: credential.accepted(by: methods), now: now)
     }
 
+    /// - Throws: ``OpenSSLError``.
+    package mutating func authenticate(
+        _ request: IntrospectionRequest, now: UnixTime
+    ) throws(OpenSSLError) -> AuthenticatedRequest<IntrospectionEndpoint> {
+        var form = Form()
+        try form.add("token", request.token)
+        form.add("token_type_hint", TokenHint.accessToken.rawValue)
+        return try authenticate(form, by: credential, now: now)
+    }
+
     /// - Parameter accessToken: for the scope `user.migration`. Apple requires both the token and the client secret.
     /// - Throws: ``OpenSSLError``.
     package mutating func authenticate(
@@ -118,11 +129,19 @@ package struct ClientAuthenticator {
             form.add("client_id", clientID)
             form.add("client_secret", try appleSecret.secret(maker, clientID: clientID, now: now))
         case .key(let key, let keyID, let thumbprint, let audience):
-            let assertion = try ClientAssertion.make(
-                clientID: clientID, key, keyID: keyID, thumbprint: thumbprint, audience: audience, now: now)
-            form.add("client_id", clientID)
-            form.add("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-            form.add("client_assertion", try SecretBytes(assertion.span))
+            // Microsoft documents PS256 with a certificate. Otherwise the key's own algorithm is used.
+            let signer = (thumbprint == nil ? nil : JWSSigner(key, .ps256)) ?? JWSSigner(key)
+            try form.add(
+                assertion: ClientAssertion.make(
+                    clientID: clientID, signer, keyID: keyID, thumbprint: thumbprint, audience: audience, now: now),
+                of: clientID)
+        case .ownKey(let keys, let id, let audience):
+            // Settings that name a key which is not there are refused.
+            guard let key = keys.signing(id) else { throw .unspecified }
+            try form.add(
+                assertion: ClientAssertion.make(
+                    clientID: clientID, key.signer, keyID: key.id, thumbprint: nil, audience: audience, now: now),
+                of: clientID)
         case .none: form.add("client_id", clientID)
         }
         return AuthenticatedRequest(
@@ -158,6 +177,12 @@ private struct Form {
 
     mutating func add(_ name: StaticString, _ text: String) { pairs.append((name, .text(text))) }
     mutating func add(_ name: StaticString, _ secret: SecretBytes) { pairs.append((name, .secret(secret))) }
+
+    mutating func add(assertion: [UInt8], of clientID: String) throws(OpenSSLError) {
+        add("client_id", clientID)
+        add("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+        add("client_assertion", try SecretBytes(assertion.span))
+    }
 
     mutating func add<Purpose>(_ name: StaticString, _ secret: SecretText<Purpose>) throws(OpenSSLError) {
         add(name, try SecretBytes(secret.text.utf8.span))
@@ -198,10 +223,8 @@ enum ClientAssertion {
     ///   - audience: the issuer, or the token endpoint for servers that require it.
     /// - Throws: ``OpenSSLError``.
     static func make(
-        clientID: String, _ key: SigningKey, keyID: String, thumbprint: [UInt8]?, audience: String, now: UnixTime
+        clientID: String, _ signer: JWSSigner, keyID: String, thumbprint: [UInt8]?, audience: String, now: UnixTime
     ) throws(OpenSSLError) -> [UInt8] {
-        // Microsoft documents PS256 with a certificate. Otherwise the key's own algorithm is used.
-        let signer = (thumbprint == nil ? nil : JWSSigner(key, .ps256)) ?? JWSSigner(key)
         var header = JSONWriter()
         header.beginObject()
         header.member("alg", signer.algorithm.rawValue)

@@ -6,16 +6,22 @@ internal import JOSE
 package struct EndpointAnswer: Sendable {
     let status: UInt
     private let retryAfter: String?
-    private let hasContentCoding: Bool
-    private let body: [UInt8]
+    let hasContentCoding: Bool
+    /// In lower case, without parameters; `nil` if there is none.
+    let mediaType: String?
+    let body: [UInt8]
 
     /// - Parameters:
     ///   - retryAfter: the value of `Retry-After`.
     ///   - hasContentCoding: whether there is a `Content-Encoding` other than `identity`, which was not requested.
-    package init(status: UInt, retryAfter: String?, hasContentCoding: Bool, body: [UInt8]) {
+    ///   - contentType: the value of `Content-Type`.
+    package init(
+        status: UInt, retryAfter: String?, hasContentCoding: Bool, contentType: String? = nil, body: [UInt8]
+    ) {
         self.status = status
         self.retryAfter = retryAfter
         self.hasContentCoding = hasContentCoding
+        mediaType = contentType.map { $0.prefix { $0 != ";" && $0 != " " }.lowercased() }
         self.body = body
     }
 

@@ -38,6 +38,8 @@ package struct AuthorizationParameter: Sendable, Equatable {
 /// A provider's clients, and how its endpoints are used.
 package struct GrantRules: Sendable, Equatable {
     package var clients: [OAuthClient]
+    /// What requests may name as their client; `nil` if the clients are those of the settings.
+    package var named: NamedClientRules?
     package var quirks: Set<ProviderQuirk>
     /// Whether authorization requests use PKCE.
     package var usesPKCE = true
@@ -62,6 +64,10 @@ package enum ClientCredential: Sendable {
     case secret(SecretBytes, sentIn: SecretPlace)
     /// `private_key_jwt`. The thumbprint is the SHA-256 of the certificate in DER, for `x5t#S256`.
     case key(SigningKey, keyID: String, certificateThumbprint: [UInt8]?, audience: String)
+    /// `private_key_jwt` by a key of the relying party that serves other clients too.
+    ///
+    /// - Parameter id: `nil` for the first.
+    case ownKey(ClientKeys, id: String?, audience: String)
     /// Apple's client secret, made from a key when needed.
     case apple(AppleClientSecret)
     /// A public client.
@@ -86,5 +92,111 @@ package enum ClientCredential: Sendable {
     func otherPlace(acceptedBy methods: [String]?) -> SecretPlace? {
         guard case .secret(_, let place) = self, let methods, !methods.contains(place.rawValue) else { return nil }
         return methods.lazy.compactMap(SecretPlace.init).first
+    }
+}
+
+/// The client that makes a call.
+package enum CallingClient: Sendable {
+    /// A client of the settings, by its ID.
+    case configured(String)
+    /// A client that the request names, for an entry with `issuers: any`.
+    case named(NamedClient)
+
+    /// `nil` for a client that a request names.
+    var configuredID: String? { if case .configured(let id) = self { id } else { nil } }
+
+    /// The issuer that the request names.
+    package var issuer: String? {
+        switch self {
+        case .configured: nil
+        case .named(let client): client.issuer
+        }
+    }
+}
+
+/// A client of a customer's provider, as one request names it. Nothing refers to its secret after the request.
+package struct NamedClient: Sendable {
+    package let id: String
+    package let issuer: String
+    package let authentication: RequestAuthentication
+
+    package init(id: String, issuer: String, _ authentication: RequestAuthentication) {
+        self.id = id
+        self.issuer = issuer
+        self.authentication = authentication
+    }
+}
+
+/// How a client that a request names authenticates.
+package enum RequestAuthentication: Sendable {
+    case secret(SecretBytes, sentIn: ClientCredential.SecretPlace)
+    /// `private_key_jwt`, by the key of the settings.
+    case key
+    case none
+
+    package var method: Method {
+        switch self {
+        case .secret(_, .basic): .basic
+        case .secret(_, .post): .post
+        case .key: .key
+        case .none: .none
+        }
+    }
+
+    /// The values of `auth`.
+    package enum Method: String, Sendable, CaseIterable {
+        case basic = "client_secret_basic"
+        case post = "client_secret_post"
+        case key = "private_key_jwt"
+        case none
+    }
+}
+
+/// The key that signs the assertions of clients that requests name.
+package struct AssertionKey: Sendable {
+    private let key: SigningKey
+    private let keyID: String
+
+    package init(_ key: SigningKey, keyID: String) {
+        self.key = key
+        self.keyID = keyID
+    }
+
+    /// The audience is the issuer alone: the key is the same for all customers, so one customer's token endpoint must not
+    /// be able to use an assertion at another's.
+    func credential(at issuer: String) -> ClientCredential {
+        .key(key, keyID: keyID, certificateThumbprint: nil, audience: issuer)
+    }
+}
+
+/// What requests for an entry with `issuers: any` may name as their client.
+package struct NamedClientRules: Sendable, Equatable {
+    package var methods: [RequestAuthentication.Method]
+    /// Each has ``placeholder`` in its path or query, so that each connection has redirect URIs of its own.
+    package var redirectURIs: [String]
+
+    package static let placeholder = "{connection}"
+
+    package init(methods: [RequestAuthentication.Method], redirectURIs: [String]) {
+        self.methods = methods
+        self.redirectURIs = redirectURIs
+    }
+
+    /// The client of a connection.
+    fileprivate func client(_ id: String, ofConnection connection: String) -> OAuthClient {
+        var client = OAuthClient(id: id)
+        client.redirectURIs = redirectURIs.map { $0.replacing(Self.placeholder, with: percentEncoded(connection)) }
+        return client
+    }
+}
+
+extension GrantRules {
+    /// The rules of one connection, whose only client is the one that requests name; the same rules if the clients are
+    /// those of the settings.
+    package func ofConnection(_ connection: String, clientID: String) -> GrantRules {
+        guard let named else { return self }
+        var rules = self
+        rules.clients = [named.client(clientID, ofConnection: connection)]
+        return rules
     }
 }

@@ -60,8 +60,10 @@ package struct StoreFailure: Sendable, Equatable {
     static let closed = unreachable("the connection was closed")
     static let silent = unreachable("no reply within the timeout")
     static let notRESP = unreachable("the replies are not those of Valkey or Redis")
-    static let replica = StoreFailure(
-        health: .readOnly, reason: "connected to a replica; set sign_ins.store.url to the primary")
+    /// - Parameter setting: that names the server.
+    static func replica(_ setting: String) -> StoreFailure {
+        StoreFailure(health: .readOnly, reason: "connected to a replica; set \(setting) to the primary")
+    }
 
     static func refused(_ error: StoreError) -> StoreFailure { unreachable("the store refused: \(error.shown)") }
 

@@ -90,7 +90,7 @@ package enum StoreInspection {
             guard case .failed(let failure) = news else { return }
             promise.succeed([StoreFinding(level: .failure, message: "can't be used: \(failure.reason)")])
         }
-        let allowsEviction = settings.allowsEviction
+        let (allowsEviction, urlSetting) = (settings.allowsEviction, settings.urlSetting)
         let node = ValkeyNode(settings.address, settings, on: loop, monitor, isPermanent: false) { _ in }
         node.whenReady { connection in
             guard let replies = connection?.replies else { return }
@@ -98,7 +98,9 @@ package enum StoreInspection {
                 replies.send(.setting("appendonly")) { log in
                     replies.send(.setting("save")) { save in
                         promise.succeed(
-                            findings(report, log: log.setting, save: save.setting, allowsEviction: allowsEviction))
+                            findings(
+                                report, log: log.setting, save: save.setting, allowsEviction: allowsEviction,
+                                urlSetting: urlSetting))
                         node.end()
                     }
                 }
@@ -109,10 +111,13 @@ package enum StoreInspection {
 
     /// Evaluates a server and its settings; `nil` for those that can't be read.
     static func findings(
-        _ report: ServerReport, log: String?, save: String?, allowsEviction: Bool
+        _ report: ServerReport, log: String?, save: String?, allowsEviction: Bool,
+        urlSetting: String = ValkeySettings.usualURLSetting
     ) -> [StoreFinding] {
         var findings = [StoreFinding(level: .ok, message: "connected")]
-        if report.isReplica { findings.append(StoreFinding(level: .failure, message: StoreFailure.replica.reason)) }
+        if report.isReplica {
+            findings.append(StoreFinding(level: .failure, message: StoreFailure.replica(urlSetting).reason))
+        }
         findings.append(eviction(report.evictionPolicy, isAllowed: allowsEviction))
         findings.append(persistence(log: log, save: save))
         return findings
@@ -163,8 +168,10 @@ struct ServerReport: Equatable, Sendable {
     var memoryUse: Double?
 
     /// Why the server must not be used; `nil` if nothing is known against it.
-    func failure(allowingEviction: Bool) -> StoreFailure? {
-        if isReplica { return .replica }
+    ///
+    /// - Parameter urlSetting: the setting that names the server.
+    func failure(allowingEviction: Bool, urlSetting: String = ValkeySettings.usualURLSetting) -> StoreFailure? {
+        if isReplica { return .replica(urlSetting) }
         guard !allowingEviction, let evictionPolicy, evictionPolicy != Self.noEviction else { return nil }
         return .evicting(policy: evictionPolicy)
     }

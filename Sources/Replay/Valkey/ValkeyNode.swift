@@ -192,7 +192,7 @@ final class ValkeyNode {
         memoryUse = report.memoryUse
         if settings.acceptsAnyServer { return nil }
         if report.evictionPolicy == nil, !settings.allowsEviction { monitor.hasUnknownEviction(self) }
-        return report.failure(allowingEviction: settings.allowsEviction)
+        return report.failure(allowingEviction: settings.allowsEviction, urlSetting: settings.urlSetting)
     }
 
     /// Asks the server again from time to time, because its settings and its role can change.

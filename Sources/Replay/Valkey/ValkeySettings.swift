@@ -18,6 +18,9 @@ package struct ValkeySettings: Sendable {
     package var replicas = 0
     /// Whether to use servers that can evict claims.
     package var allowsEviction = false
+    /// The setting that names the server, for reports.
+    package var urlSetting = usualURLSetting
+    static let usualURLSetting = "sign_ins.store.url"
     /// The timeout of a claim.
     package var timeout = TimeAmount.milliseconds(250)
 

@@ -187,7 +187,7 @@ package final class ValkeyStore: ReplayStore {
             guard let next = self.node(target, from: node, claim) else { return claim.endUnmade() }
             send(claim, to: next, asking: true)
         case .readOnly:
-            node.leave(.replica)
+            node.leave(.replica(settings.urlSetting))
             claim.endUnmade()
         case .refused(let word):
             isFull = word == "OOM"

@@ -8,14 +8,11 @@ internal import Verification
 
 /// Serves the admin listener on one event loop: endpoints for operators and their tools.
 final class AdminResponder: HTTPResponder {
-    private let service: ServiceLoop
-    /// Longer than two consecutive fetches can take: the one in progress, and one that starts after the call.
-    private static let refreshTimeout = Interval.seconds(45)
-
+    let service: ServiceLoop
     private let scrape: @Sendable () -> EventLoopFuture<[UInt8]>
     private let verdicts: @Sendable () -> EventLoopFuture<Verdicts>
     private let history: @Sendable (String) -> KeyHistory
-    private let process: ServiceProcess
+    let process: ServiceProcess
 
     /// - Parameters:
     ///   - process: the version and the start time.
@@ -57,7 +54,7 @@ final class AdminResponder: HTTPResponder {
             try route.check(request.head.method)
             try admit(request.head, to: route, &record.keyName)
             if route == .explain {
-                return try explain(ExplainRequest(request.jsonObject(), service.settings.proofs), record)
+                return try explain(ExplainRequest(request.jsonObject(), service.proofChecks), record)
             }
         } catch {
             return .now(service.end(record, error))
@@ -69,7 +66,7 @@ final class AdminResponder: HTTPResponder {
             return later(self.scrape(), record) { text in
                 self.service.end(record, .ok, "text/plain; version=0.0.4; charset=utf-8", text)
             }
-        case .providers: return listProviders(record)
+        case .providers: return listProviders(request, record)
         case .refresh: return refresh(request, record)
         case .events: return .now(listEvents(record))
         case .verdicts:
@@ -115,7 +112,7 @@ final class AdminResponder: HTTPResponder {
     private static let listedEvents = 1000
 
     private func listEvents(_ record: RequestRecord) -> HTTPResponse {
-        let ids = service.verifier.providers.map(\.provider.policy.id)
+        let ids = service.verifier.providers.map(\.policy.id)
         let events = ids.flatMap { id in history(id).entries.map { (provider: id, entry: $0) } }
         // Newest first. Within the same second, the later entry first.
         let newestFirst = events.enumerated().sorted {
@@ -129,58 +126,6 @@ final class AdminResponder: HTTPResponder {
             }
         }
         return service.end(record, json: text)
-    }
-
-    private func listProviders(_ record: RequestRecord) -> HTTPReply {
-        let providers = service.verifier.providers.map(\.provider)
-        let loop = service.loop
-        return later(
-            EventLoopFuture.whenAllSucceed(providers.map { $0.keys.status() }, on: loop), record
-        ) { statuses in
-            let text = self.service.json { json in
-                json.object { json in
-                    json.array("providers", zip(providers, statuses)) { $1.1.write(to: &$0, $1.0) }
-                    json.object("service") { json in
-                        json.member("version", self.process.version)
-                        json.member("started_at", self.process.startedAtUnixSeconds)
-                    }
-                }
-            }
-            return self.service.end(record, json: text)
-        }
-    }
-
-    private func refresh(_ request: HTTPRequest, _ record: RequestRecord) -> HTTPReply {
-        let id = Route.providerToRefresh(request.head.path)
-        guard let (number, provider) = id.flatMap(service.verifier.provider) else {
-            return .now(service.end(record, service.verifier.unknownProvider(named: id)))
-        }
-        let need: KeyStore.StateMachine.FetchReason
-        do throws(Problem) {
-            need = .refresh(dropsOmitted: try Self.dropsOmitted(request.head.query.string))
-        } catch {
-            return .now(service.end(record, error, provider: number))
-        }
-        let deadline = SystemClocks.monotonic() + Self.refreshTimeout
-        let refreshed = { provider.keys.wait(for: need, judgedBy: 0, until: deadline) }
-        return later(refreshed().flatMap { _ in provider.keys.status() }, record) { status in
-            guard status.snapshot?.isUsable(at: status.now) == true else {
-                let pause = status.nextFetchIn.map { max($0.secondsRoundedUp, 1) } ?? 1
-                return self.service.end(record, Problem.keysUnavailable(retryAfterSeconds: pause), provider: number)
-            }
-            return self.service.end(record, json: self.service.json { status.write(to: &$0, provider) })
-        }
-    }
-
-    /// What a refresh does with keys that are missing from the response.
-    ///
-    /// - Throws: ``Problem/requestInvalid(_:)`` for any other query: a typo must not change which keys are dropped.
-    private static func dropsOmitted(_ query: String) throws(Problem) -> Bool {
-        switch query {
-        case "", "drop_omitted=false": false
-        case "drop_omitted=true": true
-        default: throw .requestInvalid("The only query parameter of a refresh is drop_omitted, true or false.")
-        }
     }
 
     /// Explains a verification or a policy's decision. Fetches keys in the same cases, but counts as neither.
@@ -202,7 +147,7 @@ final class AdminResponder: HTTPResponder {
     }
 
     /// Waits for a value from another loop, and creates the response.
-    private func later<Value: Sendable>(
+    func later<Value: Sendable>(
         _ future: @escaping @autoclosure () -> EventLoopFuture<Value>, _ record: RequestRecord,
         _ respond: @escaping (Value) -> HTTPResponse
     ) -> HTTPReply {
@@ -216,37 +161,6 @@ final class AdminResponder: HTTPResponder {
 struct ServiceProcess: Sendable {
     let version: String
     let startedAtUnixSeconds: Int64
-}
-
-extension KeyStatus {
-    /// Writes a provider's settings and the state of its keys, as far as operators may see them. None of it is secret.
-    fileprivate func write(to json: inout JSONWriter, _ provider: Provider) {
-        json.beginObject()
-        json.member("id", provider.policy.id)
-        json.member("issuer", provider.policy.issuer)
-        json.array("audiences", provider.policy.audiences)
-        json.member("state", KeyState(snapshot, at: now).rawValue)
-        json.member("optional", provider.isOptional)
-        json.member("source", snapshot?.source.rawValue)
-        let keys = snapshot?.keys.keys ?? []
-        let firstOmitted = keys.count - (snapshot?.omittedKeyCount ?? 0)
-        json.objects("keys", keys.enumerated()) { json, entry in
-            let (index, key) = entry
-            json.member("kid", key.keyID)
-            json.member("kty", key.keyType)
-            json.member("crv", key.curve)
-            json.member("alg", key.algorithm)
-            json.member("use", key.use)
-            json.member("usable", key.isUsable)
-            json.member("omitted", index >= firstOmitted)
-        }
-        json.member("keys_hash", snapshot?.fingerprint)
-        json.member("fetched_at", snapshot?.fetchedAtUnixSeconds)
-        json.member("next_fetch_at", nextFetchAt(unixSeconds: SystemClocks.unixSeconds()))
-        json.name("last_error")
-        writeLastError(to: &json)
-        json.endObject()
-    }
 }
 
 /// Detects browsers by a request's header fields.

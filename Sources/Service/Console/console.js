@@ -232,6 +232,24 @@ function drawProvider({ provider, outcome }) {
   );
 }
 
+/** An entry with many issuers: how many are in which state, and those that fail. */
+function drawIssuers({ provider }) {
+  const known = Object.values(provider.states).reduce((sum, count) => sum + count, 0);
+  const states = Object.entries(provider.states).filter(([, count]) => count > 0)
+    .flatMap(([state, count], index) => [index === 0 ? "" : ", ", `${count} ${state}`]);
+  const failing = provider.failing.map((each) => element("li", {}, badge(each.state),
+    element("span", { className: "mono" }, ` ${each.issuer}`), ` ${reason(each.last_error)}, `, time(each.last_error.at)));
+  return element("article", { className: "card" },
+    element("div", { className: "card-head" }, element("h3", {}, provider.id)),
+    element("p", { className: "issuer" }, provider.issuers === "any" ? "any issuer that a request names" : `${provider.listed} listed issuers`),
+    definitions(
+      provider.audiences.length === 0 ? ["Audiences", "those of each issuer"] : ["Audiences", drawAudiences(provider.audiences)],
+      ["Issuers in use", known === 0 ? "none yet" : states],
+      ["Failing", failing.length === 0 ? null : element("ul", { className: "failing" }, failing)],
+    ),
+  );
+}
+
 function drawAudiences(audiences) {
   if (audiences.length === 0) return "none: azp is checked instead";
   return audiences.flatMap((each, index) => [index === 0 ? "" : ", ", element("span", { className: "mono" }, each)]);
@@ -439,6 +457,7 @@ function drawEvent(event) {
   const repeated = event.count === 1 ? null
     : element("span", { className: "aside" }, ` ${event.count} times since `, time(event.since, false));
   return element("li", {}, symbol(sign, kind), time(event.at, false), element("span", { className: "of" }, event.provider),
+    event.issuer ? element("span", { className: "mono" }, ` ${event.issuer} `) : null,
     element("span", { className: "what" }, what, repeated));
 }
 
@@ -524,6 +543,9 @@ function explainRequest() {
   const [provider, nonce] = [byId("provider-field").value, byId("nonce-field").value];
   const scopes = byId("scopes-field").value.split(" ").filter((scope) => scope !== "");
   const of = provider === "" ? {} : { provider };
+  if (isOpen(provider) && byId("kind-field").value !== "access") {
+    for (const name of ["connection", "issuer", "audience"]) of[name] = byId(`${name}-field`).value.trim();
+  }
   switch (byId("kind-field").value) {
     case "policy": return { token, policy: byId("policy-field").value.trim() };
     case "notification": return { as: "notification", token, ...of };
@@ -539,7 +561,17 @@ function showFieldsOfKind() {
     field.hidden = !field.dataset.kinds.split(" ").includes(kind);
   }
   byId("policy-field").required = kind === "policy";
+  const needsConnection = kind !== "policy" && kind !== "access" && isOpen(byId("provider-field").value);
+  for (const name of ["connection", "issuer", "audience"]) {
+    byId(`${name}-field`).closest(".field").hidden = !needsConnection;
+    byId(`${name}-field`).required = needsConnection;
+  }
 }
+
+/** Whether a provider has `issuers: any`, so that each request names its connection. */
+const isOpen = (id) => providers.some((provider) => provider.id === id && provider.issuers === "any");
+
+byId("provider-field").addEventListener("change", showFieldsOfKind);
 
 byId("kind-field").addEventListener("change", showFieldsOfKind);
 
@@ -571,7 +603,7 @@ let providers = [];
 
 function showProviders() {
   const cards = providers.map((provider) => ({ provider, outcome: currentOutcome(provider) }));
-  redraw(byId("provider-list"), cards, (all) => all.map(drawProvider));
+  redraw(byId("provider-list"), cards, (all) => all.map((each) => each.provider.issuers ? drawIssuers(each) : drawProvider(each)));
 }
 
 function showEvents() {

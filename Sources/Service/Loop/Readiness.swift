@@ -15,8 +15,9 @@ struct Readiness {
     /// Whether every provider that counts for readiness has usable keys.
     func isReady(_ verifier: RequestVerifier) -> Bool {
         let now = SystemClocks.monotonic()
-        return verifier.providers.allSatisfy { number, provider, snapshot in
-            provider.isOptional || isExcused(number, snapshot) || KeyState(snapshot, at: now) != .unavailable
+        return verifier.singleIssuers.allSatisfy { number, provider, keys in
+            provider.isOptional || isExcused(number, keys.snapshot)
+                || provider.state(keys, at: now) != .unavailable
         }
     }
 
@@ -33,8 +34,8 @@ struct Readiness {
         let now = SystemClocks.monotonic()
         let before = excused
         excused = [:]
-        for (number, _, snapshot) in verifier.providers where KeyState(snapshot, at: now) == .unavailable {
-            excused[number] = wasReady ? snapshot?.version ?? 0 : before[number]
+        for (number, provider, keys) in verifier.singleIssuers where provider.state(keys, at: now) == .unavailable {
+            excused[number] = wasReady ? keys.snapshot?.version ?? 0 : before[number]
         }
     }
 }
@@ -50,15 +51,20 @@ extension ServiceLoop {
         let text = json { json in
             json.object { json in
                 json.member("status", stage != .serving ? "shutting_down" : isReady ? "ready" : "unready")
-                json.objects("providers", verifier.providers) { json, each in
+                // Issuers of entries with many are fetched when needed, so readiness does not depend on them.
+                json.objects("providers", verifier.singleIssuers) { json, each in
                     json.member("id", each.provider.policy.id)
-                    json.member("state", KeyState(each.snapshot, at: now).rawValue)
+                    json.member("state", each.provider.state(each.keys, at: now).rawValue)
                 }
-                // An outage of the store does not affect verifications, so it is reported but does not affect
+                // An outage of a store does not affect most verifications, so it is reported but does not affect
                 // readiness.
                 if let claims {
                     json.name("store")
                     json.object { $0.member("state", claims.status.health.rawValue) }
+                }
+                if let proofStore {
+                    json.name("proof_store")
+                    json.object { $0.member("state", proofStore.status.health.rawValue) }
                 }
             }
         }

@@ -28,11 +28,16 @@ extension ServiceLoop {
 
     /// - Parameter spent: whether the request used something up, or may have; `nil`: the problem decides
     ///   (``Problem/isSpent``).
+    /// - Parameter challenge: how to answer the API's client; `nil` unless the request named a resource.
     func end(
-        _ record: RequestRecord, _ problem: Problem, provider: Int? = nil, spent: Bool? = nil
+        _ record: RequestRecord, _ problem: Problem, provider: Int? = nil, spent: Bool? = nil,
+        challenge: Challenge? = nil
     ) -> HTTPResponse {
         let spent = record.route.usesSomethingUp ? spent ?? problem.isSpent : nil
-        let body = json { problem.write(to: &$0, requestID: record.id, spent: spent) }
+        let nonce = record.route == .accessTokens ? proofNonce(ofProvider: provider) : nil
+        let body = json {
+            problem.write(to: &$0, requestID: record.id, spent: spent, challenge: challenge, proofNonce: nonce)
+        }
         return end(
             record, problem.responseStatus, "application/problem+json", body, code: problem.code, provider: provider,
             remark: LogRemark(problem), headers: problem.headers)

@@ -25,6 +25,8 @@ final class ServiceLoop {
     private(set) var claims: ClaimStore?
     /// The store of DPoP proofs; `nil` until it is first needed.
     private(set) var proofStore: ClaimStore?
+    /// Of DPoP proofs.
+    private var nonces: LoopProofNonces
     private(set) var features: ProviderFeatures
     var requestIDs = RequestIDs()
     var metrics = LoopMetrics()
@@ -32,7 +34,7 @@ final class ServiceLoop {
     let load: OverloadDetector
     private(set) var telemetry: RequestTelemetry
     /// `nil` if refusals are not logged.
-    private let boundTokens: BoundTokenLog?
+    private let firstRefusals: FirstRefusalLog?
     private var writer = JSONWriter()
     /// The capacity, in bytes, up to which the writer's buffer is kept. A larger buffer, such as that of a batch, is
     /// released.
@@ -50,21 +52,24 @@ final class ServiceLoop {
     /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
     init(
         on loop: any EventLoop, _ settings: ServiceSettings, _ registry: ProviderRegistry, _ sink: LogSink,
-        tracer: SpanTracer? = nil, boundTokens: BoundTokenLog? = nil, store: StoreSetup, proofStore: StoreSetup? = nil,
-        signInKeys: HandleKeys? = nil
+        tracer: SpanTracer? = nil, firstRefusals: FirstRefusalLog? = nil, store: StoreSetup,
+        proofStore: StoreSetup? = nil,
+        signInKeys: HandleKeys? = nil, proofNonces: ProofNonces = ProofNonces([])
     ) throws(Rejection) {
         self.loop = loop
         self.settings = settings
         load = OverloadDetector(on: loop, queueTimeout: settings.queueTimeout)
         telemetry = RequestTelemetry(settings.loggedRequests, to: sink, tracer, on: loop)
-        self.boundTokens = boundTokens
+        self.firstRefusals = firstRefusals
         providerIDs = registry.ids
         verifier = RequestVerifier(
-            registry, on: loop, by: try IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity))
+            registry, on: loop, by: try Self.tokenVerifier(settings),
+            resources: settings.resources)
         forwardAuth = Self.forwardAuth(settings, verifier)
         features = ProviderFeatures(registry.providers)
         storeSetup = store
         proofStoreSetup = proofStore
+        nonces = LoopProofNonces(proofNonces)
         do throws(OpenSSLError) {
             let needsStore = features.usesNoncesOnce || signInKeys != nil
             let claims = needsStore ? try store.claims(on: loop, providerCount: registry.providers.count) : nil
@@ -93,7 +98,7 @@ final class ServiceLoop {
         var tokenVerifier = verifier.verifier
         if settings.signatureCacheCapacity != self.settings.signatureCacheCapacity,
             // If OpenSSL can't allocate memory, the current verifier stays in use, with its cache capacity.
-            let other = try? IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity)
+            let other = try? Self.tokenVerifier(settings)
         {
             tokenVerifier = other
         }
@@ -102,7 +107,7 @@ final class ServiceLoop {
         providerIDs = registry.ids
         claims?.providerCount = registry.providers.count
         proofStore?.providerCount = registry.providers.count
-        verifier = RequestVerifier(registry, on: loop, by: tokenVerifier)
+        verifier = RequestVerifier(registry, on: loop, by: tokenVerifier, resources: settings.resources)
         forwardAuth = Self.forwardAuth(settings, verifier)
         features = ProviderFeatures(registry.providers)
         // If memory runs out, there is no store, and the tokens of providers with single-use nonces are rejected.
@@ -115,9 +120,14 @@ final class ServiceLoop {
         readiness.excuseNewcomers(verifier, wasReady: wasReady)
     }
 
+    private static func tokenVerifier(_ settings: ServiceSettings) throws(Rejection) -> IDTokenVerifier {
+        try IDTokenVerifier(
+            signatureCacheCapacity: settings.signatureCacheCapacity, maximumTokenLength: settings.maximumToken)
+    }
+
     private static func forwardAuth(_ settings: ServiceSettings, _ verifier: RequestVerifier) -> ForwardAuth? {
         let policies = settings.forwardAuth.policies
-        return policies.isEmpty ? nil : ForwardAuth(policies, by: verifier)
+        return policies.isEmpty ? nil : ForwardAuth(policies, by: verifier, settings.proofs)
     }
 
     /// Whether the settings turn a feature on.
@@ -127,18 +137,44 @@ final class ServiceLoop {
         case .clients: features.hasClients
         case .notifications: features.acceptsNotifications
         case .accessTokens: features.acceptsAccessTokens
+        case .resources: !settings.resources.isEmpty
         case .forwardAuth: forwardAuth != nil
+        case .clientKeys: settings.clientKeys != nil
         }
     }
 
-    func count(_ claim: ClaimStore.Made) {
-        metrics.signIns.countClaim(claim.outcome, microseconds: claim.time.upperBound - claim.time.lowerBound)
+    func count(_ claim: ClaimStore.Made) { metrics.claims.count(claim) }
+
+    /// Uses new keys from the next request on: those of sign-ins, if sign-ins are enabled, and those of nonces.
+    ///
+    /// - Throws: ``OpenSSLError`` when out of memory; the current keys of sign-ins then stay in use.
+    func change(to keys: HandleKeys) throws {
+        nonces = LoopProofNonces(keys.proofNonces)
+        try signIns?.change(to: keys)
     }
+
+    /// What DPoP proofs are checked with; `nil` if none are accepted.
+    var proofChecks: ProofChecks? { settings.proofs.map { ProofChecks($0, nonces.all) } }
+
+    /// The nonce that a client's next proof must have; `nil` if proofs need none.
+    ///
+    /// - Parameters:
+    ///   - provider: the number of the token's provider; `nil` if it is not known.
+    ///   - use: of the policy that the request is for.
+    func proofNonce(ofProvider provider: Int?, for use: ProofUse = ProofUse()) -> String? {
+        guard let proofs = settings.proofs,
+            use.needsNonce(beside: verifier.proofUse(ofProvider: provider), under: proofs)
+        else { return nil }
+        return nonces.latest(at: VerificationTime.now().wall)
+    }
+
+    /// Logs a policy's first request of which its gateway did not name the method and URL.
+    func noteUnknownRequest(under policy: ForwardAuthPolicy) { firstRefusals?.noteUnknownRequest(under: policy) }
 
     /// Logs a provider's first token that was refused because it is bound to a key.
     func note<Answer>(_ verdict: Verdict<Answer>) {
         guard case .refused(.rejected(.bindingRequired, _), let provider?) = verdict else { return }
-        boundTokens?.note(refusalBy: providerIDs[provider])
+        firstRefusals?.noteBoundToken(refusedBy: providerIDs[provider])
     }
 
     /// Flushes the log, closes the store's connections, and stops all timers.

@@ -1,6 +1,7 @@
 package import HTTP
 package import IDToken
 package import NIOCore
+package import OAuth
 internal import OpenSSL
 package import Replay
 internal import SignIns
@@ -10,6 +11,8 @@ package import Verification
 package struct ServiceSettings: Sendable {
     package var maximumBody = 64 * 1024
     package var maximumBatchBody = 4 * 1024 * 1024
+    /// The length of the longest token, in bytes. Fixed at the start.
+    package var maximumToken = UnverifiedToken.maximumLength
     /// How long a request waits for keys.
     package var keysTimeout = Interval.seconds(5)
     /// How long a call to a provider's endpoint may take.
@@ -34,11 +37,14 @@ package struct ServiceSettings: Sendable {
     package var loggedRequests = LoggedRequests(.all)
     /// How many valid signatures each event loop caches; 0 disables the cache.
     package var signatureCacheCapacity = 0
+    package var resources: [Resource] = []
     package var forwardAuth = ForwardAuthSettings()
     /// The rules of DPoP proofs; `nil`: none is accepted.
     package var proofs: ProofRules?
-    /// Whether a DPoP proof passes only once.
+    /// Whether any of them passes only once, so that a store is needed.
     package var remembersProofs = false
+    /// The keys whose public halves `/v1/jwks` offers; `nil`: there are none.
+    package var clientKeys: ClientKeys?
     /// The contract, served at `/openapi.yaml`.
     package var openAPI: ByteBuffer
 

@@ -13,10 +13,16 @@ struct LoopMetrics: Sendable {
     private(set) var verifyDurations = Histogram()
 
     var signIns = SignInMetrics()
+    /// Claims of sign-ins and nonces.
+    var claims = StoreMetrics()
+    /// Claims of DPoP proofs.
+    var proofClaims = StoreMetrics()
     var grants = GrantMetrics()
     var notifications = Counter<NotificationLabel>()
     /// Access tokens by provider number and code, as in ``verifications``.
     var accessTokens = Counter<VerdictLabel>()
+    /// Answers about opaque tokens by provider number, and whether they were known before the request.
+    var introspections = Counter<IntrospectionLabel>()
 
     /// Decisions for gateways by policy and code; the code is `ok` for requests that may pass.
     var forwardAuth = Counter<PolicyLabel>()
@@ -36,6 +42,11 @@ struct LoopMetrics: Sendable {
     struct VerdictLabel: Equatable {
         let provider: Int?
         let code: String
+    }
+
+    struct IntrospectionLabel: Equatable {
+        let provider: Int?
+        let isCached: Bool
     }
 
     struct PolicyLabel: Equatable {
@@ -71,6 +82,10 @@ struct LoopMetrics: Sendable {
         accessTokens.count(VerdictLabel(provider: provider, code: code))
     }
 
+    mutating func countIntrospection(provider: Int?, isCached: Bool) {
+        introspections.count(IntrospectionLabel(provider: provider, isCached: isCached))
+    }
+
     mutating func countForwardAuth(policy: String, code: String) {
         forwardAuth.count(PolicyLabel(policy: policy, code: code))
     }
@@ -98,7 +113,8 @@ struct LoopMetrics: Sendable {
         for counter in Self.counters { counter.add(&self, other) }
         refusedByQueue += other.refusedByQueue
         verifyDurations.add(other.verifyDurations)
-        signIns.claimDurations.add(other.signIns.claimDurations)
+        claims.add(other.claims)
+        proofClaims.add(other.proofClaims)
         callers.merge(other.callers, uniquingKeysWith: +)
     }
 
@@ -129,6 +145,13 @@ struct LoopMetrics: Sendable {
                 labels: ["provider", "code"], \.accessTokens, of: .accessTokens
             ) { verdict, ids in
                 [ids[verdict.provider], verdict.code]
+            },
+            CounterRow(
+                "assay_introspections_total",
+                "Opaque tokens by provider and source of the answer: provider, if a question was sent or shared; cache.",
+                labels: ["provider", "source"], \.introspections, of: .accessTokens
+            ) { label, ids in
+                [ids[label.provider], label.isCached ? "cache" : "provider"]
             },
             CounterRow(
                 "assay_forward_auth_total",

@@ -3,7 +3,6 @@ private import IDToken
 private import JOSE
 internal import Keys
 private import OAuth
-internal import Replay
 internal import Verification
 
 /// Declares every metric of the service. Label values come from closed sets (routes, codes, IDs of configured
@@ -13,9 +12,10 @@ struct MetricsPage {
     /// The IDs of current and former providers, indexed by number.
     let providerIDs: [String]
     let loops: LoopMetrics
-    /// One per event loop; empty if nothing is single-use.
-    var stores: [StoreStatus] = []
-    let statuses: [KeyStatus]
+    /// One per event loop.
+    var stores: [LoopStores] = []
+    /// In the order of ``providers``.
+    let statuses: [ProviderKeyState]
     let keyCounts: KeyTelemetry.Counts
     /// `nil` if calls are not counted.
     var calls: CallTelemetry.Counts?
@@ -42,7 +42,8 @@ struct MetricsPage {
             counter.write(loops, ProviderNames(ids: providerIDs), &page)
         }
         writeRequests(to: &page)
-        writeStore(to: &page, stores)
+        writeStore(to: &page)
+        writeProofStore(to: &page)
         writeCalls(to: &page)
         writeKeys(to: &page)
         writeFetches(to: &page)
@@ -60,11 +61,15 @@ struct MetricsPage {
 
     private func isOn(_ feature: Feature, _ features: ProviderFeatures) -> Bool {
         switch feature {
-        case .signIns: !stores.isEmpty
+        case .signIns: stores.contains { $0.signIns != nil }
         case .clients: features.hasClients
         case .notifications: features.acceptsNotifications
         case .accessTokens: features.acceptsAccessTokens
+        // It has no metrics of its own.
+        case .resources: false
         case .forwardAuth: loops.forwardAuth.contains { _ in true }
+        // It has no metrics of its own.
+        case .clientKeys: false
         }
     }
 
@@ -91,7 +96,10 @@ struct MetricsPage {
     }
 
     private func writeKeys(to page: inout PrometheusText) {
-        let ids = providers.map(\.policy.id)
+        let all = zip(providers.map(\.policy.id), statuses)
+        let single = all.compactMap { id, state in state.ofOneIssuer.map { (id, $0) } }
+        let (ids, statuses) = (single.map(\.0), single.map(\.1))
+        writeIssuers(all.compactMap { id, state in state.ofMany.map { (id, $0) } }, to: &page)
         page.metric(
             "assay_keys_state", .gauge, "1 for the current state of a provider's keys, else 0.",
             labels: ["provider", "state"],
@@ -131,6 +139,15 @@ struct MetricsPage {
                     Sample([id], Int((unixMilliseconds + $0.milliseconds) / 1000))
                 }
             })
+    }
+
+    private func writeIssuers(_ entries: [(id: String, summary: IssuerPoolSummary)], to page: inout PrometheusText) {
+        guard !entries.isEmpty else { return }
+        page.metric(
+            "assay_issuers", .gauge,
+            "Issuers of an entry with many about which something is known, by the state of their keys.",
+            labels: ["provider", "state"],
+            entries.flatMap { id, summary in summary.counts.map { Sample([id, $0.state.rawValue], $0.count) } })
     }
 
     private func writeFetches(to page: inout PrometheusText) {
@@ -248,11 +265,11 @@ struct MetricsPage {
 extension MetricsPage {
     /// Writes the metrics of providers' endpoints, if a provider has clients.
     func writeCalls(to page: inout PrometheusText) {
-        let called = providers.compactMap { provider in provider.grants.map { (provider.policy.id, $0.slots) } }
+        let called = providers.compactMap { provider in provider.callSlots.map { (provider.policy.id, $0) } }
         guard let counts = calls, !called.isEmpty || !counts.calls.isEmpty else { return }
         page.metric(
             "assay_provider_calls_total", .counter,
-            "Requests to providers' token, revocation and UserInfo endpoints, by outcome.",
+            "Requests to providers' token, revocation, UserInfo and introspection endpoints, by outcome.",
             labels: ["provider", "endpoint", "outcome"],
             counts.calls.map { call, count in
                 PrometheusText.Sample(

@@ -95,6 +95,7 @@ extension CallEndpoint {
         case .token: "token"
         case .revocation: "revoke"
         case .userInfo: "user info"
+        case .introspection: "introspection"
         case .userMigration: "user migration"
         }
     }

@@ -1,6 +1,7 @@
 internal import HTTP
 internal import NIOCore
 private import Synchronization
+internal import Verification
 
 /// Log lines and spans for the requests of one event loop. Confined to that loop.
 struct RequestTelemetry {
@@ -49,21 +50,32 @@ struct RequestTelemetry {
     }
 }
 
-/// Logs the first token of each provider that was refused because it is bound to a key, and names the setting that would
-/// accept such tokens. Metrics count the others.
-final class BoundTokenLog: Sendable {
+/// Logs refusals that a setting or a gateway's configuration causes, the first for each provider or policy. Metrics count
+/// the others.
+final class FirstRefusalLog: Sendable {
     private let log: Log
-    private let reported = Mutex<Set<String>>([])
+    private let providers = Mutex<Set<String>>([])
+    private let policies = Mutex<Set<String>>([])
 
     init(_ log: Log) { self.log = log }
 
-    func note(refusalBy provider: String) {
-        guard reported.withLock({ $0.insert(provider).inserted }) else { return }
+    func noteBoundToken(refusedBy provider: String) {
+        guard providers.withLock({ $0.insert(provider).inserted }) else { return }
         log.write(
             .warning, "access token bound to a key refused",
             [
                 ("provider", .text(provider)), ("code", .text("binding_required")),
                 ("setting", .text("unchecked_bindings")),
+            ])
+    }
+
+    func noteUnknownRequest(under policy: ForwardAuthPolicy) {
+        guard policies.withLock({ $0.insert(policy.id).inserted }) else { return }
+        log.write(
+            .warning, "gateway did not send the request's method and path once",
+            [
+                ("policy", .text(policy.id)), ("code", .text(Denial.requestUnknown.code)),
+                ("setting", .text("request_url")),
             ])
     }
 }

@@ -3,7 +3,7 @@ private import Keys
 internal import NIOCore
 internal import Replay
 private import SignIns
-private import Verification
+internal import Verification
 
 /// Collects the counters of all loops.
 struct Scrape: Sendable {
@@ -24,11 +24,11 @@ struct Scrape: Sendable {
     /// The metrics page, created on one of the loops.
     func page(on loop: any EventLoop) -> EventLoopFuture<[UInt8]> {
         let counted = EventLoopFuture.whenAllSucceed(
-            loops.onEach { (metrics: $0.metrics, store: $0.claims?.status) }, on: loop)
+            loops.onEach { (metrics: $0.metrics, stores: LoopStores($0)) }, on: loop)
         return counted.flatMap { parts in
             // Must be read after the loops' counters: a provider is registered before any loop counts its requests.
             let registry = served.registry
-            let statuses = EventLoopFuture.whenAllSucceed(registry.providers.map { $0.keys.status() }, on: loop)
+            let statuses = EventLoopFuture.whenAllSucceed(registry.providers.map { $0.keyState() }, on: loop)
             return statuses.map { page(parts, registry, $0) }
         }
     }
@@ -49,11 +49,12 @@ struct Scrape: Sendable {
     }
 
     private func page(
-        _ parts: [(metrics: LoopMetrics, store: StoreStatus?)], _ registry: ProviderRegistry, _ statuses: [KeyStatus]
+        _ parts: [(metrics: LoopMetrics, stores: LoopStores)], _ registry: ProviderRegistry,
+        _ statuses: [ProviderKeyState]
     ) -> [UInt8] {
         MetricsPage(
             providers: registry.providers, providerIDs: registry.ids, loops: LoopMetrics(sumOf: parts.map(\.metrics)),
-            stores: parts.compactMap(\.store),
+            stores: parts.map(\.stores),
             statuses: statuses,
             keyCounts: telemetry.current, calls: calls?.current, configurations: configurations.current,
             service: listener.usage, process: .now(), startedAtUnixSeconds: startedAtUnixSeconds,

@@ -1,5 +1,6 @@
 private import Bytes
 internal import HTTP
+private import IDToken
 private import NIOCore
 private import NIOHTTP1
 internal import Verification
@@ -17,52 +18,136 @@ extension ServiceResponder {
         do throws(Problem) {
             try checkCapacity(for: request, record)
         } catch {
-            return .now(answer(.undecided(error, provider: nil), record))
+            return .now(answer(.undecided(error, provider: nil), rule, record))
         }
+        let deadline =
+            SystemClocks.monotonic() + Interval(milliseconds: service.settings.forwardAuth.timeoutMilliseconds)
         do throws(Denial) {
             if rule.policy.requiresKey {
                 try service.settings.callerKeys.admitGateway(request.head.fields, &record.keyName)
             }
-            let token = try rule.policy.token(in: request.head.fields)
-            let answered = record
-            func answer(_ verdict: Verdict<GatewayToken>, at now: VerificationTime) -> HTTPResponse {
-                service.note(verdict)
-                return self.answer(forwardAuth.decision(on: verdict, by: rule, at: now), answered)
+            let fields = request.head.fields
+            let token = try rule.policy.token(in: fields)
+            let line = GatewayRequestLine(
+                method: request.head.methodName, pathBelowPolicy: Route.pathBelowPolicy(request.head.path))
+            let evidence = try rule.policy.evidence(in: fields, line, beside: token, service.proofChecks)
+            let question = Question(
+                forwardAuth: forwardAuth, rule: rule, token: token, evidence: evidence, record: record,
+                deadline: deadline)
+            if let opaque = forwardAuth.opaqueToken(token.text, by: rule) {
+                return .later { await self.answer(asking: opaque, question) }
             }
             let now = VerificationTime.now()
-            switch forwardAuth.verify(token, by: rule, at: now) {
-            case .decided(let verdict): return .now(answer(verdict, at: now))
+            switch forwardAuth.verify(token.text, with: evidence, by: rule, at: now) {
+            case .decided(let verdict):
+                guard case .allowed = question.decision(on: verdict, at: now), verdict.answer?.newProof != nil else {
+                    return .now(answer(verdict, question, at: now))
+                }
+                // Claims only after the wait has been admitted: a request that is shed must not use up a proof.
+                return .later { await self.answerClaimingProof(of: verdict, question, at: now) }
             case .pending(let wait):
                 return .later {
                     let milliseconds = self.service.settings.forwardAuth.keysTimeoutMilliseconds
-                    let deadline = SystemClocks.monotonic() + Interval(milliseconds: milliseconds)
-                    let verdict = await forwardAuth.verifier.verdict(after: wait, until: deadline) {
-                        forwardAuth.verify(token, by: rule, at: $0)
+                    let keysDeadline = SystemClocks.monotonic() + Interval(milliseconds: milliseconds)
+                    let verdict = await forwardAuth.verifier.verdict(after: wait, until: min(keysDeadline, deadline)) {
+                        forwardAuth.verify(token.text, with: evidence, by: rule, at: $0)
                     }
-                    return answer(verdict, at: .now())
+                    return await self.answerClaimingProof(of: verdict, question, at: .now())
                 }
             }
         } catch {
-            return .now(answer(.denied(error, provider: nil), record))
+            if error == .requestUnknown {
+                service.noteUnknownRequest(under: rule.policy)
+                return .now(answer(.undecided(.requestUnknown, provider: nil), rule, record))
+            }
+            return .now(answer(.denied(error, provider: nil), rule, record))
         }
     }
 
-    private func answer(_ decision: ForwardAuth.Decision, _ record: RequestRecord) -> HTTPResponse {
+    /// A gateway's question whose token has been read.
+    private struct Question {
+        let forwardAuth: ForwardAuth
+        let rule: ForwardAuth.Rule
+        let token: SentToken
+        let evidence: BindingEvidence
+        var record: RequestRecord
+        /// Of the wait for keys, or for the provider's answer, and for the store of proofs.
+        var deadline: MonotonicTime
+
+        func decision(on verdict: Verdict<GatewayToken>, at now: VerificationTime) -> ForwardAuth.Decision {
+            forwardAuth.decision(on: verdict, by: rule, at: now)
+        }
+    }
+
+    /// Asks the provider about an opaque token, and answers.
+    private func answer(asking token: RequestVerifier.OpaqueToken, _ question: Question) async -> HTTPResponse {
+        let settings = service.settings
+        var question = question
+        question.deadline =
+            SystemClocks.monotonic() + Interval(milliseconds: settings.forwardAuth.introspectionTimeoutMilliseconds)
+        let introspected = await question.forwardAuth.verdict(
+            on: token, with: question.evidence, timeout: settings.providerTimeout, until: question.deadline)
+        question.record = question.record.counting(introspected, in: service)
+        return await answerClaimingProof(of: introspected.verdict, question, at: .now())
+    }
+
+    /// Claims the token's proof if nothing else refuses the request, and answers.
+    private func answerClaimingProof(
+        of verdict: Verdict<GatewayToken>, _ question: Question, at now: VerificationTime
+    ) async -> HTTPResponse {
+        guard case .allowed = question.decision(on: verdict, at: now),
+            case .verified(let token, let provider) = verdict,
+            let proof = token.newProof
+        else { return answer(verdict, question, at: now) }
+        let problem = await problem(claiming: proof, ofProvider: provider, until: question.deadline)
+        return answer(verdict.unless(problem), question, at: now)
+    }
+
+    private func answer(
+        _ verdict: Verdict<GatewayToken>, _ question: Question, at now: VerificationTime
+    ) -> HTTPResponse {
+        service.note(verdict)
+        var decision = question.decision(on: verdict, at: now)
+        if case .allowed(let fields, let provider) = decision, let protocols = question.token.webSocketProtocols {
+            decision = .allowed(fields + [("Sec-WebSocket-Protocol", protocols)], provider: provider)
+        }
+        return answer(decision, question.rule, question.record, token: question.token.text)
+    }
+
+    /// - Parameter token: the request's token; `nil` if it was not read.
+    private func answer(
+        _ decision: ForwardAuth.Decision, _ rule: ForwardAuth.Rule, _ record: RequestRecord,
+        token: ArraySlice<UInt8>? = nil
+    ) -> HTTPResponse {
+        let policy = rule.policy
+        var headers: [(name: String, value: String)] = []
+        if policy.takesProofs, let nonce = service.proofNonce(ofProvider: decision.provider, for: policy.proofUse) {
+            headers.append(("DPoP-Nonce", nonce))
+        }
         switch decision {
         case .allowed(let fields, let provider):
             count(record, "ok")
-            return service.end(record, .ok, nil, provider: provider, headers: fields)
+            return service.end(record, .ok, nil, provider: provider, headers: fields + headers)
         case .denied(let denial, let provider):
             count(record, denial.code)
-            let challenge = denial.challenge.map { [("WWW-Authenticate", $0)] } ?? []
+            if let challenge = rule.challenge(for: denial, token: token, provider: provider) {
+                headers.append(("WWW-Authenticate", challenge))
+            }
             return service.end(
                 record, HTTPResponseStatus(statusCode: denial.status), nil, code: denial.code, provider: provider,
-                headers: challenge)
+                headers: headers)
         case .undecided(let problem, let provider):
             count(record, problem.code)
             if problem.status == 503 { return service.end(record, problem, provider: provider) }
-            // Gateways know what 503 means; some let a request pass after other errors.
-            return service.end(record, .serviceUnavailable, nil, code: problem.code, provider: provider)
+            // Gateways know what 503 means; some let a request pass after other errors. The log has the reason.
+            guard problem.status != 500 else {
+                return service.end(record, .serviceUnavailable, nil, code: problem.code, provider: provider)
+            }
+            let told = Problem.endpointUnknown
+            let body = service.json { told.write(to: &$0, requestID: record.id) }
+            return service.end(
+                record, told.responseStatus, "application/problem+json", body, code: problem.code, provider: provider,
+                headers: told.headers)
         }
     }
 

@@ -17,8 +17,10 @@ final class LocalHostsResponder: HTTPResponder {
 
     func respond(to request: HTTPRequest) -> HTTPReply {
         let route = Route(request.routing)
-        // Gateways ask about requests for their own, public hosts.
-        guard request.head.fields.isForPublicHost, route != .forwardAuth else { return responder.respond(to: request) }
+        // Gateways ask about requests for their own, public hosts, and so do clients for a resource's metadata.
+        guard request.head.fields.isForPublicHost, route != .forwardAuth, route != .wellKnownMetadata else {
+            return responder.respond(to: request)
+        }
         let service = responder.service
         let problem = Problem.requestInvalid(
             "Host names a public host, and a page on the Internet could send this; use localhost, an IP address, or a name without a dot or in .test or .internal."

@@ -4,6 +4,7 @@ internal import Verification
 /// The paths of both listeners. A closed set, so they can be used in metrics and logs.
 enum Route: Int, CaseIterable {
     case verify, batch, signIns, finishSignIn, refreshGrant, revokeGrant, notifications, accessTokens, forwardAuth
+    case keySet, resourceMetadata, wellKnownMetadata
     case openAPI, live, ready, providers, refresh, explain, events, verdicts, metrics, unknown
     case root, console, consoleStyle, consoleScript
 
@@ -20,6 +21,8 @@ enum Route: Int, CaseIterable {
         /// What the caller's key must allow. The admin listener's paths require all, unless they say otherwise.
         var permissions = APIKey.Permission.all
         var usesSomethingUp = false
+        /// Whether pages of any origin may call it, which begins with `OPTIONS`.
+        var isForPages = false
         var isProbe = false
         /// Whether the console polls this path.
         var isPolled = false
@@ -60,6 +63,16 @@ enum Route: Int, CaseIterable {
             Row(
                 pattern: "/v1/forward-auth/{policy}", method: nil, listeners: [.service], feature: .forwardAuth,
                 permissions: [.forwardAuth])
+        case .resourceMetadata:
+            Row(
+                pattern: "/v1/resources/{id}/metadata", method: .get, listeners: [.service], feature: .resources,
+                isForPages: true)
+        case .wellKnownMetadata:
+            Row(
+                pattern: "/.well-known/oauth-protected-resource", method: .get, listeners: [.service],
+                feature: .resources, isForPages: true)
+        case .keySet:
+            Row(pattern: "/v1/jwks", method: .get, listeners: [.service], feature: .clientKeys)
         case .openAPI: Row(pattern: "/openapi.yaml", method: .get, listeners: [.service])
         case .live: Row(pattern: "/livez", method: .get, listeners: [.service, .admin], isProbe: true)
         case .ready: Row(pattern: "/readyz", method: .get, listeners: [.service, .admin], isProbe: true)
@@ -115,7 +128,8 @@ enum Route: Int, CaseIterable {
     /// - Throws: ``Problem/methodNotAllowed(allow:)``.
     func check(_ method: RequestMethod) throws(Problem) {
         guard let supported = self.method, method != supported else { return }
-        throw .methodNotAllowed(allow: supported.rawValue)
+        guard Self.rows[rawValue].isForPages else { throw .methodNotAllowed(allow: supported.rawValue) }
+        if method != .options { throw .methodNotAllowed(allow: "\(supported.rawValue), OPTIONS") }
     }
 
     /// The routes of a listener, in the order in which paths are compared. Paths with a parameter are recognized apart.
@@ -135,8 +149,14 @@ enum Route: Int, CaseIterable {
     /// The route of a path on the service listener.
     static func service(_ path: HeadSlice) -> Route {
         // Most requests are to verify, which is the first of the list.
-        service.first { path == $0.pattern } ?? (forwardAuthPolicy(path) == nil ? .unknown : .forwardAuth)
+        if let route = service.first(where: { path == $0.pattern }) { return route }
+        if forwardAuthPolicy(path) != nil { return .forwardAuth }
+        if path.hasPrefix("/.well-known/oauth-protected-resource/") { return .wellKnownMetadata }
+        return parameter(of: path, between: "resources", "metadata") == nil ? .unknown : .resourceMetadata
     }
+
+    /// The resource ID in `/v1/resources/{id}/metadata`.
+    static func resource(_ path: HeadSlice) -> String? { parameter(of: path, between: "resources", "metadata") }
 
     /// The ID of the policy in `/v1/forward-auth/{policy}` and any path below it, as sent. The rest may be the path of
     /// the request that a gateway asks about, so it is neither read nor normalized: `/../` has no effect.
@@ -146,6 +166,12 @@ enum Route: Int, CaseIterable {
         return path.bytes.dropFirst(prefix.utf8CodeUnitCount).prefix { $0 != UInt8(ascii: "/") }
     }
 
+    /// What follows the ID of the policy in the path.
+    static func pathBelowPolicy(_ path: HeadSlice) -> ArraySlice<UInt8> {
+        let id = forwardAuthPolicy(path) ?? []
+        return path.bytes[id.endIndex...]
+    }
+
     /// The route of a path on the admin listener.
     static func admin(_ path: HeadSlice) -> Route {
         admin.first { path == $0.pattern } ?? (providerToRefresh(path) == nil ? .unknown : .refresh)
@@ -153,8 +179,13 @@ enum Route: Int, CaseIterable {
 
     /// The provider ID in `/v1/providers/{id}/refresh`.
     static func providerToRefresh(_ path: HeadSlice) -> String? {
+        parameter(of: path, between: "providers", "refresh")
+    }
+
+    /// The third segment of a path of the API with four segments; `nil` if it is empty, or the others differ.
+    private static func parameter(of path: HeadSlice, between second: String, _ fourth: String) -> String? {
         let parts = path.string.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 5, parts[0].isEmpty, parts[1] == "v1", parts[2] == "providers", parts[4] == "refresh",
+        guard parts.count == 5, parts[0].isEmpty, parts[1] == "v1", parts[2] == second, parts[4] == fourth,
             !parts[3].isEmpty
         else { return nil }
         return String(parts[3])

@@ -45,6 +45,7 @@ final class ServiceResponder: HTTPResponder {
             case .live: return .now(service.live(record))
             case .ready: return .now(service.ready(record))
             case .openAPI: return .now(service.end(record, .ok, "application/yaml", constant: service.settings.openAPI))
+            case .keySet: return .now(keySet(record))
             case .verify: return try verify(body(of: request, &record), record)
             case .batch: return try verifyBatch(body(of: request, &record), record)
             case .signIns: return try beginSignIn(body(of: request, &record), record)
@@ -54,6 +55,7 @@ final class ServiceResponder: HTTPResponder {
             case .notifications: return try verifyNotification(body(of: request, &record), record)
             case .accessTokens: return try verifyAccessToken(body(of: request, &record), record)
             case .forwardAuth: return try decideForGateway(request, &record)
+            case .resourceMetadata, .wellKnownMetadata: return .now(try metadata(request, record))
             default: throw .notFound
             }
         } catch {

@@ -14,25 +14,24 @@ extension ServiceResponder {
     func beginSignIn(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let signIns = try signIns()
         let request = try BeginRequest(body)
-        guard let (number, provider) = service.verifier.provider(request.provider) else {
-            throw service.verifier.unknownProvider(named: request.provider)
+        let now = VerificationTime.now()
+        let operation = operation(at: now.monotonic)
+        let begun = { (begun: BegunSignIn) in
+            if let number = operation.provider { self.service.metrics.signIns.countBegun(provider: number) }
+            let text = self.service.json { begun.write(to: &$0) }
+            return self.service.end(record, .created, "application/json", text, provider: operation.provider)
         }
-        let begun = try BegunSignIn(
-            request, under: provider.policy, provider.grants?.rules, authorizationEndpoint(number, provider),
-            now: VerificationTime.now().wall,
-            sealedBy: signIns.sealer, signIns.claims.digests)
-        service.metrics.signIns.countBegun(provider: number)
-        let text = service.json { begun.write(to: &$0) }
-        return .now(service.end(record, .created, "application/json", text, provider: number))
-    }
-
-    private func authorizationEndpoint(_ number: Int, _ provider: Provider) -> AuthorizationEndpoint? {
-        let discovered = service.verifier.discoveredEndpoints(ofProvider: number)
-        guard let grants = provider.grants, case .known(let url) = grants.authorizationEndpoint(discovered) else {
-            return nil
+        switch try operation.begin(request, by: signIns, at: now.wall) {
+        case .now(let answer): return .now(begun(answer))
+        case .later(let wait):
+            return .later {
+                do throws(Problem) {
+                    return begun(try await wait())
+                } catch {
+                    return self.service.end(record, error, provider: operation.provider)
+                }
+            }
         }
-        return AuthorizationEndpoint(
-            url: url.text, sendsResponseIssuer: grants.sendsResponseIssuer(discovered) ?? false)
     }
 
     func finishSignIn(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {

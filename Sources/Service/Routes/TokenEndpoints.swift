@@ -44,25 +44,71 @@ extension ServiceResponder {
 extension ServiceResponder {
     func verifyAccessToken(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let verifier = service.verifier
-        let request = try AccessTokenRequest(body, service.settings.proofs)
-        func answer(_ verdict: Verdict<AccessTokenAnswer>) -> HTTPResponse {
-            service.note(verdict)
-            service.metrics.countAccessToken(provider: verdict.provider, code: verdict.code)
-            return response(to: verdict, record)
+        let request = try AccessTokenRequest(body, service.proofChecks)
+        if let opaque = verifier.opaqueToken(in: request) {
+            return .later {
+                let timeout = self.service.settings.providerTimeout
+                let introspected = await verifier.verdict(
+                    on: opaque, request, timeout: timeout, until: SystemClocks.monotonic() + timeout)
+                return self.answer(
+                    await self.claimingProof(of: introspected.verdict), to: request, by: verifier,
+                    record.counting(introspected, in: self.service))
+            }
         }
         switch verifier.verify(request, at: .now()) {
         case .decided(let verdict):
-            guard newProof(in: verdict) != nil else { return .now(answer(verdict)) }
+            guard verdict.answer?.newProof != nil else {
+                return .now(answer(verdict, to: request, by: verifier, record))
+            }
             // Claims only after the wait has been admitted: a request that is shed must not use up a proof.
-            return .later { answer(await self.claimingProof(of: verdict)) }
+            return .later {
+                self.answer(await self.claimingProof(of: verdict), to: request, by: verifier, record)
+            }
         case .pending(let wait):
             return .later {
                 let verdict = await verifier.verdict(after: wait, until: self.keysDeadline()) {
                     verifier.verify(request, at: $0)
                 }
-                return answer(await self.claimingProof(of: verdict))
+                return self.answer(await self.claimingProof(of: verdict), to: request, by: verifier, record)
             }
         }
+    }
+
+    /// The verdict after the token's proof has been claimed.
+    private func claimingProof(of verdict: Verdict<AccessTokenAnswer>) async -> Verdict<AccessTokenAnswer> {
+        guard case .verified(let answer, let provider) = verdict, let proof = answer.newProof else { return verdict }
+        return verdict.unless(await problem(claiming: proof, ofProvider: provider))
+    }
+
+    private func answer(
+        _ verdict: Verdict<AccessTokenAnswer>, to request: AccessTokenRequest, by verifier: RequestVerifier,
+        _ record: RequestRecord
+    ) -> HTTPResponse {
+        service.note(verdict)
+        service.metrics.countAccessToken(provider: verdict.provider, code: verdict.code)
+        switch verdict {
+        case .verified(let answer, let provider):
+            let nonce = service.proofNonce(ofProvider: provider)
+            let text = service.json { answer.write(to: &$0, proofNonce: nonce) }
+            return service.end(record, .ok, "application/json", text, provider: provider)
+        case .refused(let problem, let provider):
+            let challenge = verifier.challenge(to: request, problem, provider: provider, service.settings.proofs)
+            return service.end(record, problem, provider: provider, challenge: challenge)
+        }
+    }
+}
+
+extension RequestRecord {
+    /// Counts how the answer about an opaque token came.
+    ///
+    /// - Returns: the record with the calls to the provider.
+    func counting<Answer>(_ introspected: IntrospectedVerdict<Answer>, in service: ServiceLoop) -> RequestRecord {
+        if let isCached = introspected.isCached {
+            service.metrics.countIntrospection(provider: introspected.verdict.provider, isCached: isCached)
+        }
+        var record = self
+        record.calls = introspected.calls
+        return record
     }
 }
 

@@ -17,12 +17,14 @@ enum ClientReader {
             switch self {
             case .apple: ["team_id", "key_id", "key_file"]
             case .clientSecretBasic, .clientSecretPost: ["secret_file"]
-            case .privateKeyJWT: ["key_id", "key_file"]
-            case .none: []
+            case .privateKeyJWT, .none: []
             }
         }
 
-        var optional: [String] { self == .privateKeyJWT ? ["certificate_file", "assertion_audience"] : [] }
+        var optional: [String] {
+            guard self == .privateKeyJWT else { return [] }
+            return ["key_id", "key_file", "signing_key", "certificate_file", "assertion_audience"]
+        }
 
         static func with(_ member: String) -> String {
             allCases.filter { ($0.required + $0.optional).contains(member) }.map(\.rawValue)
@@ -31,7 +33,7 @@ enum ClientReader {
     }
 
     private static let id = Setting(
-        "id", .text, isRequired: true, "The client ID: one of the provider's `audiences`.")
+        "id", .text, isRequired: true, "The client ID: one of the provider's `audiences`; any with `tokens: opaque`.")
     private static let auth = Setting(
         "auth", ValueType<Method>.word, isRequired: true,
         "How the client authenticates to the provider. `apple`: with a client secret that Assay generates from the key. `none`: a public client."
@@ -44,6 +46,10 @@ enum ClientReader {
     private static let keyFile = Setting(
         "key_file", .file(.privateKey),
         "A file with the private key (PEM, PKCS#8), for `apple` and `private_key_jwt`. Re-read when it changes.")
+    private static let signingKey = Setting(
+        "signing_key", .text, defaultDescription: "the first of `client_keys` with `use: signature`",
+        "The key of `client_keys` that signs for the client, if it has `auth: private_key_jwt` and no `key_file`. The audience of its assertions is the issuer."
+    )
     private static let certificateFile = Setting(
         "certificate_file", .file(.certificate),
         "A file with the certificate (PEM) that is registered for the key at the provider; its thumbprint is sent as `x5t#S256`."
@@ -61,7 +67,7 @@ enum ClientReader {
         "The scopes that a sign-in in a browser requests, unless `POST /v1/sign-ins` names others. `openid` is added, except at Apple."
     )
 
-    private static let redirectURI = ValueType<String>.text(
+    static let redirectURI = ValueType<String>.text(
         "an absolute URI without a fragment, at most 1024 visible ASCII characters, with a scheme other than javascript, file and the like"
     ) { text in
         guard text.utf8.count <= 1024, text.utf8.allSatisfy(\.isVisibleASCII), !text.contains("#"),
@@ -74,12 +80,14 @@ enum ClientReader {
 
     private static let descriptions = [
         id.description, auth.description, secretFile.description, teamID.description, keyID.description,
-        keyFile.description, certificateFile.description, assertionAudience.description, redirectURIs.description,
+        keyFile.description, signingKey.description, certificateFile.description, assertionAudience.description,
+        redirectURIs.description,
         scopes.description, AuthorizationParameterReader.setting,
     ]
 
     static let setting = SettingDescription(
-        name: "clients", expected: "a list of mappings", form: .list(of: .section(descriptions)),
+        name: "clients", expected: "a list of mappings; with `issuers: any`, a mapping",
+        form: .either(.list(of: .section(descriptions)), .section(NamedClientReader.descriptions)),
         help:
             "The OAuth clients for which Assay exchanges codes, refreshes and revokes tokens, and begins sign-ins in a browser. Turns on `POST /v1/grants/refresh` and `POST /v1/grants/revoke`."
     )
@@ -105,7 +113,14 @@ enum ClientReader {
         let parameters = AuthorizationParameterReader.read(element)
         if id == nil { element.refuseMissing("id", "a client needs id and auth") }
         if method == nil { element.refuseMissing("auth", "a client needs id and auth") }
-        if let id, !provider.policy.audiences.contains(id) {
+        if provider.introspection != nil {
+            for (name, isThere) in [
+                (redirectURIs.name, uris != nil), (Self.scopes.name, scopes != nil),
+                (AuthorizationParameterReader.setting.name, !parameters.isEmpty),
+            ] where isThere {
+                element.refuse(name, "\(name) is only for sign-ins, which tokens: opaque has none of; remove it")
+            }
+        } else if let id, !provider.policy.audiences.contains(id) {
             element.refuse("id", "\(id) is not one of the provider's audiences; add it to them, or correct it")
         }
         let authentication = authentication(method, element, provider)
@@ -124,7 +139,7 @@ enum ClientReader {
         _ method: Method?, _ element: Section, _ provider: ProviderReading
     ) -> ClientSettings.Authentication? {
         let texts = Dictionary(
-            uniqueKeysWithValues: [secretFile, teamID, keyID, keyFile, certificateFile].map {
+            uniqueKeysWithValues: [secretFile, teamID, keyID, keyFile, signingKey, certificateFile].map {
                 ($0.name, $0.read(element))
             })
         let audience = assertionAudience.read(element)
@@ -155,12 +170,46 @@ enum ClientReader {
             guard let teamID = text(teamID), let keyID = text(keyID), let keyFile = text(keyFile) else { return nil }
             return .apple(teamID: teamID, keyID: keyID, keyFile: keyFile)
         case .privateKeyJWT:
-            guard let keyID = text(keyID), let keyFile = text(keyFile),
+            guard let keyFile = text(keyFile) else { return ownKey(text(signingKey), element, provider) }
+            if text(Self.keyID) == nil {
+                element.refuseMissing(Self.keyID.name, "auth: private_key_jwt with key_file needs key_id")
+            }
+            if text(signingKey) != nil {
+                element.refuse(
+                    signingKey.name, "the client has a key_file, so signing_key has no effect; remove one of them")
+            }
+            guard let keyID = text(keyID),
                 let audience = assertionText(audience ?? provider.facts.assertionAudience, element, provider)
             else { return nil }
             return .privateKeyJWT(
                 keyID: keyID, keyFile: keyFile, certificateFile: text(certificateFile), audience: audience)
         }
+    }
+
+    /// A client that signs with a key of `client_keys`, which serves other clients too: only the issuer as the audience
+    /// tells their assertions apart.
+    private static func ownKey(
+        _ name: String?, _ element: Section, _ provider: ProviderReading
+    ) -> ClientSettings.Authentication? {
+        for setting in [keyID, certificateFile] where element.source(setting.name) != nil {
+            element.refuse(
+                setting.name,
+                "auth: private_key_jwt with \(setting.name) needs key_file; set it, or remove \(setting.name)")
+        }
+        if element.scalarText(assertionAudience.name) == AssertionAudience.tokenEndpoint.rawValue {
+            element.refuse(
+                assertionAudience.name,
+                "assertion_audience: token_endpoint needs a key_file, because the keys of client_keys serve other clients too; set it"
+            )
+        }
+        guard !provider.policy.hasTemplateIssuer else {
+            element.refuse(
+                auth.name,
+                "auth: private_key_jwt needs key_id and key_file for this provider: its issuer differs by tenant, so it can't be the audience of an assertion"
+            )
+            return nil
+        }
+        return .signingKey(id: name, audience: provider.policy.issuer)
     }
 
     private static func assertionText(

@@ -59,6 +59,32 @@ struct Member<Root>: Sendable {
         }
     }
 
+    /// A section, or in its place a word.
+    ///
+    /// - Parameters:
+    ///   - word: a setting with the section's name.
+    ///   - isWord: whether it must be the word.
+    init<Value: Sendable>(
+        section name: String, _ members: [Member], orWord word: Setting<Value>,
+        at path: any WritableKeyPath<Root, Value?> & Sendable, if isWord: @escaping @Sendable (Root) -> Bool,
+        _ help: String, check: @escaping @Sendable (Section, Root) -> Void
+    ) {
+        let asSection = Member(section: name, members, help, check: check)
+        descriptions = [
+            SettingDescription(
+                name: name, expected: "a mapping, or \(word.description.expected)",
+                form: .either(.section(members.flatMap(\.descriptions)), word.description.form), help: help)
+        ]
+        read = { section, root, usual in
+            if isWord(root) {
+                // Unless it is known to be the section.
+                if !section.isFaulty(name) { root[keyPath: path] = word.read(section) }
+            } else {
+                asSection.read(section, &root, usual)
+            }
+        }
+    }
+
     private mutating func compare<Value: Equatable & Sendable>(
         _ path: any KeyPath<Root, Value> & Sendable, as name: String, _ when: SettingDescription.Change
     ) {

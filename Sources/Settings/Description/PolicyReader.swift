@@ -12,7 +12,12 @@ enum PolicyReader {
         }, isRequired: true, "The policy's name in the path, the log and the metrics.")
     private static let providers = Setting(
         "providers", listOf: .text, refusesEmpty: "must name at least one provider",
+        defaultDescription: "required, unless `resource` is set: then the resource's",
         "The IDs of the providers whose tokens are accepted: access tokens or ID Tokens. No two may have the same issuer. The nonces of ID Tokens are not checked."
+    )
+    private static let resource = Setting(
+        "resource", .text, defaultDescription: "none",
+        "The ID of one of `resources`. Tokens must then be for it, and a refused request gets its [challenge](access-tokens.md#resources)."
     )
     private static let requiresKey = Setting(
         "require_key", .boolean, defaultDescription: "`true`",
@@ -31,26 +36,50 @@ enum PolicyReader {
             "`{ \(IdentityHeader.usual.map { "\($0.name): \($0.value.rawValue)" }.joined(separator: ", ")) }`")
 
     static let descriptions = [
-        id.description, providers.description, TokenSourceReader.setting, RequirementReader.description, headers,
-        requiresKey.description, stripsToken.description,
+        id.description, providers.description, resource.description, TokenSourceReader.setting,
+        RequirementReader.description, headers, requiresKey.description, stripsToken.description,
+        RequestURLReader.description, CertificateFieldReader.description, ProofUseReader.replay.description,
+        ProofUseReader.nonce.description,
     ]
 
     /// - Returns: `nil` if an error was reported.
     static func read(_ element: Section, _ settings: Settings) -> ForwardAuthPolicy? {
         let id = id.read(element)
-        let names = providers.read(element)
+        let resource = readResource(element, settings)
+        let names = providers.read(element) ?? (element.isFaulty(providers.name) ? nil : resource?.providers)
         if id == nil { element.refuseMissing("id", "a policy needs id and providers") }
-        if names == nil { element.refuseMissing("providers", "a policy needs id and providers") }
+        if names == nil, !element.isFaulty(Self.resource.name) {
+            element.refuseMissing("providers", "a policy needs id and providers")
+        }
         let members = names.map { Self.providers(named: $0, element, settings) } ?? []
+        if let resource, let other = names?.first(where: { !resource.providers.containsExactly($0) }) {
+            element.refuse(
+                providers.name,
+                "\(other) is not among the providers of the resource \(resource.id); add it there, or remove it")
+        }
         let sources = TokenSourceReader.read(element)
         let requirements = RequirementReader.read(element, members)
         let headers = readHeaders(element)
         var policy = ForwardAuthPolicy(id: id ?? "", providers: names ?? [], requirements: requirements)
+        policy.resource = resource?.id
         if let sources { policy.sources = sources }
         if let headers { policy.headers = headers }
         policy.requiresKey = requiresKey.read(element) ?? policy.requiresKey
         policy.stripsToken = stripsToken.read(element) ?? policy.stripsToken
+        policy.requestURL = RequestURLReader.read(element, settings)
+        policy.clientCertificate = CertificateFieldReader.read(element)
+        policy.proofUse = ProofUseReader.read(element)
+        if policy.proofUse != ProofUse(), policy.requestURL == nil, !element.isFaulty(RequestURLReader.description.name)
+        {
+            for name in [ProofUseReader.replay.name, ProofUseReader.nonce.name] where element.mentions(name) {
+                element.refuse(
+                    name,
+                    "\(name) is about DPoP proofs, which a policy takes only with request_url; add it, or remove \(name)"
+                )
+            }
+        }
         checkIssuers(members, policy, element)
+        checkDomains(members, policy, element)
         if policy.stripsToken, !policy.sources.allSatisfy(\.isHeader) {
             element.refuse(
                 stripsToken.name,
@@ -58,6 +87,15 @@ enum PolicyReader {
         }
         element.finish()
         return id == nil || names == nil ? nil : policy
+    }
+
+    private static func readResource(_ element: Section, _ settings: Settings) -> Resource? {
+        guard let name = resource.read(element) else { return nil }
+        let found = settings.resources.first { $0.id.isExactly(name) }
+        if found == nil, !element.reading.isFaulty(["resources"]) {
+            element.refuse(resource.name, "no resource has the id \(name); correct it, or add it to resources")
+        }
+        return found
     }
 
     private static func providers(
@@ -71,7 +109,21 @@ enum PolicyReader {
                 }
                 continue
             }
-            if let other = found.first(where: { $0.policy.sharesIssuer(with: provider.policy) }) {
+            if provider.issuers?.isOpen == true {
+                element.refuse(
+                    providers.name,
+                    "\(name) has issuers: any, but a gateway names no connection; remove it, or list the issuers")
+                continue
+            }
+            let isOpaque = provider.introspection != nil
+            if isOpaque, let other = found.first(where: { $0.introspection != nil }) {
+                element.refuse(
+                    providers.name,
+                    "\(other.policy.id) and \(name) both have opaque tokens, which don't say whose they are; keep one")
+            }
+            // JWTs of an issuer with both kinds go to the entry that verifies them with keys.
+            let ofSameForm = found.filter { ($0.introspection != nil) == isOpaque }
+            if let other = ofSameForm.first(where: { $0.sharesIssuer(with: provider) }) {
                 element.refuse(
                     providers.name,
                     "\(other.policy.id) and \(name) have the same issuer, so a token could belong to either; keep one")
@@ -103,11 +155,26 @@ enum PolicyReader {
         return read
     }
 
+    /// An issuer of a list may only speak for the domains that its line names. What depends on addresses would never
+    /// hold for the others.
+    private static func checkDomains(_ members: [ProviderSettings], _ policy: ForwardAuthPolicy, _ element: Section) {
+        let usesAddresses =
+            policy.requirements.neededEmailTrust != nil || policy.headers.contains { $0.value == .email }
+        guard usesAddresses,
+            let provider = members.first(where: { $0.issuers?.list?.namesDomainsEverywhere == false })
+        else { return }
+        element.refuse(
+            nil,
+            "this policy depends on mail addresses (email_domains, email_trust or a header of email), but not every issuer of \(provider.policy.id) has the domains that it may speak for; write them as @example.com in each line of its issuers_file, or remove what depends on them"
+        )
+    }
+
     /// Subjects are unique only within their issuer, so a backend must know both.
     private static func checkIssuers(
         _ members: [ProviderSettings], _ policy: ForwardAuthPolicy, _ element: Section
     ) {
-        guard members.count > 1 || members.contains(where: \.policy.hasSeveralIssuers), !policy.headers.isEmpty,
+        guard members.count > 1 || members.contains(where: { $0.issuers != nil || $0.policy.hasSeveralIssuers }),
+            !policy.headers.isEmpty,
             !policy.headers.contains(where: { $0.value == .issuer })
         else { return }
         element.refuse(

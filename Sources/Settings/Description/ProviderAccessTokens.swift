@@ -2,49 +2,60 @@ internal import IDToken
 
 /// The kind of token that an entry verifies.
 enum TokenUse: String, CaseIterable {
-    case id, access
+    case id, access, opaque
 }
 
 /// Which kind of token an entry verifies, and how access tokens are read.
 extension ProviderReading {
     static let tokens = Setting(
-        "tokens", ValueType<TokenUse>.word("id or access"),
+        "tokens", ValueType<TokenUse>.word("id, access or opaque"),
         defaultDescription: "`id`; `access` for the presets of gateways",
-        "The kind of token that this entry verifies: ID Tokens at `POST /v1/verify`, or [access tokens](access-tokens.md) at `POST /v1/access-tokens/verify`. An issuer may have one entry of each kind."
+        "The kind of token that this entry verifies: ID Tokens at `POST /v1/verify`, or [access tokens](access-tokens.md) at `POST /v1/access-tokens/verify`: JWTs, which are verified with keys, or opaque tokens, about which [the provider is asked](introspection.md). An issuer may have one entry of each kind."
     )
 
     /// Reads which kind of token is verified; see ``AccessTokenSupport``. Must come first, because a preset's rules
     /// differ by kind.
     ///
-    /// - Returns: `nil` for ID Tokens.
+    /// - Returns: `nil` for ID Tokens; and whether access tokens are opaque.
     static func readTokens(
         _ section: Section, _ preset: ProviderPreset, _ arguments: PresetArguments
-    ) -> AccessTokenDialect? {
+    ) -> (AccessTokenDialect?, areOpaque: Bool) {
         let given = tokens.read(section)
         let support = preset.facts(arguments).accessTokens
         if case .assertions = support {
             if given == nil { section.record(tokens.name, .scalar(TokenUse.access.rawValue), section.preset) }
-            if given == .id {
+            if let given, given != .access {
                 section.refuse(
                     tokens.name,
-                    "preset \(preset.name) verifies a gateway's assertions, which are not ID Tokens; remove tokens: id")
+                    "preset \(preset.name) verifies a gateway's assertions, which are neither ID Tokens nor opaque; remove tokens: \(given.rawValue)"
+                )
             }
         } else {
             if given == nil { section.record(tokens.name, .scalar(TokenUse.id.rawValue), .default) }
-            guard given == .access else { return nil }
+            guard let given, given != .id else { return (nil, false) }
         }
-        for name in ofIDTokensOnly where section.mentions(name) {
-            section.refuse(name, "\(name) is only for ID Tokens, but tokens: access verifies access tokens; remove it")
+        let areOpaque = given == .opaque
+        let sections = section.node("nonce")?.mapping == nil ? [] : ["nonce"]
+        for name in withoutEffect(areOpaque: areOpaque).filter(section.mentions) + sections {
+            section.refuse(
+                name,
+                "\(name) is only for ID Tokens, but tokens: \(areOpaque ? "opaque" : "access") verifies access tokens; remove it"
+            )
         }
+        if areOpaque { return (.opaque(support.dialect?.authorization ?? AuthorizationClaims()), true) }
         if case .unsupported(let reason) = support {
             section.refuse(tokens.name, "access tokens of preset \(preset.name) can't be verified: \(reason)")
         }
-        return support.dialect
+        return (support.dialect, false)
     }
 
     /// Settings without effect on access tokens.
-    static let ofIDTokensOnly = [
-        "nonce", "trusted_audiences", "refuse_access_tokens", "real_user_status", "notifications",
+    static func withoutEffect(areOpaque: Bool) -> [String] {
+        areOpaque ? ofIDTokensOnly.filter { !["clients", "endpoints", "max_calls"].contains($0) } : ofIDTokensOnly
+    }
+
+    private static let ofIDTokensOnly = [
+        "trusted_audiences", "refuse_access_tokens", "real_user_status", "notifications",
         "notifications_max_age", "clients", "endpoints", "quirks", "pkce", "allow_unbound_codes", "user_info",
         "max_calls",
     ]
@@ -65,23 +76,28 @@ extension ProviderReading {
 
     static let uncheckedBindings = Setting(
         "unchecked_bindings", .boolean, defaultDescription: "`false`",
-        "Accepts access tokens that are [bound to a key](access-tokens.md#tokens-bound-to-a-key) (`cnf`), although nothing proves that the sender has the key; a proof that comes is checked. Only with `tokens: access`."
+        "Accepts access tokens that are [bound to a key](access-tokens.md#tokens-bound-to-a-key) (`cnf`), although nothing proves that the sender has the key; a proof that comes is checked. Only with `tokens: access` or `opaque`."
     )
 
     static let binding = Setting(
         "binding", ValueType<RequiredBinding>.word, defaultDescription: "none",
-        "The [key that every access token must be bound to](access-tokens.md#tokens-bound-to-a-key): that of DPoP proofs, that of the client's certificate, or either. Other tokens are `binding_missing`. Only with `tokens: access`."
+        "The [key that every access token must be bound to](access-tokens.md#tokens-bound-to-a-key): that of DPoP proofs, that of the client's certificate, or either. Other tokens are `binding_missing`. Only with `tokens: access` or `opaque`."
     )
 
     @Sendable static func readBindings(_ section: Section, _ provider: inout ProviderReading) {
         let areAccepted = uncheckedBindings.read(section)
         let required = binding.read(section)
+        let passesOnce = ProofUseReader.replay.read(section)
         guard provider.accessTokens != nil else {
             guard !section.isFaulty(tokens.name) else { return }
-            for setting in [areAccepted.map { _ in uncheckedBindings.name }, required.map { _ in binding.name }] {
-                guard let setting else { continue }
+            let found = [
+                areAccepted.map { _ in uncheckedBindings.name }, required.map { _ in binding.name },
+                passesOnce.map { _ in ProofUseReader.replay.name },
+            ]
+            for case let setting? in found {
                 section.refuse(
-                    setting, "\(setting) needs tokens: access, because ID Tokens are never bound to a key; remove it")
+                    setting,
+                    "\(setting) needs tokens: access or opaque, because ID Tokens are never bound to a key; remove it")
             }
             return
         }
@@ -93,11 +109,12 @@ extension ProviderReading {
         }
         provider.accessTokens?.acceptsUncheckedBindings = areAccepted ?? false
         provider.accessTokens?.requiredBinding = required
+        provider.accessTokens?.proofUse.passesOnce = passesOnce
     }
 
     static let authorization = SettingDescription(
         section: "authorization", authorizationClaims.map(\.setting.description),
-        "The claims of access tokens from which the response's `authorization` is read, if they differ from the preset's. Only with `tokens: access`."
+        "The claims of access tokens from which the response's `authorization` is read, if they differ from the preset's. Only with `tokens: access` or `opaque`."
     )
 
     private static let authorizationClaims: [(setting: Setting<ClaimPath>, path: AuthorizationPath)] = [
@@ -120,7 +137,8 @@ extension ProviderReading {
         guard var dialect = provider.accessTokens else {
             if let (_, (setting, _)) = claims.first(where: { $0.0 != nil }), !parent.isFaulty(tokens.name) {
                 section.refuse(
-                    setting.name, "authorization needs tokens: access, because ID Tokens grant nothing; remove it")
+                    setting.name,
+                    "authorization needs tokens: access or opaque, because ID Tokens grant nothing; remove it")
             }
             return
         }

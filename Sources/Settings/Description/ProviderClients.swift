@@ -1,12 +1,14 @@
 internal import IDToken
 private import Keys
 internal import OAuth
+private import Verification
 
 /// Clients, and the endpoints that they call.
 extension ProviderReading {
     static let maximumCalls = Setting(
-        "max_calls", .integer(1...10_000), defaultDescription: "`64`",
-        "Maximum number of calls to the provider's endpoints in flight; beyond it: `503 provider_unavailable`.")
+        "max_calls", .integer(1...10_000), defaultDescription: "`64`; `256` with `issuers: any` or `tokens: opaque`",
+        "Maximum number of calls to the provider's endpoints in flight; beyond it: `503 provider_unavailable`. With `issuers: any`, also at most 8 to each issuer."
+    )
 
     private static let authorizationEndpoint = endpoint("authorization", "The authorization endpoint.")
     private static let tokenEndpoint = endpoint("token", "The token endpoint.")
@@ -39,6 +41,15 @@ extension ProviderReading {
         read(tokenEndpoint, \.token)
         read(revocationEndpoint, \.revocation)
         read(userInfoEndpoint, \.userInfo)
+        if provider.introspection != nil {
+            for setting in [authorizationEndpoint, revocationEndpoint, userInfoEndpoint]
+            where own.mentions(setting.name) {
+                own.refuse(
+                    setting.name,
+                    "\(setting.name) is not called for opaque tokens; remove it (introspection.endpoint names the endpoint that is)"
+                )
+            }
+        }
         own.finish()
     }
 
@@ -66,8 +77,22 @@ extension ProviderReading {
     @Sendable static func readClients(_ section: Section, _ provider: inout ProviderReading) {
         let maximum = maximumCalls.read(section)
         let (pkce, unboundCodes, userInfo) = (pkce.read(section), unboundCodes.read(section), userInfo.read(section))
-        if let clients = ClientReader.read(section, provider) { provider.clients = clients }
-        guard !provider.clients.isEmpty || section.isFaulty(ClientReader.setting.name) else {
+        if provider.issuers?.isOpen == true {
+            readNamedClients(section, &provider)
+        } else if section.node(ClientReader.setting.name)?.mapping != nil {
+            section.refuse(
+                ClientReader.setting.name,
+                "clients must be a list: only a provider with issuers: any takes them from requests")
+        } else if let clients = ClientReader.read(section, provider) {
+            provider.clients = clients
+        }
+        guard provider.introspection == nil else {
+            provider.maximumCalls = section.given(maximum, maximumCalls, else: provider.maximumCalls)
+            return
+        }
+        guard
+            !provider.clients.isEmpty || provider.namedClients != nil || section.isFaulty(ClientReader.setting.name)
+        else {
             for (name, isThere) in [
                 (maximumCalls.name, maximum != nil), (Self.pkce.name, pkce != nil),
                 (Self.unboundCodes.name, unboundCodes != nil), (Self.userInfo.name, userInfo != nil),
@@ -81,6 +106,10 @@ extension ProviderReading {
         provider.usesPKCE = section.given(pkce, Self.pkce, else: provider.usesPKCE, preset)
         provider.allowsUnboundCodes = section.given(unboundCodes, Self.unboundCodes, else: false)
         provider.readsUserInfo = section.given(userInfo, Self.userInfo, else: false)
+        if !provider.usesPKCE, provider.namedClients?.rules.methods.contains(.none) == true {
+            section.refuse(
+                ClientReader.setting.name, "auth: none needs PKCE; remove pkce: off, or remove none from clients.auth")
+        }
         let publicClients = provider.clients.filter { $0.authentication == .none }
         if !provider.usesPKCE, let client = publicClients.first {
             section.refuse(
@@ -109,6 +138,28 @@ extension ProviderReading {
     }
 }
 
+extension ProviderReading {
+    /// The endpoints are those of each issuer's document: with others, all customers' codes and secrets would go to one
+    /// server.
+    fileprivate static func readNamedClients(_ section: Section, _ provider: inout ProviderReading) {
+        if provider.endpoints != ProviderEndpoints() {
+            section.refuse(
+                endpoints.name,
+                "endpoints has no effect with issuers: any, whose endpoints are those of each issuer's discovery document; remove it"
+            )
+        }
+        guard let node = section.node(ClientReader.setting.name) else { return }
+        guard node.mapping != nil else {
+            section.refuse(
+                ClientReader.setting.name,
+                "clients of a provider with issuers: any are named by each request; write a mapping with from: request")
+            return
+        }
+        provider.namedClients = NamedClientReader.read(section)
+        provider.maximumCalls = CallSlots.limitOfOpenEntry
+    }
+}
+
 extension Section {
     /// The given value; otherwise `other`, which is recorded as the effective value.
     fileprivate func given<Value>(
@@ -123,6 +174,9 @@ extension Section {
 extension KeyLocation {
     /// Whether a discovery document is read.
     package var readsDiscovery: Bool {
-        if case .network(.discovery, _) = self { true } else { false }
+        switch self {
+        case .network(.discovery, _), .issuers: true
+        case .network, .file: false
+        }
     }
 }

@@ -24,7 +24,7 @@ extension ProviderReading {
     static let audiences = Setting(
         "audiences", listOf: .text, refusesEmpty: "must name at least one", orWord: "none",
         defaultDescription: "required, unless the preset knows them",
-        "Your client IDs: the token's `aud` must contain one. `none` is for tokens without `aud`, and requires `authorized_parties`."
+        "Your client IDs: the token's `aud` must contain one. `none` is for tokens without `aud`, and requires `authorized_parties`, or, for opaque tokens, `required_scopes`."
     )
     static let requiredClaims = Setting(
         "required_claims",
@@ -43,6 +43,7 @@ extension ProviderReading {
 
     /// Reads the issuer, its aliases, the accepted tenants, and the accepted issuers of keys.
     @Sendable static func readIssuer(_ section: Section, _ provider: inout ProviderReading) {
+        guard !provider.hasManyIssuers else { return }
         if !section.isFaulty("issuer") { section.read(issuer, &provider.policy.issuer) }
         if let known = ProviderPreset.issuer(besides: provider.policy.issuer) {
             section.refuse(
@@ -113,10 +114,23 @@ extension ProviderReading {
         if provider.accessTokens?.loadBalancer != nil, !section.mentions("audiences") {
             return section.recordPreset(audiences, [])
         }
+        let hasKeysOfOneClient = provider.accessTokens?.hasKeysOfOneClient == true
+        if hasKeysOfOneClient, section.source("audiences", keepsNull: true) == nil {
+            // Its keys, which no other client has, tie a token to the relying party.
+            return section.record("audiences", .scalar("none"), section.preset)
+        }
         if section.isWord("none", "audiences") {
             // Without audiences, only the authorized party ties a token to the relying party.
-            if provider.policy.authorizedParties.isEmpty, !section.isFaulty("authorized_parties") {
-                section.refuse("audiences", "audiences: none needs authorized_parties")
+            if !hasKeysOfOneClient, provider.policy.authorizedParties.isEmpty,
+                provider.accessTokens?.requiredScopes.isEmpty ?? true,
+                !section.isFaulty("authorized_parties"), !section.isFaulty(requiredScopes.name)
+            {
+                section.refuse(
+                    "audiences",
+                    provider.introspection == nil
+                        ? "audiences: none needs authorized_parties"
+                        : "audiences: none needs authorized_parties or required_scopes: otherwise, tokens for every API would pass"
+                )
             }
             provider.policy.audiences = []
             return
@@ -128,7 +142,7 @@ extension ProviderReading {
                 "a load balancer's assertions have no aud, and name their client in the header; remove audiences"
             )
         }
-        if provider.policy.audiences.isEmpty {
+        if provider.policy.audiences.isEmpty, !provider.hasManyIssuers {
             section.refuseMissing(
                 "audiences", "provider \(provider.policy.id) needs audiences: your client IDs there")
         }

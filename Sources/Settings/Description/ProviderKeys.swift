@@ -6,6 +6,10 @@ extension ProviderReading {
     static let discoveryURL = Setting(
         "discovery_url", urlType(NetworkRules()), defaultDescription: "the preset's, else below the issuer",
         "The URL of the discovery document.")
+    static let discovery = Setting(
+        "discovery", ValueType<DiscoveryDocument>.word, defaultDescription: "whichever the server has",
+        "The document with the location of the keys: OpenID Connect Discovery (`openid`), or the metadata of an OAuth authorization server (`oauth`, RFC 8414). Only with `tokens: access`."
+    )
     static let discoveryIssuer = Setting(
         "discovery_issuer", .text, defaultDescription: "the preset's, else the issuer",
         "The issuer in the discovery document, if it differs from the issuer in tokens.")
@@ -36,6 +40,7 @@ extension ProviderReading {
 
     /// Reads the location of the keys. Must come after the settings for network access.
     @Sendable static func readKeys(_ section: Section, _ provider: inout ProviderReading) {
+        guard !provider.hasManyIssuers else { return }
         let network = provider.network
         func address(_ setting: Setting<String>) -> String? {
             let url = section.scalar(setting.name, urlType(network))
@@ -47,6 +52,8 @@ extension ProviderReading {
         let certificates = address(certificatesURI)
         let publicKeys = address(publicKeyURI)
         let file = jwksFile.read(section)
+        let kind = readDiscoveryKind(
+            section, provider, isLocated: [url, jwks, certificates, publicKeys, file].contains { $0 != nil })
         var documentIssuer = discoveryIssuer.read(section)
         if [url, jwks, certificates, publicKeys].count(where: { $0 != nil }) > 1 {
             section.refuse(nil, "set only one of discovery_url, jwks_uri, certificates_uri and public_key_uri")
@@ -101,8 +108,27 @@ extension ProviderReading {
         provider.keys =
             location
             ?? .discovery(
-                of: provider.policy, url: url, issuer: documentIssuer, fallbackFile: fallback,
+                of: provider.policy, url: url, kind, issuer: documentIssuer, fallbackFile: fallback,
                 isOfAccessTokens: provider.accessTokens != nil)
+    }
+
+    /// - Parameter isLocated: whether another setting says where the keys are.
+    private static func readDiscoveryKind(
+        _ section: Section, _ provider: ProviderReading, isLocated: Bool
+    ) -> DiscoveryDocument? {
+        guard let kind = discovery.read(section) else { return nil }
+        let isBelowIssuer = if case .discovery(nil, _) = provider.facts.keys { true } else { false }
+        if provider.accessTokens == nil {
+            section.refuse(
+                discovery.name,
+                "discovery needs tokens: access, because ID Tokens come from OpenID Providers, which have openid; remove it"
+            )
+        } else if isLocated || !isBelowIssuer {
+            section.refuse(
+                discovery.name,
+                "discovery has no effect, because another setting or the preset locates the keys; remove it")
+        }
+        return kind
     }
 
     /// Whether an error leaves the location of the keys unknown.

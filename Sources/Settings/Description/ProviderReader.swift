@@ -1,6 +1,7 @@
 private import Bytes
 internal import IDToken
 private import JOSE
+private import Verification
 
 /// Reads `providers`.
 enum ProviderReader {
@@ -17,20 +18,25 @@ enum ProviderReader {
         ]
     ) { top, settings in
         let elements = top.elements("providers")
+        var conflicts = ProviderConflicts()
         for node in elements {
             guard let provider = read(node, defaultClockSkew: settings.clockSkewSeconds, top.reading) else { continue }
-            checkDiffers(provider, settings.providers, line: node.line, top.reading)
+            if let conflict = conflicts.add(provider, isFaulty: { top.reading.isFaulty(["providers", $0]) }) {
+                top.reading.report(nil, line: node.line, conflict)
+            }
             settings.providers.append(provider)
         }
+        settings.openProvidersKnowOthers()
         if elements.isEmpty {
             top.refuseMissing("providers", "at least one provider is needed under providers")
         }
     }.comparing { settings, running in
         func named(_ name: String) -> SettingChange { SettingChange(name: "providers." + name, when: .reload) }
         let ids = Set(settings.providers.map(\.policy.id))
+        let former = Dictionary(running.providers.map { ($0.policy.id, $0) }, uniquingKeysWith: { first, _ in first })
         return settings.providers.compactMap { provider in
             let id = provider.policy.id
-            guard let before = running.providers.first(where: { $0.policy.id == id }) else {
+            guard let before = former[id] else {
                 return named("\(id) (new)")
             }
             return provider == before ? nil : named(id)
@@ -105,23 +111,38 @@ enum ProviderReader {
                     ? "only preset \(presets[0]) has it" : "only presets \(presets.joined(separator: ", ")) have it",
                 ifUnknown: parameter, causingAbsence: Set(preset.parameters.map(\.name)))
         }
-        let arguments = arguments(for: preset, section, id: id)
-        var provider = ProviderReading(preset, arguments, ProviderReading.readTokens(section, preset, arguments))
+        let hasManyIssuers = ProviderReading.hasMany(section)
+        if hasManyIssuers, section.source("preset") != nil {
+            section.refuse("preset", "preset is about one provider; remove it, or issuers and issuers_file")
+        }
+        let arguments = hasManyIssuers ? PresetArguments() : arguments(for: preset, section, id: id)
+        let (dialect, areOpaque) = ProviderReading.readTokens(section, preset, arguments)
+        var provider = ProviderReading(preset, arguments, dialect, areOpaque: areOpaque)
+        provider.hasManyIssuers = hasManyIssuers
+        if hasManyIssuers { provider.policy.issuer = "" }
         provider.policy.id = id
         provider.policy.clockSkewSeconds = defaultClockSkew
         let unknown = provider.unknown
         for member in ProviderReading.members { member.read(section, &provider, unknown) }
         section.finish()
-        if provider.accessTokens != nil { reading.forget(ProviderReading.ofIDTokensOnly, of: path) }
+        if provider.accessTokens != nil {
+            reading.forget(ProviderReading.withoutEffect(areOpaque: areOpaque), of: path)
+        }
         guard givenID != nil, let keys = provider.keys else { return nil }
         var settings = ProviderSettings(policy: provider.policy, keys: keys)
         settings.preset = preset.name
         settings.accessTokens = provider.accessTokens
+        settings.introspection = provider.introspection
         settings.network = provider.network
+        settings.issuers = provider.issuers
+        settings.issuersFile = provider.issuersFile
+        settings.maximumIssuers = provider.maximumIssuers
         settings.isOptional = provider.isOptional
         settings.usesNoncesOnce = provider.usesNoncesOnce
         settings.notifications = provider.notifications
+        settings.encryption = provider.encryption
         settings.clients = provider.clients
+        settings.namedClients = provider.namedClients
         settings.maximumCalls = provider.maximumCalls
         settings.endpoints = provider.endpoints
         settings.quirks = Set(provider.quirks)
@@ -181,39 +202,16 @@ enum ProviderReader {
         }
         return arguments
     }
+}
 
-    /// Providers need distinct IDs and, for each kind of token, distinct issuers, so that every token belongs to one.
-    private static func checkDiffers(
-        _ provider: ProviderSettings, _ others: [ProviderSettings], line: Int?, _ reading: SettingsReading
-    ) {
-        let policy = provider.policy
-        for (other, dialect) in others.map({ ($0.policy, $0.accessTokens) }) {
-            // If the provider's access tokens are also ID Tokens, each token would be accepted as both kinds.
-            let isOtherKind = (dialect == nil) != (provider.accessTokens == nil)
-            // The issuer of a load balancer's assertions is an identity provider, which may have an entry of its own.
-            let mayShareIssuer =
-                isOtherKind
-                ? (dialect ?? provider.accessTokens)?.isAlsoIDToken == false
-                : dialect?.loadBalancer != provider.accessTokens?.loadBalancer
-            var message: String?
-            if policy.id == other.id {
-                message = "duplicate provider id \(policy.id); rename one"
-            } else if Section.share(policy.id, other.id) {
-                message = "provider ids \(policy.id) and \(other.id) map to the same environment variables; rename one"
-            } else if !mayShareIssuer, policy.sharesIssuer(with: other), !reading.isFaulty(["providers", policy.id]),
-                !reading.isFaulty(["providers", other.id])
-            {
-                message =
-                    isOtherKind
-                    ? "providers \(other.id) and \(policy.id) have the same issuer, whose tokens are both ID Tokens and access tokens; keep one of them"
-                    : dialect?.loadBalancer != nil
-                        ? "providers \(other.id) and \(policy.id) have the same signer and issuer; list all clients in authorized_parties of one of them"
-                        : "providers \(other.id) and \(policy.id) have the same issuer or alias; list all audiences under one of them"
-            }
-            if let message {
-                reading.report(nil, line: line, message)
-                return
-            }
+extension Settings {
+    /// Tells the entries with `issuers: any` which issuers the others have.
+    fileprivate mutating func openProvidersKnowOthers() {
+        for index in providers.indices where providers[index].issuers?.isOpen == true {
+            let others = providers.filter { $0.issuers == nil }.map(\.policy)
+            providers[index].issuers = .any(
+                OpenIssuerRules(
+                    network: providers[index].network, others: others, listed: providers.compactMap(\.issuers?.list)))
         }
     }
 }

@@ -1,6 +1,8 @@
 internal import IDToken
 internal import JOSE
 internal import Keys
+internal import OAuth
+internal import Verification
 
 /// A provider while its settings are read: its preset's policy with the changes so far.
 struct ProviderReading {
@@ -9,9 +11,13 @@ struct ProviderReading {
     var policy: ProviderPolicy
     /// `nil` if its ID Tokens are verified.
     var accessTokens: AccessTokenDialect?
+    /// `nil` if its tokens are JWTs.
+    var introspection: IntrospectionRules?
     var isOptional = false
     var usesNoncesOnce = false
     var notifications: NotificationRules?
+    /// `nil` if no encrypted tokens are opened.
+    var encryption: EncryptionRules?
     var network = NetworkRules()
     var maximumCalls = ProviderSettings.defaultMaximumCalls
     var endpoints: ProviderEndpoints
@@ -20,12 +26,24 @@ struct ProviderReading {
     var allowsUnboundCodes = false
     var readsUserInfo = false
     var clients: [ClientSettings] = []
+    var namedClients: NamedClientSettings?
     /// `nil` until they are read, after everything else.
     var keys: KeyLocation?
+    /// Whether the entry has a list of issuers, or any.
+    var hasManyIssuers = false
+    /// Those issuers; `nil` until they are read, and for one issuer.
+    var issuers: EntryIssuers?
+    var issuersFile: IssuersFile?
+    var maximumIssuers = 0
 
-    /// - Parameter arguments: values of the preset's parameters.
-    init(_ preset: ProviderPreset, _ arguments: PresetArguments, _ accessTokens: AccessTokenDialect?) {
+    /// - Parameters:
+    ///   - arguments: values of the preset's parameters.
+    ///   - areOpaque: whether the provider is asked about its access tokens.
+    init(
+        _ preset: ProviderPreset, _ arguments: PresetArguments, _ accessTokens: AccessTokenDialect?, areOpaque: Bool
+    ) {
         self.preset = preset
+        introspection = areOpaque ? IntrospectionRules() : nil
         self.accessTokens = accessTokens
         let facts = preset.facts(arguments)
         self.facts = accessTokens.map(facts.ofAccessTokens) ?? facts
@@ -33,6 +51,7 @@ struct ProviderReading {
         endpoints = facts.endpoints
         quirks = facts.quirks.sorted { $0.rawValue < $1.rawValue }
         usesPKCE = facts.usesPKCE
+        if areOpaque { maximumCalls = Self.maximumQuestions }
     }
 
     /// A provider without a preset.
@@ -46,6 +65,11 @@ struct ProviderReading {
         return unknown
     }
 
+    private var needsProofNonce: Bool? {
+        get { accessTokens?.proofUse.needsNonce }
+        set { accessTokens?.proofUse.needsNonce = newValue }
+    }
+
     private var algorithms: [SignatureAlgorithm] {
         get { (policy.algorithms?.names ?? []).sorted().compactMap(SignatureAlgorithm.init) }
         set { policy.algorithms = SignatureAlgorithms(newValue) }
@@ -55,6 +79,7 @@ struct ProviderReading {
 
     /// All settings except `id`, `preset` and the preset's parameters.
     static let members: [Member<ProviderReading>] = [
+        Member([tokenTypes, clientClaims, accessTokenClaim], read: readDialect),
         Member(
             [
                 issuer.description, issuerAliases.description, tenants.description, excludedTenants.description,
@@ -67,13 +92,18 @@ struct ProviderReading {
         Member(
             Setting("authorized_parties", listOf: .text, defaultDescription: "any", "The values that `azp` may have."),
             at: \.policy.authorizedParties),
+        Member([requiredScopes.description], read: readRequiredScopes),
         Member([audiences.description], read: readAudiences),
         Member(
             Setting(
                 "algorithms", listOf: ValueType<SignatureAlgorithm>.algorithm, refusesEmpty: "must name at least one",
                 defaultDescription: "the preset's, else those of the discovery document, else all that are supported",
                 "The signature algorithms to accept."), at: \.algorithms),
-        Member(section: "nonce", nonce, "How to compare the nonce.", check: checkNonce),
+        Member(
+            section: "nonce", nonce, orWord: ProofUseReader.nonce, at: \.needsProofNonce,
+            if: { $0.accessTokens != nil },
+            "How to compare the nonce. With `tokens: access`, a word instead: whether a [DPoP proof](access-tokens.md#tokens-bound-to-a-key) must have a nonce (`required` or `off`), if not as in `dpop.nonce`.",
+            check: checkNonce),
         Member(
             Setting("clock_skew", clockSkew, "How far this provider's clock may differ from this machine's."),
             at: \.policy.clockSkewSeconds),
@@ -105,14 +135,18 @@ struct ProviderReading {
                 "Domains of relay addresses, which forward to a private address."),
             at: \.policy.email.privateDomains),
         Member([notificationKinds.description, notificationAge.description], read: readNotifications),
+        Member([encryption], read: readEncryption),
         Member([authorization], read: readAuthorization),
         Member([serviceTokens.description], read: readServiceTokens),
-        Member([uncheckedBindings.description, binding.description], read: readBindings),
+        Member(
+            [uncheckedBindings.description, binding.description, ProofUseReader.replay.description],
+            read: readBindings),
         Member(
             section: "network", network,
             "Restrictions on connections to this provider, for key fetches and for calls to its endpoints."),
         Member(
-            [discoveryURL, discoveryIssuer, jwksURI, certificatesURI, publicKeyURI, jwksFile].map(\.description),
+            [discoveryURL.description, discovery.description]
+                + [discoveryIssuer, jwksURI, certificatesURI, publicKeyURI, jwksFile].map(\.description),
             read: readKeys),
         Member(
             Setting(
@@ -120,7 +154,9 @@ struct ProviderReading {
                 "How the provider's endpoints differ from the protocol. `revoked_is_invalid_request`: for a refresh, `invalid_request` means that the token was revoked. `refresh_tokens_stay`: a refresh token stays valid after use. `no_openid_scope`: `openid` is not added to the scopes. `form_post_for_scopes`: if scopes are requested, the response is a form POST. `scope_is_list`: the token endpoint returns the granted scopes as a list. `no_token_type`: the token endpoint returns no `token_type`."
             ), at: \.quirks),
         Member([endpoints], read: readEndpoints),
+        Member([issuers.description, issuersFile.description, maximumIssuers.description], read: readIssuers),
         Member(ofClients, read: readClients),
+        Member([introspectionSettings], read: readIntrospection),
         Member(
             Setting("optional", .boolean, "Whether `/readyz` ignores this provider."), at: \.isOptional),
     ]

@@ -8,6 +8,8 @@ final class SettingsReading {
     var files: [NamedFile] = []
     private var faults: [(rank: Rank, fault: SettingsFault)] = []
     private var faultyPaths: [[String]] = []
+    /// Settings that are removed from the effective ones at the end, all at once: there may be thousands of sections.
+    private var forgotten: Set<[String]> = []
     /// The lines of the file with references to environment variables.
     private var linesWithReferences: Set<Int> = []
 
@@ -67,9 +69,13 @@ final class SettingsReading {
     }
 
     /// Removes a section's members from the effective settings, because they don't apply and can't be set.
-    func forget(_ names: [String], of path: [String]) {
-        effective.remove { setting in
-            setting.path.starts(with: path) && setting.path.dropFirst(path.count).first.map(names.contains) == true
+    func forget(_ names: [String], of path: [String]) { for name in names { forgotten.insert(path + [name]) } }
+
+    /// Removes what was forgotten from the effective settings.
+    func dropForgotten() {
+        guard !forgotten.isEmpty else { return }
+        effective.remove { [forgotten] setting in
+            setting.path.indices.contains { forgotten.contains(Array(setting.path[...$0])) }
         }
     }
 
@@ -142,6 +148,7 @@ extension Settings {
             top.finish()
         }
         fitLimits(to: memory, reading)
+        reading.dropForgotten()
         serviceLinks = reading.variables.serviceLinks
         files = reading.files
     }

@@ -5,10 +5,11 @@ package enum SettingsReference {
     package static func markdown() -> String {
         let usual = DefaultSettings()
         let all = Settings.members.flatMap(\.descriptions)
-        var lines = table(all.filter(\.members.isEmpty).flatMap { rows($0, [], .reload, usual) })
-        for section in all where !section.members.isEmpty {
+        var lines = table(all.filter(\.sections.isEmpty).flatMap { rows($0, [], .reload, usual) })
+        for section in all where !section.sections.isEmpty {
             lines += ["### `\(section.name)`", "", section.help, ""]
-            lines += table(section.members.flatMap { rows($0, [section.name], section.change, usual) })
+            let members = section.sections.flatMap(\.members)
+            lines += table(members.flatMap { rows($0, [section.name], section.change, usual) })
         }
         return lines.joined(separator: "\n")
     }
@@ -44,13 +45,15 @@ package enum SettingsReference {
         isElement: Bool = false
     ) -> [String] {
         let path = path + [setting.name]
-        let name = path.joined(separator: ".").replacing("providers.", with: "providers[].")
-            .replacing(".clients.", with: ".clients[].")
+        var name = path.joined(separator: ".").replacing("providers.", with: "providers[].")
+        if isElement { name = name.replacing(".clients.", with: ".clients[].") }
         let change = setting.change == .restart ? .restart : change
-        guard setting.members.isEmpty else {
+        guard setting.sections.isEmpty else {
             return ["| `\(name)` | | | | \(setting.help) |"]
-                + setting.members.flatMap {
-                    rows($0, path, change, usual, isElement: isElement || setting.isListOfSections)
+                + setting.sections.flatMap { section in
+                    section.members.flatMap {
+                        rows($0, path, change, usual, isElement: isElement || section.isElement)
+                    }
                 }
         }
         let value = usual.value(path).map { "`\($0.text)`" }
@@ -63,16 +66,16 @@ package enum SettingsReference {
 }
 
 extension SettingDescription {
-    /// The settings of a section, or of an element of a list of sections.
-    fileprivate var members: [SettingDescription] {
+    /// A section, an element of a list of sections, or both where either may stand.
+    fileprivate var sections: [(members: [SettingDescription], isElement: Bool)] { Self.sections(of: form) }
+
+    private static func sections(of form: ValueForm) -> [(members: [SettingDescription], isElement: Bool)] {
         switch form {
-        case .section(let members), .list(.section(let members), _): members
+        case .section(let members): [(members, false)]
+        case .list(.section(let members), _): [(members, true)]
+        case .either(let one, let other): sections(of: one) + sections(of: other)
         default: []
         }
-    }
-
-    fileprivate var isListOfSections: Bool {
-        if case .list(.section, _) = form { true } else { false }
     }
 
     /// Its environment variable; `nil` if only the file can set it.

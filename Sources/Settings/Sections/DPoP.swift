@@ -1,16 +1,42 @@
 package import IDToken
 private import JOSE
+private import Verification
 
 extension Settings {
     /// The settings of DPoP proofs.
     package struct DPoP: Sendable, Equatable {
         package var rules = ProofRules()
-        /// Whether a proof passes only once.
-        package var remembersProofs = true
-        /// How many proofs are remembered in memory, if sign-ins have no other store.
-        package var entries = 1_000_000
+        /// The store of used proofs.
+        package var store: SignIns.Store = DPoP.ownStore
 
         package init() {}
+
+        /// The defaults of a store that has nothing in common with that of sign-ins.
+        static let ownStore: SignIns.Store = store(beside: nil)
+
+        /// The default: the server of sign-ins under a prefix of its own, or a memory of its own.
+        static func store(beside signIns: SignIns?) -> SignIns.Store {
+            var store = signIns?.store ?? SignIns.Store()
+            store.prefix += "dpop:"
+            store.entries = 1_000_000
+            return store
+        }
+    }
+
+    /// The store of used proofs, also before proofs are turned on.
+    package var proofStore: SignIns.Store { dpop?.store ?? DPoP.store(beside: signIns) }
+
+    /// Whether any proof passes only once.
+    package var remembersProofs: Bool { usesProofs(\.passesOnce, \.passesOnce) }
+
+    /// Whether any proof needs a nonce.
+    var needsProofNonces: Bool { usesProofs(\.needsNonce, \.needsNonce) }
+
+    private func usesProofs(_ rule: KeyPath<ProofRules, Bool>, _ use: KeyPath<ProofUse, Bool?>) -> Bool {
+        guard let dpop else { return false }
+        return dpop.rules[keyPath: rule]
+            || providers.contains { $0.accessTokens?.proofUse[keyPath: use] == true }
+            || forwardAuth.policies.contains { $0.proofUse[keyPath: use] == true }
     }
 }
 
@@ -19,23 +45,41 @@ enum DPoPReader {
     static let member = Member<Settings>(
         [
             SettingDescription(
-                section: "dpop", members.flatMap(\.descriptions),
-                "Turns on [DPoP proofs](access-tokens.md#tokens-bound-to-a-key) at `POST /v1/access-tokens/verify`. `dpop: {}` is enough."
+                section: "dpop",
+                members.flatMap(\.descriptions) + [
+                    SettingDescription(
+                        section: "store", change: .restart, StoreReader.ofProofs.members.flatMap(\.descriptions),
+                        "The store of used proofs, apart from that of sign-ins.")
+                ],
+                "Turns on [DPoP proofs](access-tokens.md#tokens-bound-to-a-key) at `POST /v1/access-tokens/verify`, and in policies of `forward_auth` that have `request_url`. `dpop: {}` is enough."
             )
         ]
     ) { top, settings in
         let section = top.section("dpop")
         var dpop = Settings.DPoP()
         for member in members { member.read(section, &dpop, nil) }
-        section.finish()
-        if top.mentions("dpop") || dpop != Settings.DPoP() {
+        let isOn = top.mentions("dpop") || dpop != Settings.DPoP() || hasStore(section.section("store"))
+        if isOn {
+            dpop.store = StoreReader.readProofStore(section, settings.signIns)
             settings.dpop = dpop
         } else {
             // Disabled settings have no effective defaults.
-            for name in ["algorithms", "max_age", "replay"] { section.record(name, nil, .default) }
-            section.section("store").record("entries", nil, .default)
+            for member in members.flatMap(\.descriptions) { section.record(member.name, nil, .default) }
+            StoreReader.ofProofs.recordNoDefaults(section.section("store"))
         }
-    }.comparing(\.dpop)
+        section.finish()
+    }.comparing { settings, running in
+        var before = running.dpop
+        before?.store = settings.proofStore
+        let isMoved = settings.proofStore != running.proofStore && settings.signIns == running.signIns
+        return (isMoved ? [SettingChange(name: "dpop.store", when: .restart)] : [])
+            + (settings.dpop == before ? [] : [SettingChange(name: "dpop", when: .reload)])
+    }
+
+    /// Whether an environment variable sets a member of the store.
+    private static func hasStore(_ section: Section) -> Bool {
+        StoreReader.ofProofs.members.flatMap(\.descriptions).contains { section.source($0.name) != nil }
+    }
 
     private static let members: [Member<Settings.DPoP>] = [
         Member(
@@ -49,19 +93,13 @@ enum DPoPReader {
         Member(
             Setting(
                 "replay", .onOff,
-                "Whether to check that a proof is new: `dpop_proof_replayed`. `off` only where a request may be repeated safely."
-            ), at: \.remembersProofs),
+                "Whether to check that a proof is new: `dpop_proof_replayed`. `off` only where a request may be repeated safely, or for a gateway whose backend checks the proof itself. An entry of `providers` and a policy may say otherwise."
+            ), at: \.rules.passesOnce),
         Member(
-            section: "store",
-            [
-                Member(
-                    Setting(
-                        "entries", .integer(1000...10_000_000), change: .restart,
-                        "How many proofs the memory of this process holds. When it is full, a proof gets `503 store_unavailable`; none is forgotten early."
-                    ), at: \.entries)
-            ],
-            "The store of used proofs: the Valkey or Redis of `sign_ins.store`, under its prefix and `dpop:`, or else the memory of this process."
-        ),
+            Setting(
+                "nonce", .nonceNeed,
+                "Whether a proof must have a nonce that Assay has made in the last 5 minutes: `dpop_nonce_required`. Nonces are made with the keys of `sign_ins.key_files`, or else with a key of the process. An entry of `providers` and a policy may say otherwise."
+            ), at: \.rules.needsNonce),
     ]
 
     /// A provider whose tokens must be bound to a key of proofs needs proofs to be checked.
@@ -80,5 +118,34 @@ extension Settings.DPoP {
     fileprivate var algorithms: [SignatureAlgorithm] {
         get { rules.algorithms.elements }
         set { rules.algorithms = SignatureAlgorithms(newValue) }
+    }
+}
+
+/// `replay` and `nonce`, where they are said of some proofs only.
+enum ProofUseReader {
+    static let replay = Setting(
+        "replay", .onOff, defaultDescription: "as in more general settings",
+        "Whether to check that a [DPoP proof](access-tokens.md#tokens-bound-to-a-key) is new, if not as in `dpop.replay`."
+    )
+    static let nonce = Setting(
+        "nonce", .nonceNeed, defaultDescription: "as in more general settings",
+        "Whether a [DPoP proof](access-tokens.md#tokens-bound-to-a-key) must have a nonce, if not as in `dpop.nonce`.")
+
+    static func read(_ section: Section) -> ProofUse {
+        var use = ProofUse()
+        use.passesOnce = replay.read(section)
+        use.needsNonce = nonce.read(section)
+        return use
+    }
+}
+
+extension ValueType where Value == Bool {
+    /// Whether proofs need a nonce.
+    fileprivate static var nonceNeed: Self {
+        Self(expected: "required or off", form: .words(["required", "off"]), words: ["required", "off"]) { text in
+            text == "required" ? true : text == "off" ? false : nil
+        } text: {
+            $0 ? "required" : "off"
+        }
     }
 }

@@ -8,17 +8,20 @@ enum ForwardAuthReader {
     static let member = Member<Settings>(
         [
             SettingDescription(
-                section: "forward_auth", [keysTimeout.description, policies],
+                section: "forward_auth",
+                [keysTimeout.description, timeout.description, introspectionTimeout.description, policies],
                 "Turns on `/v1/forward-auth/{policy}`, which [gateways](gateways.md) ask whether a request may pass.")
         ]
     ) { top, settings in
         let section = top.section("forward_auth")
-        let isOn = top.mentions("forward_auth") || section.source(keysTimeout.name) != nil
-        if let milliseconds = keysTimeout.read(section) {
-            settings.forwardAuth.keysTimeoutMilliseconds = milliseconds
-        } else if isOn {
-            let usual = settings.forwardAuth.keysTimeoutMilliseconds
-            section.record(keysTimeout.name, keysTimeout.shown(usual), .default)
+        let isOn =
+            top.mentions("forward_auth") || timeouts.contains { section.source($0.0.name) != nil }
+        for (setting, path) in timeouts {
+            if let milliseconds = setting.read(section) {
+                settings.forwardAuth[keyPath: path] = milliseconds
+            } else if isOn {
+                section.record(setting.name, setting.shown(settings.forwardAuth[keyPath: path]), .default)
+            }
         }
         let read = section.mappings(policies.name, expected: "a mapping with id and providers") { [settings] in
             PolicyReader.read($0, settings)
@@ -33,9 +36,26 @@ enum ForwardAuthReader {
         section.finish()
     }.comparing(\.forwardAuth)
 
+    private typealias Milliseconds = any WritableKeyPath<ForwardAuthSettings, Int64> & Sendable
+
+    private static let timeouts: [(Setting<Int64>, Milliseconds)] = [
+        (keysTimeout, \.keysTimeoutMilliseconds), (timeout, \.timeoutMilliseconds),
+        (introspectionTimeout, \.introspectionTimeoutMilliseconds),
+    ]
+
     private static let keysTimeout = Setting(
         "keys_timeout", .milliseconds(10...10_000), defaultDescription: "`100ms`",
-        "How long a request from a gateway waits for keys before the response is 503. The gateway configurations in `deploy/gateways` wait 200 ms for the whole response."
+        "How long a request from a gateway waits for keys before the response is 503."
+    )
+
+    private static let timeout = Setting(
+        "timeout", .milliseconds(10...10_000), defaultDescription: "`150ms`",
+        "How long a request from a gateway waits in all: for keys, and for the store of DPoP proofs. The gateway configurations in `deploy/gateways` wait 200 ms for the whole response."
+    )
+
+    private static let introspectionTimeout = Setting(
+        "introspection_timeout", .milliseconds(10...10_000), defaultDescription: "`1000ms`",
+        "How long a request from a gateway waits for a provider's answer about an opaque token before the response is 503. Gateways must wait longer: with such a policy, 200 ms more than this."
     )
 
     private static let policies = SettingDescription(
@@ -107,43 +127,4 @@ enum RequirementReader {
         section.finish()
         return requirements
     }
-}
-
-/// Reads a policy's `token`.
-enum TokenSourceReader {
-    private static let header = Setting("header", fieldName, "A header's name.")
-    private static let scheme = Setting(
-        "scheme", fieldName, "The word before the token in the header, such as `Bearer`.")
-    private static let cookie = Setting("cookie", fieldName, "A cookie's name, byte for byte.")
-
-    static let setting = SettingDescription(
-        name: "token", expected: "a list of mappings",
-        form: .list(
-            of: .section([header.description, scheme.description, cookie.description]), isNeverEmpty: true),
-        help:
-            "Where to look for the token. The first source that the request has is used, even if its token is refused. With a cookie, the backend must defend itself against CSRF.",
-        defaultDescription: "`[{ header: Authorization, scheme: Bearer }]`")
-
-    /// - Returns: `nil` if there is no list, or an error was reported.
-    static func read(_ element: Section) -> [TokenSource]? {
-        let sources = element.mappings(setting.name, expected: "a mapping with header or cookie", read: source)
-        if sources?.isEmpty == true { element.refuse(setting.name, "token must have at least one header or cookie") }
-        return sources
-    }
-
-    private static func source(_ element: Section) -> TokenSource? {
-        let (header, scheme, cookie) = (header.read(element), scheme.read(element), cookie.read(element))
-        defer { element.finish() }
-        switch (header, cookie) {
-        case (let header?, nil): return .header(header, scheme: scheme)
-        case (nil, let cookie?) where scheme == nil: return .cookie(cookie)
-        default:
-            element.refuse(nil, "each element of token must have either header, with or without scheme, or cookie")
-            return nil
-        }
-    }
-
-    private static let fieldName = ValueType<String>.text(
-        "1 to 128 letters, digits and the characters !#$%&'*+-.^_`|~"
-    ) { (1...128).contains($0.utf8.count) && $0.utf8.allSatisfy(\.isTokenCharacter) }
 }

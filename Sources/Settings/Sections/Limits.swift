@@ -1,4 +1,5 @@
 package import HTTP
+private import IDToken
 
 extension Settings {
     /// Sizes, counts and timeouts that clients can't exceed.
@@ -7,6 +8,8 @@ extension Settings {
         package var listener = ListenerLimits()
         package var maximumBody = 64 * 1024
         package var maximumBatchBody = 4 * 1024 * 1024
+        /// The length of the longest token of any kind, in bytes.
+        package var maximumToken = UnverifiedToken.maximumLength
         package var keysTimeoutSeconds: Int64 = 5
         package var providerTimeoutSeconds: Int64 = 5
         package var queueTimeoutMilliseconds: Int64 = 500
@@ -25,6 +28,11 @@ extension Settings {
                     "max_header", .bytes(1024...mebibyte), change: .restart,
                     "The largest head of a request: its request line and header fields."),
                 at: \.limits.listener.maximumHeader),
+            Member(
+                Setting(
+                    "max_token", .bytes(UnverifiedToken.maximumLengths), change: .restart,
+                    "The longest token, of any kind. More than 16KiB raises the defaults of `max_header` and `max_body`, so that it fits. Gateways have [limits of their own](gateways.md#long-tokens)."
+                ), at: \.limits.maximumToken),
             Member(
                 Setting(
                     "max_buffered", .bytes(65_536...(16 * 1024 * mebibyte)), change: .restart,
@@ -66,5 +74,37 @@ extension Settings {
         ]
 
         private static let mebibyte = 1024 * 1024
+
+        /// Raises the defaults of other limits, so that the longest token fits. Must come after the section.
+        static let check = Member<Settings>([]) { top, settings in
+            let section = top.section("limits")
+            guard settings.limits.isRoomNeeded, !section.isFaulty("max_token") else { return }
+            let origin = section.origin(of: "max_token")
+            if section.source("max_header") == nil {
+                settings.limits.listener.maximumHeader = settings.limits.neededHeader
+                section.record("max_header", .scalar(Quantities.text(bytes: settings.limits.neededHeader)), origin)
+            }
+            if section.source("max_body") == nil {
+                settings.limits.maximumBody = settings.limits.neededBody
+                section.record("max_body", .scalar(Quantities.text(bytes: settings.limits.neededBody)), origin)
+            }
+        }
+
+        private var isRoomNeeded: Bool { maximumToken > UnverifiedToken.maximumLength }
+        /// Beside the token, there are the other fields, and a DPoP proof.
+        private var neededHeader: Int { maximumToken + 16 * 1024 }
+        /// Beside the token, there are a certificate, a proof, and the other members.
+        private var neededBody: Int { maximumToken + 48 * 1024 }
+
+        /// Explicit limits that are too low for the longest token.
+        var warnings: [String] {
+            guard isRoomNeeded else { return [] }
+            let limits = [
+                ("max_header", listener.maximumHeader, neededHeader), ("max_body", maximumBody, neededBody),
+            ]
+            return limits.filter { $0.1 < $0.2 }.map { name, given, needed in
+                "limits.\(name) is \(Quantities.text(bytes: given)), so a token of limits.max_token (\(Quantities.text(bytes: maximumToken))) may not fit; raise it to \(Quantities.text(bytes: needed)), or remove it"
+            }
+        }
     }
 }

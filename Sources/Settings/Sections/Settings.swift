@@ -16,11 +16,16 @@ package struct Settings: Sendable {
     package var tracing: Tracing?
     /// `nil`: sign-ins are disabled.
     package var signIns: SignIns?
+    package var resources: [Resource] = []
     package var forwardAuth = ForwardAuthSettings()
+    /// How many answers about opaque tokens are kept.
+    package var introspectionEntries = 10_000
     /// `nil`: DPoP proofs are not accepted.
     package var dpop: DPoP?
     /// Where key sets are archived for the next start; `nil`: they are not.
     package var cacheDirectory: String?
+    /// Assay's own keys.
+    package var clientKeys: [ClientKeySettings] = []
     /// How many verified tokens to cache; 0 disables the cache.
     package var verifiedTokenCacheEntries = 10_000
     /// API keys for the service listener. If empty, none is required.
@@ -54,6 +59,11 @@ package struct Settings: Sendable {
     package struct Keys: Sendable, Equatable {
         package var staleIfErrorSeconds: Int64 = 24 * 3600
         package var maximumFetches = 64
+        /// After how long without use an issuer of an entry with many loses its keys; `nil`: the default.
+        package var idleForSeconds: Int64?
+
+        /// - Parameter isOpen: whether the entry has `issuers: any`.
+        package func idleSeconds(isOpen: Bool) -> Int64 { idleForSeconds ?? (isOpen ? 3600 : 24 * 3600) }
     }
 
     /// API keys for the admin listener. If empty, none is required.
@@ -102,6 +112,7 @@ extension Settings {
             at: \.allowsInsecureListen),
         Member([], read: ListenerReader.checkReach),
         Member(section: "limits", Limits.members, "Sizes, counts and timeouts that clients can't exceed."),
+        Limits.check,
         Member(
             section: "keys",
             [
@@ -116,6 +127,12 @@ extension Settings {
                         "Maximum number of providers whose keys are fetched at the same time; the others wait. Retries after a failure get at most half of it."
                     ),
                     at: \.keys.maximumFetches),
+                Member(
+                    Setting(
+                        "idle_for", .seconds(1...(30 * 86400)), defaultDescription: "`24h`; `1h` for `issuers: any`",
+                        "How long an issuer of an entry with many may be unused before its keys are dropped. They are fetched again when needed."
+                    ),
+                    ifSet: \.keys.idleForSeconds),
             ], "The providers' key sets."),
         Member(section: "log", Log.members, "The log on standard error, one JSON object per line."),
         TracingReader.member,
@@ -135,6 +152,15 @@ extension Settings {
                     ), at: \.verifiedTokenCacheEntries)
             ], "The cache of verified signatures."),
         Member(
+            section: "introspection",
+            [
+                Member(
+                    Setting(
+                        "entries", .integer(0...1_000_000),
+                        "How many answers about opaque tokens to keep for `introspection.cache` of their providers: about active tokens, and in a table of its own, for 5 s, about inactive ones. When it is full, the oldest are forgotten. The answers about active tokens take at most 4 KiB each on average."
+                    ), at: \.introspectionEntries)
+            ], "The cache of providers' answers about [opaque access tokens](introspection.md)."),
+        Member(
             Setting(
                 "shutdown_delay", .seconds(0...300),
                 "How long to keep serving after SIGTERM while `/readyz` returns 503 and responses carry `Connection: close`, so that load balancers can drain. A second SIGTERM or SIGINT ends the delay."
@@ -149,9 +175,12 @@ extension Settings {
                 "clock_skew", ProviderReading.clockSkew,
                 "How far a provider's clock may differ from this machine's; the default for every provider."),
             at: \.clockSkewSeconds),
+        ClientKeysReader.member,
         ProviderReader.member,
+        ClientKeysReader.check,
         DPoPReader.member,
         DPoPReader.check,
+        ResourceReader.member,
         ForwardAuthReader.member,
     ]
 }

@@ -11,7 +11,7 @@ extension Settings {
             + Self.guessableKeyWarnings("api_keys", apiKeys)
             + Self.guessableKeyWarnings("admin.api_keys", adminAPIKeys ?? [])
             + (tracing?.warnings ?? []) + (signIns?.warnings ?? []) + singleUseWarnings
-            + proofWarnings
+            + proofWarnings + limits.warnings
             + providers.flatMap(\.warnings) + sharedRedirectURIWarnings + openPolicyWarnings
             + mistakableKindWarnings + serviceLinkWarnings
     }
@@ -25,12 +25,21 @@ extension Settings {
         }
     }
 
-    /// Without a shared store, each process has its own memory of used proofs.
+    /// Without a shared store, each process has its own memory of used proofs; without key files, its own nonces.
     private var proofWarnings: [String] {
-        guard dpop?.remembersProofs == true, (signIns?.store.url ?? .memory) == .memory else { return [] }
-        return [
-            "dpop with store memory: every process accepts a proof once, and again after a restart; with several instances, set sign_ins.store.url"
-        ]
+        var warnings: [String] = []
+        if remembersProofs, proofStore.url == .memory {
+            warnings.append(
+                "dpop with store memory: every process accepts a proof once, and again after a restart; with several instances, set dpop.store.url or sign_ins.store.url"
+            )
+        }
+        if needsProofNonces, signIns?.keyFiles.isEmpty != false {
+            warnings.append(
+                "nonce: required for DPoP proofs without sign_ins.key_files: every process accepts only nonces of its own; with several instances, set sign_ins.key_files"
+            )
+        }
+        if let dpop, dpop.store.url != signIns?.store.url { warnings += dpop.store.warnings("dpop.store") }
+        return warnings
     }
 
     /// If providers share a redirect URI, a response without an issuer does not say which provider sent it (mix-up

@@ -21,21 +21,12 @@ extension Settings {
                     "sign_ins.key_files with store memory: every process with these keys can finish a sign-in once, and again after a restart; set sign_ins.store.url"
                 )
             }
-            if store.passwordFile != nil, store.url.isReadOnNetwork {
-                warnings.append(
-                    "sign_ins.store: the password is sent without TLS: it can be read on the network; use rediss://")
-            }
             if store.url != .memory, store.timeoutMilliseconds > 1000 {
                 warnings.append(
                     "sign_ins.store.timeout is over 1s: a finish that waits for keys, the store and the provider may take longer than the 12s that clients wait; lower it"
                 )
             }
-            if store.allowsEviction {
-                warnings.append(
-                    "sign_ins.store.allow_eviction: a store that evicts forgets finished sign-ins and used nonces, which can then be used again; set maxmemory-policy noeviction instead"
-                )
-            }
-            return warnings
+            return warnings + store.warnings("sign_ins.store")
         }
 
         package struct Store: Sendable, Equatable {
@@ -52,6 +43,21 @@ extension Settings {
             package var timeoutMilliseconds: Int64 = 250
             /// The capacity of the `memory` store.
             package var entries = 100_000
+
+            /// - Parameter name: the path of its settings.
+            func warnings(_ name: String) -> [String] {
+                var warnings: [String] = []
+                if passwordFile != nil, url.isReadOnNetwork {
+                    warnings.append(
+                        "\(name): the password is sent without TLS: it can be read on the network; use rediss://")
+                }
+                if allowsEviction {
+                    warnings.append(
+                        "\(name).allow_eviction: a store that evicts forgets what was used, such as sign-ins, nonces and DPoP proofs, which can then be used again; set maxmemory-policy noeviction instead"
+                    )
+                }
+                return warnings
+            }
         }
     }
 
@@ -129,9 +135,7 @@ enum SignInReader {
         section.finish()
         guard isOn else {
             // Disabled settings have no effective defaults.
-            let store = section.section("store")
-            for description in storeMembers.flatMap(\.descriptions) { store.record(description.name, nil, .default) }
-            return
+            return StoreReader.ofSignIns.recordNoDefaults(section.section("store"))
         }
         settings.signIns = signIns
     }.comparing(\.signIns)
@@ -144,63 +148,8 @@ enum SignInReader {
                 "Files with 32-byte keys in base64 (`assay key new`). The first encrypts new sign-ins; all decrypt. Required unless the store is `memory`. File contents are re-read when they change; a change to this list needs a restart. [Rotate the key](sign-ins.md#rotate-the-key) has the steps."
             ), at: \.keyFiles),
         Member(
-            section: "store", storeMembers.map { $0.within(\.store) },
+            section: "store", StoreReader.ofSignIns.members.map { $0.within(\.store) },
             "The store of finished sign-ins and used nonces."),
-    ]
-
-    private static let storeMembers: [Member<Settings.SignIns.Store>] = [
-        Member(
-            Setting(
-                "url",
-                ValueType(
-                    expected:
-                        "memory, redis://host:6379/0, rediss://host:6379/0 or unix:/run/valkey.sock, without a name or password",
-                    form: .text(pattern: "^(memory|rediss?://[^@?#]+|unix:/.+)$"),
-                    remedy: { url in
-                        guard ErrorValueText.credentials(in: url) != nil else { return nil }
-                        return
-                            "the name belongs in username (the default user needs none), and the password in a file that password_file names"
-                    },
-                    parse: Settings.StoreURL.init, text: \.text),
-                "The store of finished sign-ins and used nonces: this process, or a Valkey (7.2 or later) or Redis (6 or later) that all instances share."
-            ), at: \.url),
-        Member(Setting("username", .text, "The ACL user."), ifSet: \.username),
-        Member(
-            Setting("password_file", .file(.secret), "A file with the password."), ifSet: \.passwordFile),
-        Member(
-            Setting(
-                "ca_file", .file(.authorities), defaultDescription: "the system's", "CA certificates (PEM) to trust."),
-            ifSet: \.authoritiesFile),
-        Member(
-            Setting("certificate_file", .file(.certificate), "A client certificate to present."),
-            ifSet: \.certificateFile),
-        Member(Setting("key_file", .file(.privateKey), "The client certificate's private key."), ifSet: \.keyFile),
-        Member(
-            Setting(
-                "prefix",
-                .text("1 to 64 visible ASCII characters") { text in
-                    (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(\.isVisibleASCII)
-                }, "The prefix of every key in the store."), at: \.prefix),
-        Member(
-            Setting(
-                "replicas", .integer(0...16),
-                "How many replicas must store a record before the finish succeeds (`WAIT`), so that a failover does not lose it."
-            ),
-            at: \.replicas),
-        Member(
-            Setting(
-                "allow_eviction", .boolean,
-                "Whether to use a store whose `maxmemory-policy` evicts: under memory pressure, it accepts replays. Otherwise such a store is refused (`503 store_unavailable`)."
-            ),
-            at: \.allowsEviction),
-        Member(
-            Setting("timeout", .milliseconds(10...10_000), "How long to wait for the store."),
-            at: \.timeoutMilliseconds),
-        Member(
-            Setting(
-                "entries", .integer(1000...10_000_000),
-                "How many records `memory` holds. When it is full, a finish gets `503 store_unavailable`; no record is dropped early."
-            ), at: \.entries),
     ]
 
     private static func check(_ section: Section, _ signIns: Settings.SignIns) {
@@ -212,30 +161,6 @@ enum SignInReader {
                 "sign_ins.key_files is missing: with a shared store, all instances need the same keys; create one with assay key new"
             )
         }
-        switch signIns.store.url {
-        case .memory:
-            refuse(
-                ["username", "password_file"] + tlsMembers + ["prefix", "replicas", "allow_eviction", "timeout"],
-                in: store,
-                "has no effect with url: memory; set url to a server, or remove it")
-        case .unixSocket, .server(_, _, _, isTLS: false):
-            refuse(tlsMembers, in: store, "needs TLS, but url is not rediss://; change url, or remove it")
-            refuse(["entries"], in: store, entriesReason)
-        case .server(_, _, _, isTLS: true): refuse(["entries"], in: store, entriesReason)
-        }
-        if signIns.store.username != nil, signIns.store.passwordFile == nil {
-            store.refuse("username", "username needs password_file; add it, or remove both")
-        }
-        if (signIns.store.certificateFile == nil) != (signIns.store.keyFile == nil) {
-            store.refuse("certificate_file", "store needs both certificate_file and key_file, or neither")
-        }
-    }
-
-    private static let tlsMembers = ["ca_file", "certificate_file", "key_file"]
-    private static let entriesReason = "only has an effect with url: memory; remove it"
-
-    /// Rejects members that would have no effect because of other settings.
-    private static func refuse(_ names: [String], in section: Section, _ reason: String) {
-        for name in names where section.source(name) != nil { section.refuse(name, "\(name) \(reason)") }
+        StoreReader.ofSignIns.check(store, signIns.store)
     }
 }

@@ -1,4 +1,5 @@
 package import HTTP
+private import OAuth
 
 /// Derives the defaults of `limits.max_connections`, `max_in_flight` and `max_buffered` from the process's memory
 /// limit.
@@ -14,8 +15,16 @@ package struct MemoryBudget: Sendable, Equatable {
     /// - Parameters:
     ///   - bytes: the process's memory limit, including the kernel's memory for its sockets.
     ///   - isEncrypted: whether the service listener uses TLS.
-    package init(bytes: Int, isEncrypted: Bool, rememberedTokens: Int, providers: Int) {
-        let own = Self.process + rememberedTokens * Self.rememberedToken + providers * Self.provider
+    ///   - rememberedAnswers: how many answers about opaque tokens are kept.
+    ///   - issuers: how many issuers of entries with many may keep their keys.
+    package init(
+        bytes: Int, isEncrypted: Bool, rememberedTokens: Int, rememberedAnswers: Int = 0, providers: Int,
+        issuers: Int = 0
+    ) {
+        let fetching = min(providers, Self.fetchingProviders)
+        let own =
+            Self.process + rememberedTokens * Self.rememberedToken + rememberedAnswers * Self.rememberedAnswer
+            + fetching * Self.provider + (providers - fetching + issuers) * Self.issuer
         let rest = max(0, bytes - own)
         let connection = isEncrypted ? Self.encryptedConnection : Self.connection
         limits.maximumConnections = (rest / 2 / connection).clamped(to: Self.least...limits.maximumConnections)
@@ -43,7 +52,13 @@ package struct MemoryBudget: Sendable, Equatable {
     private static let process = 36 * mebibyte
     /// A provider's keys, and a fetch of them.
     private static let provider = mebibyte / 4
+    /// As many providers as fetch keys at the same time by default.
+    private static let fetchingProviders = 64
+    /// The keys of an issuer: 16 KiB, and 4 KiB for each of two event loops.
+    private static let issuer = 24 * 1024
     private static let rememberedToken = 512
+    /// About an active token, at most on average; and about an inactive one.
+    private static let rememberedAnswer = 4608
     /// Memory in the process and in the kernel, including up to 4 KB of unread data.
     private static let connection = 16 * 1024
     /// In addition, TLS buffers after one record in each direction.
@@ -70,6 +85,11 @@ extension ListenerLimit {
 }
 
 extension Settings {
+    /// Whether answers about active tokens are kept.
+    private var remembersAnswers: Bool {
+        providers.contains { ($0.introspection?.cachePeriod ?? .seconds(0)) > .seconds(0) }
+    }
+
     /// Lowers the limits that depend on memory, unless the file or the environment sets them, and records the effective
     /// values.
     ///
@@ -80,7 +100,8 @@ extension Settings {
         guard let memory else { return }
         let budget = MemoryBudget(
             bytes: memory, isEncrypted: service.tls != nil, rememberedTokens: verifiedTokenCacheEntries,
-            providers: providers.count)
+            rememberedAnswers: remembersAnswers ? introspectionEntries : 0, providers: providers.count,
+            issuers: providers.map(\.maximumIssuersInUse).reduce(0, +))
         for limit in ListenerLimit.allCases where !limits.given.contains(limit) {
             let maximum = budget.limits[keyPath: limit.path]
             guard limits.listener[keyPath: limit.path] != maximum else { continue }

@@ -14,14 +14,14 @@ package struct NamedFile: Sendable, Equatable {
     }
 
     package enum Purpose: Sendable {
-        case settings, certificate, privateKey, authorities, keySet, headers, secret
+        case settings, certificate, privateKey, authorities, keySet, headers, secret, issuers
 
         /// Whether others must not read the file. Nobody else may write any: each decides whom Assay trusts, or as whom
         /// it acts.
         package var isSecret: Bool {
             switch self {
             case .privateKey, .headers, .secret: true
-            case .settings, .certificate, .authorities, .keySet: false
+            case .settings, .certificate, .authorities, .keySet, .issuers: false
             }
         }
     }

@@ -1,6 +1,8 @@
+package import HTTP
 package import IDToken
 package import Keys
 package import OAuth
+package import Verification
 
 /// One provider's validated settings: the rules for its tokens, and the location of its keys.
 package struct ProviderSettings: Sendable, Equatable {
@@ -9,17 +11,34 @@ package struct ProviderSettings: Sendable, Equatable {
     package var preset = ProviderPreset.oidc.name
     /// How its access tokens are recognized and read; `nil` if its ID Tokens are verified.
     package var accessTokens: AccessTokenDialect?
+    /// How it is asked about its access tokens, which are opaque; `nil` if its tokens are JWTs.
+    package var introspection: IntrospectionRules?
     /// Whether the service can be ready without its keys.
     package var isOptional = false
     /// Whether nonces are single-use.
     package var usesNoncesOnce = false
     /// `nil` if no notifications are accepted.
     package var notifications: NotificationRules?
+    /// `nil` if no encrypted tokens are opened.
+    package var encryption: EncryptionRules?
     package var keys: KeyLocation
+    /// `nil` if the entry has one issuer.
+    package var issuers: EntryIssuers?
+    /// The file that ``issuers`` are from.
+    package var issuersFile: IssuersFile?
+    /// The most issuers whose keys are kept.
+    package var maximumIssuers = 0
+    /// How many issuers of an entry with many may keep their keys; 0 for one with one.
+    var maximumIssuersInUse: Int { min(issuers?.list?.count ?? maximumIssuers, maximumIssuers) }
     /// The network rules of key fetches and of calls to endpoints.
     package var network = NetworkRules()
-    /// Empty: the provider's endpoints are not called.
     package var clients: [ClientSettings] = []
+    /// What requests may name as their client; `nil` unless the provider has `issuers: any`.
+    package var namedClients: NamedClientSettings?
+    /// Whether the provider's endpoints are called.
+    package var hasClients: Bool { !clients.isEmpty || namedClients != nil }
+    /// Whether the process holds clients' secrets or keys: from files, or from requests.
+    package var handlesSecrets: Bool { namedClients != nil || clients.contains { $0.authentication != .none } }
     /// The maximum number of calls in flight.
     package var maximumCalls = ProviderSettings.defaultMaximumCalls
     package var endpoints = ProviderEndpoints()
@@ -131,19 +150,57 @@ extension KeyLocation {
     /// The location in a discovery document.
     ///
     /// - Parameters:
-    ///   - url: `nil`: the document below the issuer.
+    ///   - url: `nil`: below the issuer.
+    ///   - kind: which document; `nil`: for access tokens, whichever there is.
     ///   - issuer: the document's issuer, if it differs from the tokens'.
     ///   - isOfAccessTokens: whether the keys are for access tokens. The document lists only the algorithms of ID Tokens
     ///     (OpenID Connect Discovery 1.0, section 3).
     package static func discovery(
-        of policy: ProviderPolicy, url: String? = nil, issuer: String? = nil, fallbackFile: String? = nil,
-        isOfAccessTokens: Bool = false
+        of policy: ProviderPolicy, url: String? = nil, _ kind: DiscoveryDocument? = nil, issuer: String? = nil,
+        fallbackFile: String? = nil, isOfAccessTokens: Bool = false
     ) -> KeyLocation {
-        .network(
+        var addresses: [String]
+        if let url {
+            addresses = [url]
+        } else {
+            let below = ProviderMetadata.address(forIssuer: policy.issuer)
+            let authorizationServer = ProviderMetadata.address(forAuthorizationServer: policy.issuer)
+            switch kind {
+            case .openid: addresses = [below]
+            case .oauth: addresses = [authorizationServer]
+            case nil:
+                addresses = [below]
+                if isOfAccessTokens {
+                    addresses += [
+                        authorizationServer,
+                        ProviderMetadata.address(forAuthorizationServer: policy.issuer, "openid-configuration"),
+                    ].filter { $0 != below }
+                }
+            }
+        }
+        let first = addresses.removeFirst()
+        return .network(
             .discovery(
-                address: url ?? ProviderMetadata.address(forIssuer: policy.issuer), issuer: issuer ?? policy.issuer,
+                address: first, others: addresses, issuer: issuer ?? policy.issuer,
                 readsAlgorithms: policy.algorithms == nil && !isOfAccessTokens), fallbackFile: fallbackFile)
     }
+}
+
+/// A document in which an issuer describes itself.
+package enum DiscoveryDocument: String, Sendable, CaseIterable {
+    /// Of an OpenID Provider (OpenID Connect Discovery 1.0, section 4).
+    case openid
+    /// Of an authorization server (RFC 8414, section 3).
+    case oauth
+}
+
+/// A file with a list of issuers, as it was read.
+package struct IssuersFile: Sendable, Equatable {
+    package let path: String
+    package let version: SmallFile.Version
+
+    /// What it holds is compared as the list.
+    package static func == (left: IssuersFile, right: IssuersFile) -> Bool { left.path == right.path }
 }
 
 /// A client's validated settings.
@@ -161,6 +218,10 @@ package struct ClientSettings: Sendable, Equatable {
         case secret(file: String, sentIn: ClientCredential.SecretPlace)
         case apple(teamID: String, keyID: String, keyFile: String)
         case privateKeyJWT(keyID: String, keyFile: String, certificateFile: String?, audience: String)
+        /// By a key of `client_keys`.
+        ///
+        /// - Parameter id: `nil` for the first that signs.
+        case signingKey(id: String?, audience: String)
         case none
 
         /// The files with secrets.
@@ -168,9 +229,21 @@ package struct ClientSettings: Sendable, Equatable {
             switch self {
             case .secret(let file, _): [file]
             case .apple(_, _, let file), .privateKeyJWT(_, let file, _, _): [file]
-            case .none: []
+            case .signingKey, .none: []
             }
         }
+    }
+}
+
+/// The validated settings of clients that requests name.
+package struct NamedClientSettings: Sendable, Equatable {
+    package var rules: NamedClientRules
+    /// The key that signs their assertions; `nil` without `private_key_jwt`.
+    package var key: Key?
+
+    package struct Key: Sendable, Equatable {
+        package let id: String
+        package let file: String
     }
 }
 
@@ -182,11 +255,14 @@ package struct KeyStoreIdentity: Sendable, Equatable {
     private let issuer: String
     private let keys: KeyLocation
     private let network: NetworkRules
+    /// `nil` if its keys are always needed; otherwise whether its endpoint must be discovered.
+    private let needsEndpoint: Bool?
 
     package init(_ provider: ProviderSettings) {
         id = provider.policy.id
         issuer = provider.policy.issuer
         keys = provider.keys
         network = provider.network
+        needsEndpoint = provider.introspection.map { $0.endpoint == nil }
     }
 }

@@ -1,3 +1,4 @@
+package import IDToken
 private import JOSE
 package import OpenSSL
 
@@ -40,6 +41,9 @@ package struct HandleKeys: Sendable {
     }
 
     private init(_ keys: [HandleKey]) { self.keys = keys }
+
+    /// Nonces for DPoP proofs, which every process with these keys recognizes.
+    package var proofNonces: ProofNonces { ProofNonces(keys.map(\.secret)) }
 
     /// The contents of a new key file, with a line feed.
     ///

@@ -2,6 +2,7 @@ package import IDToken
 private import JOSE
 package import OAuth
 internal import OpenSSL
+package import Verification
 
 /// A sign-in that has begun: the contents of its handle.
 package struct SignIn: Equatable, Sendable {
@@ -16,6 +17,8 @@ package struct SignIn: Equatable, Sendable {
     package var subject: String?
     /// The issuer of the subject; `nil` if the provider has only one issuer.
     package var issuer: String?
+    /// The customer's connection, for a provider with `issuers: any`; its audience is ``audience``.
+    package var connection: Connection?
     /// The backend's own data, returned at the finish.
     package var context: String?
     package var kind: Kind
@@ -100,11 +103,13 @@ extension SignIn {
         writer.write(text: subject)
         writer.write(text: issuer)
         writer.write(text: context)
+        if let connection { writer.write(connection) }
         if case .browser(let browser) = kind {
             writer.write(octets: browser.state.octets)
             writer.write(octets: browser.verifier?.octets)
             writer.write(text: browser.redirectURI)
-            writer.write(text: browser.issuer)
+            // A connection's issuer is the provider's, and handles are short.
+            if connection == nil { writer.write(text: browser.issuer) }
             writer.write(number: browser.requiresResponseIssuer ? 1 : 0)
         }
         return writer.octets
@@ -122,19 +127,22 @@ extension SignIn {
             let (subject, issuer, context) = (
                 try reader.text(octets), try reader.text(octets), try reader.text(octets)
             )
+            let connection =
+                version.hasConnection ? try reader.connection(octets, audience: audience) : nil
             let kind: Kind
             switch version {
-            case .native:
+            case .native, .nativeOfConnection:
                 guard let nonce else { return nil }
                 kind = .native(nonce)
-            case .browser: kind = .browser(try BrowserSignIn(nonce: nonce, &reader, octets))
+            case .browser, .browserOfConnection:
+                kind = .browser(try BrowserSignIn(nonce: nonce, issuer: connection?.issuer, &reader, octets))
             }
             guard reader.isAtEnd else { return nil }
             self.init(
                 provider: provider, audience: audience, begunAt: UnixTime(seconds: begunAt),
                 expiresAt: UnixTime(seconds: expiresAt),
                 maximumAuthenticationAgeSeconds: maximumAge.flatMap(Int64.init),
-                subject: subject, issuer: issuer, context: context, kind: kind)
+                subject: subject, issuer: issuer, connection: connection, context: context, kind: kind)
             // The encoder writes only a number or `nil` here.
             guard (maximumAge == nil) == (maximumAuthenticationAgeSeconds == nil) else { return nil }
         } catch {
@@ -144,11 +152,14 @@ extension SignIn {
 }
 
 extension BrowserSignIn {
-    fileprivate init(nonce: Nonce?, _ reader: inout FieldReader, _ octets: Span<UInt8>) throws(NotEncoded) {
+    /// - Parameter issuer: `nil` if it is a field of its own.
+    fileprivate init(
+        nonce: Nonce?, issuer: String?, _ reader: inout FieldReader, _ octets: Span<UInt8>
+    ) throws(NotEncoded) {
         guard let state = try reader.optional(octets, State.init) else { throw NotEncoded() }
         let verifier = try reader.optional(octets, CodeVerifier.init)
         let redirectURI = try reader.requiredText(octets)
-        let issuer = try reader.requiredText(octets)
+        let issuer = if let issuer { issuer } else { try reader.requiredText(octets) }
         let flags = try reader.number(octets)
         guard flags == 0 || flags == 1 else { throw NotEncoded() }
         self.init(
@@ -163,13 +174,17 @@ enum HandleVersion: UInt8 {
     // Kept so that older instances can open handles of native sign-ins while newer instances are rolled out.
     case native = 1
     case browser = 2
+    case nativeOfConnection = 3
+    case browserOfConnection = 4
+
+    var hasConnection: Bool { self == .nativeOfConnection || self == .browserOfConnection }
 }
 
 extension SignIn {
     var version: HandleVersion {
         switch kind {
-        case .native: .native
-        case .browser: .browser
+        case .native: connection == nil ? .native : .nativeOfConnection
+        case .browser: connection == nil ? .browser : .browserOfConnection
         }
     }
 }
@@ -188,6 +203,23 @@ private struct FieldWriter {
     }
 
     mutating func write(text: String?) { write(octets: text.map { Array($0.utf8) }) }
+
+    mutating func write(texts: [String]) {
+        write(number: Int64(texts.count))
+        for text in texts { write(text: text) }
+    }
+
+    /// Its audience is that of the sign-in.
+    mutating func write(_ connection: Connection) {
+        write(text: connection.id)
+        write(text: connection.issuer)
+        write(number: Int64(connection.claimRules.count))
+        for rule in connection.claimRules {
+            write(text: rule.claim.name.string)
+            write(texts: rule.values)
+        }
+        write(texts: connection.emailDomains)
+    }
 
     private mutating func withBigEndian(_ value: UInt64, _ count: Int) {
         for index in (0..<count).reversed() { octets.append(UInt8(truncatingIfNeeded: value >> UInt64(index * 8))) }
@@ -239,6 +271,30 @@ private struct FieldReader {
     mutating func requiredText(_ octets: Span<UInt8>) throws(NotEncoded) -> String {
         guard let text = try text(octets) else { throw NotEncoded() }
         return text
+    }
+
+    mutating func texts(_ octets: Span<UInt8>) throws(NotEncoded) -> [String] {
+        var texts: [String] = []
+        for _ in 0..<(try count(octets)) { texts.append(try requiredText(octets)) }
+        return texts
+    }
+
+    mutating func connection(_ octets: Span<UInt8>, audience: String) throws(NotEncoded) -> Connection {
+        let (id, issuer) = (try requiredText(octets), try requiredText(octets))
+        var rules: [ClaimRule] = []
+        for _ in 0..<(try count(octets)) {
+            let claim = ClaimPath(try requiredText(octets))
+            rules.append(ClaimRule(claim, .oneOf, try texts(octets)))
+        }
+        return Connection(
+            id: id, issuer: issuer, audience: audience, claimRules: rules, emailDomains: try texts(octets))
+    }
+
+    /// The number of fields that follow, each of which has two octets at least.
+    private mutating func count(_ octets: Span<UInt8>) throws(NotEncoded) -> Int {
+        let count = try number(octets)
+        guard (0...Int64(end - position)).contains(count) else { throw NotEncoded() }
+        return Int(count)
     }
 
     private mutating func bigEndian(_ octets: Span<UInt8>, _ count: Int) throws(NotEncoded) -> UInt64 {

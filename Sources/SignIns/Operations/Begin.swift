@@ -1,6 +1,8 @@
 private import Bytes
+package import HTTP
 package import IDToken
 package import JOSE
+private import Keys
 package import OAuth
 package import OpenSSL
 package import Verification
@@ -13,6 +15,8 @@ package struct BeginRequest {
     let browser: BrowserRequest?
     let maximumAuthenticationAgeSeconds: Int64?
     let expectedSubject: ExpectedSubject?
+    /// For a provider with `issuers: any`; `nil` for all others.
+    package let connection: Connection?
     let context: String?
     let lifetimeSeconds: Int64
 
@@ -26,7 +30,8 @@ package struct BeginRequest {
         audience = try object.string(MemberNames.audience, characters: MemberBounds.audience)
         browser = try Self.browserRequest(object)
         maximumAuthenticationAgeSeconds = try object.seconds(MemberNames.maxAge)
-        expectedSubject = try ExpectedSubject(of: object)
+        connection = try Connection(of: object)
+        expectedSubject = try ExpectedSubject(of: object, connection)
         context = try Self.context(object)
         lifetimeSeconds = try Self.lifetime(object)
     }
@@ -98,7 +103,7 @@ package struct BeginRequest {
             [
                 MemberNames.provider, MemberNames.audience, redirectURI, MemberNames.maxAge, MemberNames.subject,
                 MemberNames.issuer, context, expiresIn,
-            ] + ofBrowsers
+            ] + MemberNames.ofConnection + ofBrowsers
     }
 }
 
@@ -152,8 +157,10 @@ package struct BegunSignIn {
                 provider: policy.id, audience: audience, begunAt: now,
                 expiresAt: now.advanced(bySeconds: request.lifetimeSeconds),
                 maximumAuthenticationAgeSeconds: request.maximumAuthenticationAgeSeconds,
-                subject: request.expectedSubject?.subject, issuer: request.expectedSubject?.issuer,
-                context: request.context, kind: kind)
+                subject: request.expectedSubject?.subject,
+                // A connection has one issuer, which is sealed with it.
+                issuer: request.connection == nil ? request.expectedSubject?.issuer : nil,
+                connection: request.connection, context: request.context, kind: kind)
             sealed = try sealer.seal(signIn, salt: try randomBytes(SignInSealer.saltLength))
             nonce = try signIn.nonce.map { nonce throws(OpenSSLError) in
                 (nonce.text, try nonce.text(as: .sha256Hex, digests))
@@ -180,5 +187,46 @@ package struct BegunSignIn {
         json.member("authorization_url", browser?.authorizationURL)
         json.member("expires_at", expiresAt.seconds)
         json.endObject()
+    }
+}
+
+extension Operation {
+    /// Begins a sign-in: at once, unless its provider's discovery document must be read first.
+    ///
+    /// - Throws: the problems of ``BegunSignIn/init(_:under:_:_:now:sealedBy:_:)``, ``Problem/providerUnknown(nearest:)``.
+    package func begin(
+        _ request: BeginRequest, by signIns: LoopSignIns, at now: UnixTime
+    ) throws(Problem) -> Reply<BegunSignIn, Problem> {
+        let provider = try provider(named: request.provider)
+        if provider.issuers?.list != nil { throw .signInNotSupported }
+        try choose(request.connection, of: provider)
+        guard connection != nil, discovered == nil else { return .now(try begun(request, provider, signIns, now)) }
+        do throws(Problem) {
+            // What no document would change is refused at once.
+            _ = try begun(request, provider, signIns, now)
+        } catch {
+            if error != .endpointUnknown { throw error }
+        }
+        return .later { () async throws(Problem) in
+            try await self.requireDocument()
+            return try self.begun(request, provider, signIns, now)
+        }
+    }
+
+    private func begun(
+        _ request: BeginRequest, _ provider: Provider, _ signIns: LoopSignIns, _ now: UnixTime
+    ) throws(Problem) -> BegunSignIn {
+        try BegunSignIn(
+            request, under: policy(of: provider), grantRules(of: provider), authorizationEndpoint(of: provider),
+            now: now,
+            sealedBy: signIns.sealer, signIns.claims.digests)
+    }
+
+    private func authorizationEndpoint(of provider: Provider) -> AuthorizationEndpoint? {
+        guard let grants = provider.grants, case .known(let url) = grants.authorizationEndpoint(discovered) else {
+            return nil
+        }
+        return AuthorizationEndpoint(
+            url: url.text, sendsResponseIssuer: grants.sendsResponseIssuer(discovered) ?? false)
     }
 }

@@ -1,4 +1,4 @@
-internal import HTTP
+package import HTTP
 internal import IDToken
 package import NIOCore
 package import OpenSSL
@@ -30,7 +30,9 @@ package final class ClaimStore {
     }
 
     /// Makes a claim. Nothing is claimed before the returned ``Attempt/later(_:)`` is called.
-    package func attempt(_ claim: Claim) -> Attempt {
+    ///
+    /// - Parameter deadline: when to stop waiting, if the store's own timeout ends later.
+    package func attempt(_ claim: Claim, until deadline: MonotonicTime? = nil) -> Attempt {
         let now = VerificationTime.now()
         let begunAt = SystemClocks.monotonicMicroseconds()
         let time = StoreTime(monotonic: now.monotonic, unixSeconds: now.wall.seconds)
@@ -39,9 +41,27 @@ package final class ClaimStore {
         case .later(let begin):
             return .later {
                 let begunAt = SystemClocks.monotonicMicroseconds()
-                return begin().map { Made($0, since: begunAt) }
+                return self.outcome(of: begin, until: deadline).map { Made($0, since: begunAt) }
             }
         }
+    }
+
+    private func outcome(
+        of begin: () -> EventLoopFuture<ClaimOutcome>, until deadline: MonotonicTime?
+    ) -> EventLoopFuture<ClaimOutcome> {
+        guard let deadline else { return begin() }
+        let rest = deadline - SystemClocks.monotonic()
+        guard rest > .seconds(0) else { return loop.makeSucceededFuture(.unavailable(mayBeClaimed: false)) }
+        // The first result counts.
+        let promise = loop.makePromise(of: ClaimOutcome.self)
+        let timer = loop.scheduleTask(in: .microseconds(rest.microseconds)) {
+            promise.succeed(.unavailable(mayBeClaimed: true))
+        }
+        begin().whenSuccess { outcome in
+            timer.cancel()
+            promise.succeed(outcome)
+        }
+        return promise.futureResult
     }
 
     /// Releases a claim that was made.

@@ -46,7 +46,7 @@ package struct PendingExchange {
         }
         return VerifyRequest(
             ofSignIn: idToken[...], provider: content.provider, parameters: parameters,
-            includesClaims: includesClaims)
+            includesClaims: includesClaims, connection: content.connection)
     }
 }
 
@@ -60,7 +60,6 @@ extension Operation {
         _ claims: ClaimStore
     ) async throws(FinishFailure) -> FinishedSignIn {
         grant = .exchange
-        let clientID = signIn.content.audience
         let (address, userInfo, slot, claimed): (FetchURL, FetchURL?, CallSlot, ClaimedSignIn)
         do throws(Problem) {
             try await requireUsableKeys()
@@ -73,7 +72,7 @@ extension Operation {
             throw .before(error)
         }
         let grant: Grant
-        switch await calls.exchange(code.request(for: claimed), by: clientID, at: address, slot) {
+        switch await calls.exchange(code.request(for: claimed), at: address, slot) {
         case .success(let granted): grant = granted
         case .failure(let failure): throw await self.failure(failure, of: claimed.claim, claims)
         }
@@ -90,7 +89,7 @@ extension Operation {
             guard let answer else { throw .providerAnswerInvalid(.member(.idToken)) }
             var identity = answer.identity
             if let userInfo {
-                let claims = await calls.userInfo(grant, of: identity.subject, by: clientID, at: userInfo, slot)
+                let claims = await calls.userInfo(grant, of: identity.subject, at: userInfo, slot)
                 identity = try complete(identity, with: claims, under: calls.policy)
             }
             return FinishedSignIn(claimed, answer, identity, grant)

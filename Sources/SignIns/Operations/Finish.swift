@@ -18,6 +18,9 @@ package struct FinishRequest {
     let redirectURI: String?
     let clientName: ClientName?
     let includesClaims: Bool
+    /// The ID of the connection that the backend's session says.
+    let connection: String?
+    let client: RequestAuthentication?
 
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ object: JSONObject) throws(Problem) {
@@ -43,6 +46,8 @@ package struct FinishRequest {
         redirectURI = try object.string(Names.redirectURI, characters: 1...2048)
         clientName = if let user = object[MemberNames.user], user.kind != .null { try ClientName(user) } else { nil }
         includesClaims = try object.boolean(MemberNames.includeClaims) ?? false
+        connection = try object.checkedString(MemberNames.connection, characters: MemberBounds.connection)
+        client = try RequestAuthentication(of: object)
     }
 
     /// Opens the handle.
@@ -69,7 +74,7 @@ package struct FinishRequest {
         static let redirectURI: JSONName = "redirect_uri"
         static let all = [
             signIn, MemberNames.idToken, MemberNames.code, MemberNames.accessToken, response, redirectURI,
-            MemberNames.user, MemberNames.includeClaims,
+            MemberNames.user, MemberNames.includeClaims, MemberNames.connection, RequestAuthentication.name,
         ]
     }
 }
@@ -85,48 +90,74 @@ extension Operation {
             let request = try FinishRequest(body)
             let signIn = try request.open(by: signIns.sealer, now: now.wall)
             guard let provider = find(signIn.content.provider) else { throw .signInInvalid }
-            let rules = FinishRules(
-                policy: provider.policy, grants: provider.grants?.rules,
-                sendsResponseIssuer: provider.grants?.sendsResponseIssuer(discovered))
-            switch try FinishPlan(signIn, request, under: rules) {
-            case .token(let token):
-                switch verifier.verify(token, at: now) {
-                case .decided(let verdict): return try claim(signIn, try accept(verdict), signIns.claims)
-                case .pending(let wait):
-                    return .later { () async throws(FinishFailure) in
-                        let reply: Reply<FinishedSignIn, FinishFailure>
-                        do throws(Problem) {
-                            reply = try self.claim(signIn, try await self.verify(token, after: wait), signIns.claims)
-                        } catch {
-                            throw .before(error)
-                        }
-                        return try await reply.value()
-                    }
+            // Before anything is sent: the handle is in the browser's hands, and a swapped one must not carry one
+            // customer's secret to another's token endpoint.
+            try request.check(signIn.content.connection)
+            guard provider.issuers?.list == nil, (try? choose(signIn.content.connection, of: provider)) != nil else {
+                throw .signInInvalid
+            }
+            guard connection != nil, discovered == nil, request.needsDocument else {
+                return try proceed(request, signIn, at: provider, by: signIns, now)
+            }
+            return .later { () async throws(FinishFailure) in
+                let reply: Reply<FinishedSignIn, FinishFailure>
+                do throws(Problem) {
+                    try await self.requireDocument()
+                    reply = try self.proceed(request, signIn, at: provider, by: signIns, .now())
+                } catch {
+                    throw .before(error)
                 }
-            case .code(let code):
-                let calls = try GrantCalls(of: self, to: provider)
-                return .later { () async throws(FinishFailure) in
-                    try await self.exchange(code, of: signIn, nil, calls, signIns.claims)
-                }
-            case .tokenThenCode(let token, let code):
-                let calls = try GrantCalls(of: self, to: provider)
-                let outcome = verifier.verify(token, at: now)
-                let decided: VerifyAnswer? =
-                    if case .decided(let verdict) = outcome { try accept(verdict) } else { nil }
-                return .later { () async throws(FinishFailure) in
-                    var first = decided
-                    if case .pending(let wait) = outcome {
-                        do throws(Problem) {
-                            first = try await self.verify(token, after: wait)
-                        } catch {
-                            throw .before(error)
-                        }
-                    }
-                    return try await self.exchange(code, of: signIn, first, calls, signIns.claims)
-                }
+                return try await reply.value()
             }
         } catch {
             throw .before(error)
+        }
+    }
+
+    /// Finishes a sign-in whose connection is the session's.
+    private func proceed(
+        _ request: FinishRequest, _ signIn: OpenedSignIn, at provider: Provider, by signIns: LoopSignIns,
+        _ now: VerificationTime
+    ) throws(Problem) -> Reply<FinishedSignIn, FinishFailure> {
+        let rules = FinishRules(
+            policy: policy(of: provider), grants: grantRules(of: provider),
+            sendsResponseIssuer: provider.grants?.sendsResponseIssuer(discovered))
+        switch try FinishPlan(signIn, request, under: rules) {
+        case .token(let token):
+            switch verifier.verify(token, at: now) {
+            case .decided(let verdict): return try claim(signIn, try accept(verdict), signIns.claims)
+            case .pending(let wait):
+                return .later { () async throws(FinishFailure) in
+                    let reply: Reply<FinishedSignIn, FinishFailure>
+                    do throws(Problem) {
+                        reply = try self.claim(signIn, try await self.verify(token, after: wait), signIns.claims)
+                    } catch {
+                        throw .before(error)
+                    }
+                    return try await reply.value()
+                }
+            }
+        case .code(let code):
+            let calls = try GrantCalls(of: self, to: provider, by: signIn.content.audience, request.client)
+            return .later { () async throws(FinishFailure) in
+                try await self.exchange(code, of: signIn, nil, calls, signIns.claims)
+            }
+        case .tokenThenCode(let token, let code):
+            let calls = try GrantCalls(of: self, to: provider, by: signIn.content.audience, request.client)
+            let outcome = verifier.verify(token, at: now)
+            let decided: VerifyAnswer? =
+                if case .decided(let verdict) = outcome { try accept(verdict) } else { nil }
+            return .later { () async throws(FinishFailure) in
+                var first = decided
+                if case .pending(let wait) = outcome {
+                    do throws(Problem) {
+                        first = try await self.verify(token, after: wait)
+                    } catch {
+                        throw .before(error)
+                    }
+                }
+                return try await self.exchange(code, of: signIn, first, calls, signIns.claims)
+            }
         }
     }
 
@@ -228,7 +259,7 @@ extension FinishPlan {
         parameters.code = request.code
         let verification = VerifyRequest(
             ofSignIn: idToken, provider: signIn.content.provider, parameters: parameters,
-            includesClaims: request.includesClaims)
+            includesClaims: request.includesClaims, connection: signIn.content.connection)
         if let code { return .tokenThenCode(verification, code) }
         return .token(verification)
     }
@@ -250,6 +281,31 @@ extension FinishPlan {
             code: checked.codeText, clientName: checked.name, includesClaims: request.includesClaims)
         exchange.responseIssuer = checked.issuer
         return exchange
+    }
+}
+
+extension FinishRequest {
+    /// Whether a code may be exchanged, or a response must be compared with what the provider says about them.
+    fileprivate var needsDocument: Bool { response != nil || code != nil }
+
+    /// Compares the connection of the backend's session with the one that the sign-in began with.
+    ///
+    /// - Throws: ``Problem/signInInvalid`` if it is another, ``Problem/requestInvalid(_:)`` if a member is missing.
+    fileprivate func check(_ sealed: Connection?) throws(Problem) {
+        guard let sealed else {
+            if connection != nil { throw .connectionNotOpen }
+            if client != nil { throw .clientNotNamed }
+            return
+        }
+        guard let connection else {
+            throw .requestInvalid(
+                "This sign-in began with a connection; send connection again, as the session of this browser has it.")
+        }
+        guard connection.isExactly(sealed.id) else { throw .signInInvalid }
+        if response != nil, redirectURI == nil {
+            throw .requestInvalid(
+                "redirect_uri is required for a sign-in of a connection: the address that received the response.")
+        }
     }
 }
 

@@ -20,6 +20,9 @@ package final class Operation {
 
     /// The number of the provider; `nil` if it is not known.
     package internal(set) var provider: Int?
+    /// The connection of the request or the handle, and the rules for its tokens; `nil` unless the provider has
+    /// `issuers: any`.
+    private var chosen: (connection: Connection, policy: ProviderPolicy)?
     /// The claim of the sign-in; `nil` if there was none.
     package internal(set) var claim: ClaimStore.Made?
     /// Whether a claim that was made has been released; `nil` if none was to be.
@@ -56,8 +59,33 @@ package final class Operation {
         return provider
     }
 
-    /// The endpoints of the provider's discovery document; `nil` if none has been read yet.
-    var discovered: DiscoveredEndpoints? { provider.flatMap(verifier.discoveredEndpoints) }
+    /// Chooses one of the provider's issuers: that of the connection, if the provider has `issuers: any`.
+    ///
+    /// - Throws: ``Problem/requestInvalid(_:)`` if the provider needs a connection and there is none, or the other way
+    ///   round, or if the connection's issuer can't be used.
+    func choose(_ connection: Connection?, of provider: Provider) throws(Problem) {
+        guard let number = self.provider, provider.issuers?.isOpen == true else {
+            if connection != nil { throw .connectionNotOpen }
+            return
+        }
+        guard let connection else { throw .connectionIncomplete }
+        chosen = try verifier.policy(ofProvider: number, connection).map { (connection, $0) }
+    }
+
+    var connection: Connection? { chosen?.connection }
+
+    func policy(of provider: Provider) -> ProviderPolicy { chosen?.policy ?? provider.policy }
+
+    /// `nil` if the provider has no clients.
+    func grantRules(of provider: Provider) -> GrantRules? {
+        guard let rules = provider.grants?.rules, let connection else { return provider.grants?.rules }
+        return rules.ofConnection(connection.id, clientID: connection.audience)
+    }
+
+    /// The endpoints of the discovery document; `nil` if none has been read yet.
+    var discovered: DiscoveredEndpoints? {
+        provider.flatMap { verifier.discoveredEndpoints(ofProvider: $0, connection) }
+    }
 
     // MARK: Steps
 
@@ -75,18 +103,24 @@ package final class Operation {
         }
     }
 
-    /// Verifies an ID Token, and waits for keys if necessary.
+    /// Verifies an ID Token that a code or a grant was used up for, and waits if necessary.
     ///
     /// - Throws: the problem of a token that is refused.
     func verify(_ request: VerifyRequest) async throws(Problem) -> VerifyAnswer {
         switch verifier.verify(request, at: .now()) {
         case .decided(let verdict): try accept(verdict)
-        case .pending(let wait): try await verify(request, after: wait)
+        case .pending(let wait): try await verify(request, after: wait, isPaidFor: true)
         }
     }
 
-    func verify(_ request: VerifyRequest, after wait: RequestVerifier.KeyWait) async throws(Problem) -> VerifyAnswer {
-        try accept(await verifier.verdict(after: wait, until: keysDeadline) { verifier.verify(request, at: $0) })
+    /// - Parameter isPaidFor: whether a code or a grant was used up for the token.
+    func verify(
+        _ request: VerifyRequest, after wait: RequestVerifier.Wait<VerifyAnswer>, isPaidFor: Bool = false
+    ) async throws(Problem) -> VerifyAnswer {
+        try accept(
+            await verifier.verdict(after: wait, until: keysDeadline, isPaidFor: isPaidFor) {
+                verifier.verify(request, at: $0)
+            })
     }
 
     /// Waits for keys that ID Tokens can be verified with, before a code is sent.
@@ -94,7 +128,20 @@ package final class Operation {
     /// - Throws: ``Problem/keysUnavailable(retryAfterSeconds:)``.
     func requireUsableKeys() async throws(Problem) {
         guard let provider else { return }
-        try await verifier.requireUsableKeys(ofProvider: provider, until: keysDeadline)
+        try await verifier.requireUsableKeys(ofProvider: provider, connection, until: keysDeadline)
+    }
+
+    /// Waits for the discovery document of a connection's issuer, which is read together with its keys.
+    ///
+    /// - Throws: ``Problem/providerUnavailable(retryAfterSeconds:limit:)``.
+    func requireDocument() async throws(Problem) {
+        guard connection != nil, discovered == nil else { return }
+        do throws(Problem) {
+            try await requireUsableKeys()
+        } catch {
+            guard case .keysUnavailable(let seconds) = error else { throw error }
+            throw .providerUnavailable(retryAfterSeconds: seconds)
+        }
     }
 
     /// Waits for a call to the provider.
@@ -133,21 +180,35 @@ package enum GrantOperation: String, Sendable {
 struct GrantCalls {
     private let operation: Operation
     private let grants: ProviderGrants
+    private let client: CallingClient
     let policy: ProviderPolicy
 
-    /// - Throws: ``Problem/clientNotConfigured``.
-    init(of operation: Operation, to provider: Provider) throws(Problem) {
+    /// - Parameters:
+    ///   - clientID: of the client that calls.
+    ///   - authentication: the request's, for a provider with `issuers: any`.
+    /// - Throws: ``Problem/clientNotConfigured``, ``Problem/requestInvalid(_:)`` if the request's authentication is missing, or is not
+    ///   one that the settings allow.
+    init(
+        of operation: Operation, to provider: Provider, by clientID: String, _ authentication: RequestAuthentication?
+    ) throws(Problem) {
         guard let grants = provider.grants else { throw .clientNotConfigured }
         self.operation = operation
         self.grants = grants
-        policy = provider.policy
+        policy = operation.policy(of: provider)
+        if let connection = operation.connection, let rules = grants.rules.named {
+            let client = NamedClient(id: clientID, issuer: connection.issuer, try rules.allowed(authentication))
+            self.client = .named(client)
+        } else {
+            guard authentication == nil else { throw .clientNotNamed }
+            client = .configured(clientID)
+        }
     }
 
     /// Reserves one of the provider's `max_calls`.
     ///
     /// - Throws: ``Problem/callsFull``.
     func slot() throws(Problem) -> CallSlot {
-        guard let slot = grants.slots.reserve() else { throw .callsFull }
+        guard let slot = grants.slots.reserve(for: client.issuer) else { throw .callsFull }
         return slot
     }
 
@@ -182,28 +243,30 @@ struct GrantCalls {
 
     /// Redeems a code or a refresh token.
     func exchange(
-        _ request: GrantRequest, by clientID: String, at address: FetchURL, _ slot: CallSlot
+        _ request: GrantRequest, at address: FetchURL, _ slot: CallSlot
     ) async -> Result<Grant, CallFailure> {
         await operation.result(
-            of: grants.calls.exchange(request, by: clientID, at: address, slot, until: operation.callDeadline))
+            of: grants.calls.exchange(request, by: client, at: address, slot, until: operation.callDeadline))
     }
 
     func revoke(
-        _ request: RevocationRequest, by clientID: String, at address: FetchURL, _ slot: CallSlot
+        _ request: RevocationRequest, at address: FetchURL, _ slot: CallSlot
     ) async -> Result<Void, CallFailure> {
-        await operation.result(
+        // A client that a request names says how it authenticates.
+        let methods = client.issuer == nil ? grants.revocationMethods(operation.discovered) : nil
+        return await operation.result(
             of: grants.calls.revoke(
-                request, by: clientID, at: address, accepting: grants.revocationMethods(operation.discovered), slot,
+                request, by: client, at: address, accepting: methods, slot,
                 until: operation.callDeadline))
     }
 
     /// Reads the claims of the user that an ID Token names.
     func userInfo(
-        _ grant: Grant, of subject: String, by clientID: String, at address: FetchURL, _ slot: CallSlot
+        _ grant: Grant, of subject: String, at address: FetchURL, _ slot: CallSlot
     ) async -> Result<[UInt8], CallFailure> {
         await operation.result(
             of: grants.calls.userInfo(
-                UserInfoRequest(grant.accessToken), of: subject, by: clientID, at: address, slot,
+                UserInfoRequest(grant.accessToken), of: subject, by: client, at: address, slot,
                 until: operation.callDeadline))
     }
 }

@@ -23,7 +23,7 @@ struct RefreshRequest {
         guard let token: RefreshToken = try object.secret(Names.refreshToken) else {
             throw .requestInvalid("The request needs a member refresh_token.")
         }
-        guard let subject = try ExpectedSubject(of: object) else {
+        guard let subject = try ExpectedSubject(of: object, client.connection) else {
             throw .requestInvalid("The request needs a member subject: the user to whom the refresh token belongs.")
         }
         self.token = token
@@ -33,22 +33,28 @@ struct RefreshRequest {
     }
 
     /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/clientNotConfigured``, ``Problem/requestInvalid(_:)``.
-    fileprivate func ready(at provider: Provider) throws(Problem) -> ReadyRefresh {
-        let client = try client.client(of: provider)
-        try subject.check(against: provider.policy)
-        return ReadyRefresh(
-            provider: self.provider, clientID: client.id, request: .refresh(token, scopes: scopes), subject: subject,
+    fileprivate func ready(
+        at provider: Provider, in operation: Operation
+    ) throws(Problem) -> (ReadyRefresh, GrantCalls) {
+        let client = try client.client(of: provider, in: operation)
+        try subject.check(against: operation.policy(of: provider))
+        let refresh = ReadyRefresh(
+            provider: self.provider, connection: operation.connection, clientID: client.id,
+            request: .refresh(token, scopes: scopes), subject: subject,
             tokensStay: provider.grants?.rules.quirks.contains(.refreshTokensStay) ?? false,
             includesClaims: includesClaims)
+        return (refresh, try self.client.calls(of: operation, to: provider, by: client))
     }
 
     private enum Names {
         static let refreshToken: JSONName = "refresh_token"
         static let scopes: JSONName = "scopes"
-        static let all = [
-            MemberNames.provider, refreshToken, MemberNames.subject, MemberNames.issuer, MemberNames.audience, scopes,
-            MemberNames.includeClaims,
-        ]
+        static let all =
+            [
+                MemberNames.provider, refreshToken, MemberNames.subject, MemberNames.issuer, MemberNames.audience,
+                scopes,
+                MemberNames.includeClaims, RequestAuthentication.name,
+            ] + MemberNames.ofConnection
     }
 }
 
@@ -59,8 +65,7 @@ extension Operation {
             let request = try RefreshRequest(body)
             let provider = try provider(named: request.provider)
             grant = .refresh
-            let refresh = try request.ready(at: provider)
-            let calls = try GrantCalls(of: self, to: provider)
+            let (refresh, calls) = try request.ready(at: provider, in: self)
             return .later { () async throws(FinishFailure) in try await self.send(refresh, calls) }
         } catch {
             throw .before(error)
@@ -70,12 +75,13 @@ extension Operation {
     private func send(_ refresh: ReadyRefresh, _ calls: GrantCalls) async throws(FinishFailure) -> RefreshAnswer {
         let (address, slot): (FetchURL, CallSlot)
         do throws(Problem) {
+            try await requireDocument()
             (address, slot) = (try calls.tokenEndpoint(), try calls.slot())
         } catch {
             throw .before(error)
         }
         let grant: Grant
-        switch await calls.exchange(refresh.request, by: refresh.clientID, at: address, slot) {
+        switch await calls.exchange(refresh.request, at: address, slot) {
         case .success(let granted): grant = granted
         case .failure(let failure): throw refresh.failure(failure)
         }
@@ -95,6 +101,7 @@ extension Operation {
 /// A refresh that fits the settings, and the meaning of the provider's responses.
 private struct ReadyRefresh {
     let provider: String
+    let connection: Connection?
     let clientID: String
     let request: GrantRequest
     let subject: ExpectedSubject
@@ -113,7 +120,8 @@ private struct ReadyRefresh {
         parameters.nonceUse = .ignoreFromTokenEndpoint
         parameters.isAccessTokenHashOptional = true
         return VerifyRequest(
-            ofSignIn: idToken[...], provider: provider, parameters: parameters, includesClaims: includesClaims)
+            ofSignIn: idToken[...], provider: provider, parameters: parameters, includesClaims: includesClaims,
+            connection: connection)
     }
 
     /// The failure of the call.
@@ -164,7 +172,10 @@ package struct RefreshAnswer {
 /// The members that name the client of a request, and whether they fit the settings.
 struct GrantClient {
     let provider: String
+    /// For a provider with `issuers: any`; `nil` for all others.
+    let connection: Connection?
     private let audience: String?
+    private let authentication: RequestAuthentication?
 
     /// - Throws: ``Problem/requestInvalid(_:)``.
     init(_ object: JSONObject) throws(Problem) {
@@ -172,13 +183,18 @@ struct GrantClient {
             throw .requestInvalid("The request needs a member provider, the id of a configured provider.")
         }
         self.provider = provider
+        connection = try Connection(of: object)
         audience = try object.string(MemberNames.audience, characters: MemberBounds.audience)
+        authentication = try RequestAuthentication(of: object)
     }
 
     /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/clientNotConfigured``, ``Problem/requestInvalid(_:)``.
-    func client(of provider: Provider) throws(Problem) -> OAuthClient {
-        if let audience, !provider.policy.audiences.containsExactly(audience) { throw .audienceNotConfigured }
-        guard let rules = provider.grants?.rules else { throw .clientNotConfigured }
+    func client(of provider: Provider, in operation: Operation) throws(Problem) -> OAuthClient {
+        try operation.choose(connection, of: provider)
+        if let audience, !operation.policy(of: provider).audiences.containsExactly(audience) {
+            throw .audienceNotConfigured
+        }
+        guard let rules = operation.grantRules(of: provider) else { throw .clientNotConfigured }
         if let audience {
             guard let client = rules.client(audience) else { throw .clientNotConfigured }
             return client
@@ -187,6 +203,11 @@ struct GrantClient {
             throw .requestInvalid("The request needs a member audience, because this provider has several clients.")
         }
         return rules.clients[0]
+    }
+
+    /// - Throws: ``Problem/clientNotConfigured``, ``Problem/requestInvalid(_:)``.
+    func calls(of operation: Operation, to provider: Provider, by client: OAuthClient) throws(Problem) -> GrantCalls {
+        try GrantCalls(of: operation, to: provider, by: client.id, authentication)
     }
 }
 

@@ -25,7 +25,7 @@ struct RevokeRequest {
         let code: AuthorizationCode? = try object.secret(MemberNames.code)
         let hint = try object.string(Names.hint, characters: 1...255)
         let redirectURI = try object.string(Names.redirectURI, characters: 1...2048)
-        let subject = try ExpectedSubject(of: object)
+        let subject = try ExpectedSubject(of: object, client.connection)
         switch (token, code) {
         case (let token?, nil):
             if redirectURI != nil || subject != nil {
@@ -48,17 +48,20 @@ struct RevokeRequest {
 
     /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/clientNotConfigured``, ``Problem/requestInvalid(_:)``,
     ///   ``Problem/redirectURINotConfigured``.
-    fileprivate func ready(at provider: Provider) throws(Problem) -> ReadyRevocation {
-        let client = try client.client(of: provider)
+    fileprivate func ready(
+        at provider: Provider, in operation: Operation
+    ) throws(Problem) -> (ReadyRevocation, GrantCalls) {
+        let client = try client.client(of: provider, in: operation)
+        let calls = try self.client.calls(of: operation, to: provider, by: client)
         switch target {
-        case .token(let request): return .token(request, clientID: client.id)
+        case .token(let request): return (.token(request), calls)
         case .code(let code, let text, let redirectURI, let subject):
             if let redirectURI, !client.hasRedirectURI(redirectURI) { throw .redirectURINotConfigured }
-            try subject?.check(against: provider.policy)
-            return .code(
-                CodeToRevoke(
-                    provider: self.provider, clientID: client.id,
-                    request: .code(code, redirectURI: redirectURI, verifier: nil), code: text, subject: subject))
+            try subject?.check(against: operation.policy(of: provider))
+            let revocation = CodeToRevoke(
+                provider: self.provider, connection: operation.connection, clientID: client.id,
+                request: .code(code, redirectURI: redirectURI, verifier: nil), code: text, subject: subject)
+            return (.code(revocation), calls)
         }
     }
 
@@ -66,10 +69,11 @@ struct RevokeRequest {
         static let token: JSONName = "token"
         static let hint: JSONName = "token_type_hint"
         static let redirectURI: JSONName = "redirect_uri"
-        static let all = [
-            MemberNames.provider, token, hint, MemberNames.audience, MemberNames.code, redirectURI,
-            MemberNames.subject, MemberNames.issuer,
-        ]
+        static let all =
+            [
+                MemberNames.provider, token, hint, MemberNames.audience, MemberNames.code, redirectURI,
+                MemberNames.subject, MemberNames.issuer, RequestAuthentication.name,
+            ] + MemberNames.ofConnection
     }
 }
 
@@ -80,12 +84,19 @@ extension Operation {
             let request = try RevokeRequest(body)
             let provider = try provider(named: request.provider)
             grant = .revoke
-            let revocation = try request.ready(at: provider)
-            let calls = try GrantCalls(of: self, to: provider)
-            let address = try calls.revocationEndpoint()
+            let (revocation, calls) = try request.ready(at: provider, in: self)
+            // A connection's document may have to be read first.
+            if connection == nil { _ = try calls.revocationEndpoint() }
             return .later { () async throws(FinishFailure) in
+                let address: FetchURL
+                do throws(Problem) {
+                    try await self.requireDocument()
+                    address = try calls.revocationEndpoint()
+                } catch {
+                    throw .before(error)
+                }
                 switch revocation {
-                case .token(let request, let clientID): try await self.revoke(request, by: clientID, at: address, calls)
+                case .token(let request): try await self.revoke(request, at: address, calls)
                 case .code(let code): try await self.revoke(code, at: address, calls)
                 }
             }
@@ -95,11 +106,11 @@ extension Operation {
     }
 
     private func revoke(
-        _ request: RevocationRequest, by clientID: String, at address: FetchURL, _ calls: GrantCalls
+        _ request: RevocationRequest, at address: FetchURL, _ calls: GrantCalls
     ) async throws(FinishFailure) {
         let slot: CallSlot
         do throws(Problem) { slot = try calls.slot() } catch { throw .before(error) }
-        if case .failure(let failure) = await calls.revoke(request, by: clientID, at: address, slot) {
+        if case .failure(let failure) = await calls.revoke(request, at: address, slot) {
             throw FinishFailure(Problem(failure), isSpent: false)
         }
     }
@@ -118,7 +129,7 @@ extension Operation {
             throw .before(error)
         }
         let grant: Grant
-        switch await calls.exchange(code.request, by: code.clientID, at: tokenEndpoint, slot) {
+        switch await calls.exchange(code.request, at: tokenEndpoint, slot) {
         case .success(let granted): grant = granted
         case .failure(let failure): throw .ofCode(failure)
         }
@@ -128,7 +139,7 @@ extension Operation {
             throw .afterGrant(error)
         }
         let request = grant.refreshToken.map(RevocationRequest.init) ?? RevocationRequest(grant.accessToken)
-        if case .failure(let failure) = await calls.revoke(request, by: code.clientID, at: address, slot) {
+        if case .failure(let failure) = await calls.revoke(request, at: address, slot) {
             throw FinishFailure(Problem(failure), isSpent: true)
         }
     }
@@ -136,13 +147,14 @@ extension Operation {
 
 /// A revocation that fits the settings.
 private enum ReadyRevocation {
-    case token(RevocationRequest, clientID: String)
+    case token(RevocationRequest)
     case code(CodeToRevoke)
 }
 
 /// A code whose tokens are to be revoked.
 private struct CodeToRevoke {
     let provider: String
+    let connection: Connection?
     let clientID: String
     let request: GrantRequest
     let code: String
@@ -159,6 +171,7 @@ private struct CodeToRevoke {
         parameters.isAccessTokenHashOptional = true
         parameters.isCodeHashOptional = true
         return VerifyRequest(
-            ofSignIn: idToken[...], provider: provider, parameters: parameters, includesClaims: false)
+            ofSignIn: idToken[...], provider: provider, parameters: parameters, includesClaims: false,
+            connection: connection)
     }
 }

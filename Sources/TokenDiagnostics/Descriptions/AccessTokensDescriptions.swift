@@ -22,17 +22,19 @@ extension CheckDescriptions {
     }
 
     private func type(_ rejection: Rejection?, _ dialect: AccessTokenDialect) -> Check {
-        let expected = dialect.declaresType ? "typ at+jwt" : "typ at+jwt, JWT or none"
+        let words = AccessTokenType.allCases.filter(dialect.types.contains).map { $0 == .none ? "none" : $0.rawValue }
+        let expected = "typ " + words.joined(separator: " or ")
+        let isOnlyDeclared = dialect.types == [.accessToken]
         let type = token.jws.header.type
         return made(
             .header, rejection, passed: "The header is that of an access token.",
             failed: Diagnosis(
-                dialect.declaresType && (try? checkTokenType(token.jws.header)) != nil
+                isOnlyDeclared && (try? checkTokenType(token.jws.header)) != nil
                     ? "The header does not declare an access token: its typ must be at+jwt (RFC 9068)."
                     : "The header is not that of an access token.",
                 fix: """
-                    Send the access_token of the provider's response. If the provider never sends typ at+jwt, set the \
-                    matching preset for the provider \(policy.id).
+                    Send the access_token of the provider's response. If that is it, set the matching preset for the \
+                    provider \(policy.id), or list its typ in token_types.
                     """),
             expected: expected, found: "typ " + (type.map(Redaction.text) ?? "absent"))
     }
@@ -64,6 +66,17 @@ extension CheckDescriptions {
         let markers = dialect.idTokenClaims + [.events]
         let found = markers.filter(claims.contains).map(\.string)
         let names = markers.map(\.string).joined(separator: ", ")
+        if case .claimMissing(let claim) = rejection {
+            return .checked(
+                .tokenKind, rejection, passed: "",
+                failed: Diagnosis(
+                    "The token has no \(claim.string), by which this provider's access tokens are recognized.",
+                    fix: """
+                        Send the access_token of the provider's response, not the ID Token. If that is it, correct \
+                        access_token_claim of the provider \(policy.id).
+                        """),
+                expected: claim.string, found: "absent")
+        }
         return .checked(
             .tokenKind, rejection, passed: "The token has no claim of an ID Token or a notification.",
             failed: found == [ClaimName.events.string]
@@ -106,6 +119,9 @@ extension CheckDescriptions {
         let header = dialect.loadBalancer == nil ? nil : token.jws.headerObject?["client"]?.string
         let claim = dialect.clientClaims.first(where: claims.hasValue)
         let found = (header ?? claim.flatMap(claims.text)).map(Redaction.text)
+        if let rejection, case .claimMissing(let claim) = rejection {
+            return .failed(.client, rejection, missingClient(claim))
+        }
         guard rejection != nil || found != nil else {
             return .notAsked(.client, "This provider's access tokens don't have to name a client.")
         }
@@ -118,6 +134,15 @@ extension CheckDescriptions {
                 "The token was issued to a client that authorized_parties of the provider \(policy.id) does not list.",
                 fix: "If the client may call this API, add it to authorized_parties of the provider \(policy.id)."),
             expected: policy.authorizedParties.isEmpty ? nil : Redaction.list(policy.authorizedParties), found: found)
+    }
+
+    private func missingClient(_ claim: ClaimName) -> Diagnosis {
+        Diagnosis(
+            "The token does not name its client: it has no \(claim.string).",
+            fix: """
+                Send the access_token of the provider's response. If that is it, set client_claims of the provider \
+                \(policy.id) to the claims that name the client, or to [] if there is none.
+                """)
     }
 
     private func userOrMachine(_ rejection: Rejection?, _ dialect: AccessTokenDialect) -> Check {
@@ -146,10 +171,13 @@ extension CheckDescriptions {
             .binding, rejection,
             passed: dialect.acceptsUncheckedBindings
                 ? "The token is bound to a key, and the settings accept it even without proof of the key (unchecked_bindings: true)."
-                : "The token is bound to a key, and its sender has proven the key.",
+                : "The token is bound to a key, and its sender has proven the key.\(methods.contains("jkt") ? Self.uncheckedOfProofs : "")",
             failed: bindingDiagnosis(rejection, dialect),
             expected: dialect.requiredBinding.map { "binding: \($0.rawValue)" }, found: found)
     }
+
+    private static let uncheckedOfProofs =
+        " Whether the DPoP proof is new is not checked here, and neither is the age of its nonce."
 
     private func bindingDiagnosis(_ rejection: Rejection?, _ dialect: AccessTokenDialect) -> Diagnosis {
         switch rejection {
@@ -173,6 +201,13 @@ extension CheckDescriptions {
                 fix: """
                     Have the client make a new proof for this request, and check that dpop has the request as the client \
                     sent it.
+                    """)
+        case .proofNonceRequired:
+            Diagnosis(
+                "The DPoP proof has no nonce that Assay has made.",
+                fix: """
+                    Pass the dpop_nonce of an answer to the client in the header DPoP-Nonce, and have it repeat the request \
+                    with a proof that has it.
                     """)
         default:
             Diagnosis(

@@ -59,6 +59,12 @@ extension CheckDescriptions {
         guard !isAlgorithmRefused else {
             return .notReached(.key, "Not reached: Assay has no keys for the provider.")
         }
+        guard !fetchesLazily || kind.wouldPassClaims(token, under: policy, now: now) else {
+            return .notReached(
+                .key,
+                "Not reached: Assay has no keys for this issuer yet, and fetches them only for a token whose issuer, audience and expiry pass (see the checks below)."
+            )
+        }
         return .failed(
             .key, .keysUnavailable,
             Diagnosis(

@@ -6,6 +6,9 @@ package struct ForwardAuthPolicy: Sendable, Equatable {
     package var id: String
     /// The IDs of the providers whose tokens are accepted. No two of them have the same issuer.
     package var providers: [String]
+    /// The ID of the resource that tokens must be for, and whose challenges are sent; `nil`: tokens are for their
+    /// providers' audiences.
+    package var resource: String?
     /// Where to look for the token. The first source that the request contains is used.
     package var sources: [TokenSource]
     package var requirements: Requirements
@@ -15,6 +18,14 @@ package struct ForwardAuthPolicy: Sendable, Equatable {
     package var requiresKey: Bool
     /// Whether Envoy is told to remove the token from the request that it forwards.
     package var stripsToken: Bool
+    /// How the gateway names the client's request, which DPoP proofs must name too; `nil`: the policy takes no proofs.
+    package var requestURL: RequestURL?
+    /// Where the gateway puts the client's certificate; `nil`: it has none.
+    package var clientCertificate: CertificateField?
+    /// What proofs need, where it differs from more general settings.
+    package var proofUse = ProofUse()
+
+    package var takesProofs: Bool { requestURL != nil }
 
     package init(
         id: String, providers: [String], sources: [TokenSource] = [.bearer], requirements: Requirements = .init(),
@@ -73,8 +84,13 @@ package struct ForwardAuthPolicy: Sendable, Equatable {
 package struct ForwardAuthSettings: Sendable, Equatable {
     /// If empty, `/v1/forward-auth/{policy}` responds with 404.
     package var policies: [ForwardAuthPolicy] = []
-    /// How long a request waits for keys. The shipped gateway configurations wait 200 ms for the whole response.
+    /// How long a request waits for keys.
     package var keysTimeoutMilliseconds: Int64 = 100
+    /// How long a request waits for a provider's answer about an opaque token.
+    package var introspectionTimeoutMilliseconds: Int64 = 1000
+    /// How long a request waits in all, for keys and for the store of proofs. The shipped gateway configurations wait
+    /// 200 ms for the whole response.
+    package var timeoutMilliseconds: Int64 = 150
 
     package init() {}
 }

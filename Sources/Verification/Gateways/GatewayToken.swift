@@ -1,14 +1,17 @@
 package import IDToken
 
-/// The parts of a verified access token or ID Token that policies read.
+/// The parts of a verified token that policies read.
 package enum GatewayToken: Sendable {
     case idToken(VerifiedIDToken)
     case accessToken(VerifiedAccessToken)
+    case opaque(IntrospectedToken)
 
-    package var identity: Identity {
+    /// `nil` for an opaque token whose issuer names nobody.
+    package var identity: Identity? {
         switch self {
         case .idToken(let token): token.identity
         case .accessToken(let token): token.identity
+        case .opaque(let token): token.identity
         }
     }
 
@@ -17,13 +20,25 @@ package enum GatewayToken: Sendable {
         switch self {
         case .idToken: nil
         case .accessToken(let token): token.authorization
+        case .opaque(let token): token.authorization
         }
     }
 
-    var expiresAt: UnixTime {
+    /// The DPoP proof that came with it, if it passes only once.
+    package var newProof: DPoPProof? {
+        switch self {
+        case .idToken: nil
+        case .accessToken(let token): token.binding?.newProof
+        case .opaque(let token): token.binding?.newProof
+        }
+    }
+
+    /// `nil` for an opaque token whose issuer does not say.
+    var expiresAt: UnixTime? {
         switch self {
         case .idToken(let token): token.expiresAt
         case .accessToken(let token): token.expiresAt
+        case .opaque(let token): token.expiresAt
         }
     }
 
@@ -32,14 +47,16 @@ package enum GatewayToken: Sendable {
         switch self {
         case .idToken(let token): token.authTime
         case .accessToken(let token): token.authTime
+        case .opaque(let token): token.authTime
         }
     }
 
-    /// `auth_time`, or else `iat`; `nil` for a load balancer's assertion, which has neither.
+    /// `auth_time`, or else `iat`; `nil` if the token has neither.
     package var authenticatedAt: UnixTime? {
         switch self {
         case .idToken(let token): token.authTime ?? token.issuedAt
         case .accessToken(let token): token.authTime ?? token.issuedAt
+        case .opaque(let token): token.authTime ?? token.issuedAt
         }
     }
 
@@ -47,6 +64,7 @@ package enum GatewayToken: Sendable {
         switch self {
         case .idToken(let token): token.sessionID
         case .accessToken(let token): token.sessionID
+        case .opaque(let token): token.sessionID
         }
     }
 
@@ -54,14 +72,21 @@ package enum GatewayToken: Sendable {
         switch self {
         case .idToken(let token): token.tokenID
         case .accessToken(let token): token.tokenID
+        case .opaque(let token): token.tokenID
         }
     }
 
-    /// The verified payload as JSON text.
+    /// The verified payload, or what the issuer says of an opaque token, as JSON text.
     var claimsText: ArraySlice<UInt8> {
         switch self {
         case .idToken(let token): token.claimsText
         case .accessToken(let token): token.claimsText
+        case .opaque(let token): token.claimsText
         }
     }
+}
+
+extension TokenBinding {
+    /// The DPoP proof that proved the key, if it passes only once.
+    var newProof: DPoPProof? { proof.flatMap { $0.passesOnce ? $0 : nil } }
 }

@@ -82,19 +82,19 @@ package enum IdentityValue: String, Sendable, CaseIterable {
     /// list are joined by a space. Empty if the token has no such value.
     ///
     /// - Parameter identity: the token's, which is copied once for all fields.
-    func text(of token: GatewayToken, _ identity: Identity) -> String {
+    func text(of token: GatewayToken, _ identity: Identity?) -> String {
         switch self {
-        case .provider: encoded(identity.provider)
-        case .issuer: encoded(identity.issuer)
-        case .subject: encoded(identity.subject)
-        case .email: encoded(identity.email)
-        case .emailVerified: boolean(identity.isEmailVerified)
-        case .emailTrust: identity.emailTrust?.rawValue ?? ""
-        case .isPrivateEmail: boolean(identity.isPrivateEmail)
-        case .name: encoded(identity.name)
-        case .preferredUsername: encoded(identity.preferredUsername)
-        case .tenant: encoded(identity.tenant)
-        case .hostedDomain: encoded(identity.hostedDomain)
+        case .provider: encoded(identity?.provider)
+        case .issuer: encoded(identity?.issuer)
+        case .subject: encoded(identity?.subject)
+        case .email: encoded(identity?.email)
+        case .emailVerified: boolean(identity?.isEmailVerified)
+        case .emailTrust: identity?.emailTrust?.rawValue ?? ""
+        case .isPrivateEmail: boolean(identity?.isPrivateEmail)
+        case .name: encoded(identity?.name)
+        case .preferredUsername: encoded(identity?.preferredUsername)
+        case .tenant: encoded(identity?.tenant)
+        case .hostedDomain: encoded(identity?.hostedDomain)
         case .clientID: encoded(token.authorization?.clientID)
         case .scopes: list(token.authorization?.scopes)
         case .roles: list(token.authorization?.roles)
@@ -103,7 +103,7 @@ package enum IdentityValue: String, Sendable, CaseIterable {
         case .sessionID: encoded(token.sessionID)
         case .tokenID: encoded(token.tokenID)
         case .authTime: token.authTime.map { String($0.seconds) } ?? ""
-        case .expiresAt: String(token.expiresAt.seconds)
+        case .expiresAt: token.expiresAt.map { String($0.seconds) } ?? ""
         }
     }
 

@@ -72,8 +72,8 @@ package struct Requirements: Sendable, Equatable {
         }
     }
 
-    private func hasEmail(_ identity: Identity, trustedAtLeast needed: Identity.EmailTrust) -> Bool {
-        guard let address = identity.email.flatMap(EmailAddress.init), let trust = identity.emailTrust,
+    private func hasEmail(_ identity: Identity?, trustedAtLeast needed: Identity.EmailTrust) -> Bool {
+        guard let identity, let address = identity.email.flatMap(EmailAddress.init), let trust = identity.emailTrust,
             trust.rank >= needed.rank
         else { return false }
         return emailDomains.isEmpty || address.isIn(oneOf: emailDomains)

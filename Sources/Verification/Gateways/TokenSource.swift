@@ -6,12 +6,30 @@ package enum TokenSource: Sendable, Equatable {
     /// `nil`, the value is the token.
     case header(String, scheme: String?)
     /// A cookie, by its name, byte for byte.
-    case cookie(String)
+    ///
+    /// - Parameter isChunked: whether a token that is too long for one cookie may be in several: `name.0`, `name.1`, …,
+    ///   or `name_0`, `name_1`, ….
+    case cookie(String, isChunked: Bool = false)
+    /// The list of protocols in the handshake of a WebSocket, where a browser can put no other header. Pages of any site
+    /// can open a WebSocket, so only those of these origins count.
+    case webSocketProtocol(origins: [String])
 
     /// `Authorization: Bearer …` (RFC 6750, section 2.1).
     package static let bearer = TokenSource.header("Authorization", scheme: "Bearer")
 
     var headerName: String? { if case .header(let name, _) = self { name } else { nil } }
+
+    fileprivate var isOfWebSocket: Bool { if case .webSocketProtocol = self { true } else { false } }
+}
+
+/// The token of a request that a gateway asks about.
+package struct SentToken {
+    package let text: ArraySlice<UInt8>
+    /// Whether it is under the `Authorization` scheme `DPoP`.
+    package let isUnderProofScheme: Bool
+    /// The protocols for the backend, without a token, if the request is the handshake of a WebSocket whose list may
+    /// contain one.
+    package let webSocketProtocols: String?
 }
 
 /// The header fields of the request that a gateway asks about.
@@ -27,19 +45,35 @@ extension ForwardAuthPolicy {
     ///
     /// - Throws: ``Denial/tokenMissing``, ``Denial/tokenUnreadable``.
     /// - Source: RFC 6750, section 3.1: a request that uses more than one method, or is otherwise malformed.
-    package func token(in fields: some RequestFields) throws(Denial) -> ArraySlice<UInt8> {
+    package func token(in fields: some RequestFields) throws(Denial) -> SentToken {
+        let protocols =
+            sources.contains(where: \.isOfWebSocket) ? try WebSocketProtocols(inHandshake: fields) : nil
         for source in sources {
-            let token: ArraySlice<UInt8>?
+            var isUnderProofScheme = false
+            var token: ArraySlice<UInt8>?
             switch source {
-            case .header(let name, let scheme): token = try Self.token(in: fields.values(named: name), after: scheme)
-            case .cookie(let name): token = try Self.cookie(name, in: fields.values(named: "Cookie"))
+            case .header(let name, let scheme):
+                let values = fields.values(named: name)
+                token = try Self.token(in: values, after: scheme)
+                if token == nil, takesProofs, scheme != nil, name.isAuthorization {
+                    token = try Self.token(in: values, after: Self.proofScheme)
+                    isUnderProofScheme = token != nil
+                }
+            case .cookie(let name, let isChunked):
+                token = try Cookies(fields.values(named: "Cookie")).value(of: name, isChunked: isChunked)
+            case .webSocketProtocol(let origins):
+                token = fields.isFrom(oneOf: origins) ? protocols?.token : nil
             }
             guard let token else { continue }
             guard token.span.isToken else { throw .tokenUnreadable }
-            return token
+            return SentToken(
+                text: token, isUnderProofScheme: isUnderProofScheme, webSocketProtocols: protocols?.others)
         }
         throw .tokenMissing
     }
+
+    /// - Source: RFC 9449, section 7.1.
+    static let proofScheme = "DPoP"
 
     /// - Returns: `nil` if there is no such field, or if it has a different scheme.
     private static func token(
@@ -54,29 +88,24 @@ extension ForwardAuthPolicy {
         guard word.span.isEqualIgnoringCase(to: scheme.span) else { return nil }
         return value.dropFirst(word.count).drop { $0 == UInt8(ascii: " ") }
     }
+}
 
-    /// The value of a cookie (RFC 6265, section 4.2), without the quotation marks that may surround it.
-    ///
-    /// Spaces and tabs before `=` are not part of the name, as in section 5.2 and in many servers.
-    ///
-    /// - Returns: `nil` if there is no cookie with this name.
-    private static func cookie(_ name: String, in values: [ArraySlice<UInt8>]) throws(Denial) -> ArraySlice<UInt8>? {
-        var found: ArraySlice<UInt8>?
-        for pair in values.lazy.flatMap({ $0.split(separator: UInt8(ascii: ";")) }) {
-            let pair = pair.drop(while: \.isBlank)
-            guard let equals = pair.firstIndex(of: UInt8(ascii: "=")),
-                pair[..<equals].trimmingBlanks().elementsEqual(name.utf8)
-            else { continue }
-            guard found == nil else { throw .tokenUnreadable }
-            found = pair[(equals + 1)...].trimmingBlanks().withoutQuotationMarks()
-        }
-        return found
+extension String {
+    fileprivate var isAuthorization: Bool { utf8.span.isEqualIgnoringCase(to: "Authorization".utf8.span) }
+}
+
+extension RequestFields {
+    /// Whether a browser sent the request for a page of one of these origins.
+    fileprivate func isFrom(oneOf origins: [String]) -> Bool {
+        let values = values(named: "Origin")
+        guard values.count == 1, let origin = values.first else { return false }
+        return origins.contains { $0.isExactly(origin.span) }
     }
 }
 
 extension Span<UInt8> {
     /// Whether this can be a token: not empty, and nothing but the characters of a `b64token`.
-    fileprivate var isToken: Bool {
+    var isToken: Bool {
         var index = endOfAlphanumerics(from: 0)
         while index < count, self[index].isTokenPunctuation { index = endOfAlphanumerics(from: index + 1) }
         return index == count && count > 0
@@ -88,20 +117,5 @@ extension UInt8 {
     fileprivate var isTokenPunctuation: Bool {
         self == UInt8(ascii: "-") || self == UInt8(ascii: ".") || self == UInt8(ascii: "_") || self == UInt8(ascii: "~")
             || self == UInt8(ascii: "+") || self == UInt8(ascii: "/") || self == UInt8(ascii: "=")
-    }
-
-    fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
-}
-
-extension ArraySlice<UInt8> {
-    fileprivate func trimmingBlanks() -> ArraySlice<UInt8> {
-        var rest = self
-        while let last = rest.last, last.isBlank { rest.removeLast() }
-        return rest
-    }
-
-    fileprivate func withoutQuotationMarks() -> ArraySlice<UInt8> {
-        let mark = UInt8(ascii: "\"")
-        return count >= 2 && first == mark && last == mark ? dropFirst().dropLast() : self
     }
 }

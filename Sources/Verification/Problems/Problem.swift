@@ -12,6 +12,8 @@ package enum Problem: Error, Equatable, Sendable {
     case featureOff(Feature)
     /// The path names a policy of `forward_auth` that does not exist.
     case policyUnknown
+    /// No resource has its metadata at this path of this host.
+    case metadataUnknown
     /// Like `notFound`, on the admin listener, which has other paths.
     case notFoundByAdmin(paths: String)
     /// A path of the console while the console is disabled.
@@ -29,6 +31,12 @@ package enum Problem: Error, Equatable, Sendable {
     /// Like `providerUnknown`: the provider or issuer is known, but its entry verifies the other kind of token.
     case providerOfAccessTokens
     case providerOfIDTokens
+    /// - Parameter nearest: the configured ID that the request probably meant.
+    case resourceUnknown(nearest: String?)
+    /// Like `providerUnknown`: an opaque token names no issuer, and the request names no provider.
+    case opaqueTokenUnnamed
+    /// Like `rejected(.issuerMismatch)`: the token is a JWT about which the provider must not be asked.
+    case tokenOfAnotherIssuer
     case audienceNotConfigured
     case clientNotConfigured
     case redirectURINotConfigured
@@ -40,6 +48,8 @@ package enum Problem: Error, Equatable, Sendable {
     case signInReplayed
     case nonceReplayed
     case proofReplayed
+    /// A gateway does not say once which method and URL the client's request has, which a DPoP proof must name.
+    case requestUnknown
     case stateMismatch
     case redirectURIMismatch
     case responseIssuerMismatch(ResponseIssuerFault)
@@ -51,10 +61,16 @@ package enum Problem: Error, Equatable, Sendable {
     ///   unknown.
     case storeUnavailable(isSpent: Bool)
     case rejected(Rejection, of: TokenKind = .idToken)
+    /// An encrypted token was not opened, or a plain one must be encrypted.
+    case encryption(EncryptionFault)
     /// Like `rejected(.audienceNotExpected)`.
     ///
     /// - Parameter expected: one of the configured audiences.
     case audienceNotExpected(_ expected: String)
+    /// Like `rejected(.issuerMismatch)`: the resource accepts no tokens like this one.
+    case issuerNotOfResource
+    /// The API's client sent no token.
+    case tokenMissing
     /// The code or token can't be used.
     case grantInvalid(OAuthErrorName)
     /// The provider refuses the client's credentials.
@@ -72,6 +88,8 @@ package enum Problem: Error, Equatable, Sendable {
     package enum TokenKind: Sendable {
         case idToken
         case accessToken
+        /// An access token about which the provider is asked.
+        case opaqueToken
         case notification
     }
 
@@ -110,7 +128,8 @@ package enum Problem: Error, Equatable, Sendable {
     private var row: Row {
         switch self {
         case .requestInvalid: Row("request_invalid", 400, "Invalid request")
-        case .notFound, .featureOff, .policyUnknown, .notFoundByAdmin, .consoleOff: Row("not_found", 404, "Not found")
+        case .notFound, .featureOff, .policyUnknown, .metadataUnknown, .notFoundByAdmin, .consoleOff:
+            Row("not_found", 404, "Not found")
         case .methodNotAllowed: Row("method_not_allowed", 405, "Method not allowed")
         case .requestTimeout: Row("request_timeout", 408, "Request timed out")
         case .requestTooLarge: Row("request_too_large", 413, "Request too large")
@@ -118,8 +137,9 @@ package enum Problem: Error, Equatable, Sendable {
         case .contentTypeUnsupported: Row("content_type_unsupported", 415, "Unsupported content type")
         case .callerUnauthenticated: Row("caller_unauthenticated", 401, "Caller not authenticated")
         case .callerForbidden: Row("caller_forbidden", 403, "Caller not allowed")
-        case .providerUnknown, .providerOfAccessTokens, .providerOfIDTokens:
+        case .providerUnknown, .providerOfAccessTokens, .providerOfIDTokens, .opaqueTokenUnnamed:
             Row("provider_unknown", 404, "Unknown provider")
+        case .resourceUnknown: Row("resource_unknown", 404, "Unknown resource")
         case .audienceNotConfigured: Row("audience_not_configured", 400, "Audience not configured")
         case .clientNotConfigured: Row("client_not_configured", 400, "Client not configured")
         case .redirectURINotConfigured: Row("redirect_uri_not_configured", 400, "Redirect URI not configured")
@@ -131,14 +151,18 @@ package enum Problem: Error, Equatable, Sendable {
         case .signInReplayed: Row("sign_in_replayed", 422, "Sign-in already finished", isSpent: true)
         case .nonceReplayed: Row("nonce_replayed", 422, "Nonce replayed", isSpent: true)
         case .proofReplayed: Row("dpop_proof_replayed", 422, "DPoP proof replayed", isSpent: true)
+        case .requestUnknown: Row("request_unknown", 503, "Request unknown")
         case .stateMismatch: Row("state_mismatch", 422, "State mismatch")
         case .redirectURIMismatch: Row("redirect_uri_mismatch", 422, "Redirect URI mismatch")
         case .responseIssuerMismatch: Row("response_issuer_mismatch", 422, "Response issuer mismatch")
         case .signInDenied: Row("sign_in_denied", 422, "Sign-in denied")
         case .storeUnavailable(let isSpent):
             Row("store_unavailable", 503, "Store unavailable", retryAfter: 1, isSpent: isSpent)
+        case .encryption(let fault): Row(fault.code, 422, fault.title)
         case .rejected(.cryptographyUnavailable, _): Row(ofRejectionWithStatus: 500)
-        case .rejected, .audienceNotExpected: Row(ofRejectionWithStatus: 422)
+        case .rejected, .audienceNotExpected, .issuerNotOfResource, .tokenOfAnotherIssuer:
+            Row(ofRejectionWithStatus: 422)
+        case .tokenMissing: Row("token_missing", 422, "Token missing")
         case .grantInvalid: Row("grant_invalid", 422, "Grant invalid")
         case .clientRejected: Row("client_rejected", 502, "Client rejected")
         case .signInRefused, .providerRefused: Row("provider_refused", 422, "Refused by the provider")
@@ -162,7 +186,11 @@ package enum Problem: Error, Equatable, Sendable {
 
     /// Of the problems without words in their rows.
     private var rejection: Rejection {
-        if case .rejected(let rejection, _) = self { rejection } else { .audienceNotExpected }
+        switch self {
+        case .rejected(let rejection, _): rejection
+        case .issuerNotOfResource, .tokenOfAnotherIssuer: .issuerMismatch
+        default: .audienceNotExpected
+        }
     }
 
     /// After how many seconds to try again; `nil`: that can't help.
@@ -183,6 +211,8 @@ package enum Problem: Error, Equatable, Sendable {
         case .featureOff(let feature): feature.absence
         case .policyUnknown:
             "No policy of forward_auth has the id in the path, byte for byte; correct the gateway's path, or add the policy."
+        case .metadataUnknown:
+            "No resource in the settings has its metadata at this path of the host in Host; have the proxy pass Host and the path unchanged, or correct resources."
         case .notFoundByAdmin(let paths):
             "The admin listener has no such path; it has \(paths); tokens are verified on the service listener."
         case .consoleOff: "The console is off on this listener; set admin.console to true to turn it on."
@@ -205,7 +235,13 @@ package enum Problem: Error, Equatable, Sendable {
         case .providerOfAccessTokens:
             "The provider with this id or issuer verifies access tokens, not ID Tokens; send access tokens to /v1/access-tokens/verify, or add a provider without tokens: access."
         case .providerOfIDTokens:
-            "The provider with this id or issuer verifies ID Tokens, not access tokens; send ID Tokens to /v1/verify, or add a provider with tokens: access."
+            "The provider with this id or issuer verifies ID Tokens, not access tokens; send ID Tokens to /v1/verify, or add a provider with tokens: access or tokens: opaque."
+        case .resourceUnknown(nil):
+            "No resource in the settings has this id, byte for byte; correct the request, or add it to resources."
+        case .resourceUnknown(let nearest?):
+            "No resource in the settings has this id, and the nearest is \(nearest); correct the request, or add it to resources."
+        case .opaqueTokenUnnamed:
+            "The token is opaque: it names no issuer, so the request must name its provider, an entry with tokens: opaque; add provider."
         case .audienceNotConfigured:
             "The request's audience is not one of the provider's audiences; correct the request, or add the audience to the provider."
         case .clientNotConfigured:
@@ -237,13 +273,22 @@ package enum Problem: Error, Equatable, Sendable {
             "A token with this nonce was verified before, and a nonce can be used only once; begin a new sign-in."
         case .proofReplayed:
             "A request with this DPoP proof was accepted before, and a proof can be used only once; have the client make a new one for each request."
+        case .requestUnknown:
+            "The gateway did not send each header that request_url of this policy names exactly once, so a DPoP proof can't be compared with the client's request; have the gateway set them, and delete the client's own."
         case .storeUnavailable(isSpent: false):
             "The store is full, can't be reached, is refused (for sign-ins and nonces, /readyz says which of these), or rejects the record (then check its ACL, replicas and disk); nothing was used up; try again."
         case .storeUnavailable(isSpent: true):
             "The store did not confirm in time, so the sign-in, nonce or DPoP proof may be used up; begin a new sign-in, or have the client send a new proof."
         case .rejected(let rejection, let kind): rejection.detail(of: kind)
+        case .tokenOfAnotherIssuer:
+            "The token is a JWT, and its iss is not this provider's, or is that of an entry with tokens: access, which alone verifies it; the provider was not asked about it; name the entry of the token's issuer, or none."
+        case .encryption(let fault): fault.detail
         case .audienceNotExpected(let expected):
             "The sign-in or request is for the audience \(expected.quotedASCII(maximumLength: 255)), but the token is for another of the provider's audiences; set audience to the token's own (for a sign-in, when it begins)."
+        case .issuerNotOfResource:
+            "The token's iss is not an issuer of the resource's providers, or the token is opaque, which none of them can verify; have the client request a token from one of the resource's authorization_servers, or add the issuer's entry to the resource's providers."
+        case .tokenMissing:
+            "The client sent no token; answer it with challenge, so that it requests one."
         case .grantInvalid:
             "The provider says that the code or token has expired, was used or revoked, or belongs to another client; have the user sign in again."
         case .clientRejected:
@@ -267,7 +312,7 @@ package enum Problem: Error, Equatable, Sendable {
 
 /// A part of the service whose paths do not exist until the settings turn it on.
 package enum Feature: Sendable, CaseIterable {
-    case signIns, clients, notifications, accessTokens, forwardAuth
+    case signIns, clients, notifications, accessTokens, resources, forwardAuth, clientKeys
 
     /// What is off, and which setting turns it on.
     var absence: String {
@@ -276,7 +321,10 @@ package enum Feature: Sendable, CaseIterable {
         case .clients: "No provider has OAuth clients; add clients to a provider in the settings."
         case .notifications:
             "No provider accepts notifications; in a provider's setting notifications, list the kinds that it sends."
-        case .accessTokens: "No provider verifies access tokens; add one with tokens: access to the settings."
+        case .accessTokens:
+            "No provider verifies access tokens; add one with tokens: access or tokens: opaque to the settings."
+        case .resources: "No resource is configured; add resources to the settings."
+        case .clientKeys: "Assay has no keys of its own; add client_keys to the settings."
         case .forwardAuth: "No gateway may ask; add policies under forward_auth in the settings."
         }
     }

@@ -35,8 +35,14 @@ extension Problem {
 extension Problem {
     /// Writes the problem as a JSON object.
     ///
-    /// - Parameter spent: whether this call used something up, or may have; `nil` for calls that never do.
-    package func write(to json: inout JSONWriter, requestID: String, spent: Bool? = nil) {
+    /// - Parameters:
+    ///   - spent: whether this call used something up, or may have; `nil` for calls that never do.
+    ///   - challenge: how to answer the API's client; `nil` unless the request named a resource.
+    ///   - proofNonce: what the client's next DPoP proof must repeat; `nil`: proofs need no nonce.
+    package func write(
+        to json: inout JSONWriter, requestID: String, spent: Bool? = nil, challenge: Challenge? = nil,
+        proofNonce: String? = nil
+    ) {
         json.beginObject()
         json.member("type", "urn:assay:problem:" + code)
         json.member("title", title)
@@ -54,6 +60,13 @@ extension Problem {
         }
         if let spent {
             json.member("spent", spent)
+        }
+        if let challenge {
+            json.name("challenge")
+            challenge.write(to: &json)
+        }
+        if let proofNonce {
+            json.member("dpop_nonce", proofNonce)
         }
         json.member("request_id", requestID)
         json.endObject()

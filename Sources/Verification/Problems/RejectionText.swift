@@ -32,6 +32,8 @@ extension Rejection {
         case .bindingMissing: "Key binding missing"
         case .bindingMismatch: "Key binding mismatch"
         case .proofInvalid: "DPoP proof invalid"
+        case .tokenInactive: "Token inactive"
+        case .proofNonceRequired: "DPoP nonce required"
         case .groupsOverage: "Too many groups"
         case .cryptographyUnavailable: "Internal error"
         }
@@ -42,6 +44,7 @@ extension Rejection {
         switch kind {
         case .idToken: idTokenDetail
         case .accessToken: accessTokenDetail
+        case .opaqueToken: opaqueTokenDetail
         case .notification: notificationDetail
         }
     }
@@ -49,9 +52,9 @@ extension Rejection {
     var idTokenDetail: String {
         switch self {
         case .tokenMalformed(.tooLong):
-            "The token is longer than \(UnverifiedToken.maximumLength) bytes; send nothing but the id_token, or have the provider put less into it, such as fewer groups."
+            "The token is longer than limits.max_token allows; send nothing but the id_token, have the provider put less into it, such as fewer groups, or raise the limit."
         case .tokenMalformed(.encrypted):
-            "The token has five parts: it is encrypted (JWE); ask the provider for signed ID Tokens."
+            "The token has five parts: it is encrypted (JWE); to open it, add encryption to the provider in the settings (gateways open none), or ask the provider for signed ID Tokens."
         case .tokenMalformed(.serialization):
             "The token is not three parts of base64url separated by dots; send it exactly as the provider issued it."
         case .tokenMalformed(.header):
@@ -111,6 +114,8 @@ extension Rejection {
             "The token is valid, but for a user other than the one in subject and issuer; have the expected user sign in."
         case .scopeMissing:
             "The access token does not grant every scope in scopes; have the app request an access token with them."
+        case .tokenInactive:
+            "The provider says that the token is not active: it has expired, was revoked, or was never issued to be used here; have the client get a new one."
         case .bindingRequired:
             "The token is bound to its client's key (cnf), and nothing proves that the sender has the key; send what cnf names (x5t#S256: certificate; jkt: dpop, with the scheme DPoP), have the provider issue bearer tokens for this API, or accept the risk with unchecked_bindings: true."
         case .bindingMissing:
@@ -119,6 +124,8 @@ extension Rejection {
             "The token is bound to another key: the thumbprint in its cnf is not that of the client's certificate, or of the DPoP proof's key; refuse the request, and if all are refused, check that certificate is that of the client's own connection."
         case .proofInvalid(let fault):
             "The DPoP proof is refused: \(fault.text); have the client make a new one for this request, and check that dpop has the request as the client sent it."
+        case .proofNonceRequired:
+            "The DPoP proof has no nonce, or one that Assay did not make in the last five minutes; pass dpop_nonce to the client in the header DPoP-Nonce, and have it repeat the request with a proof that has it."
         case .groupsOverage:
             "The user has too many groups for the provider to list in the token, so a rule for groups can't be checked; have the provider send fewer groups, such as only those assigned to the application, or use roles."
         case .cryptographyUnavailable:
@@ -133,13 +140,13 @@ extension Rejection {
     var accessTokenDetail: String {
         switch self {
         case .tokenMalformed(.tooLong):
-            "The token is longer than \(UnverifiedToken.maximumLength) bytes; send nothing but the access token, or have the provider put less into it, such as fewer groups."
+            "The token is longer than limits.max_token allows; send nothing but the access token, have the provider put less into it, such as fewer groups, or raise the limit."
         case .tokenMalformed(.encrypted):
             "The token has five parts: it is encrypted (JWE); ask the provider for signed access tokens."
         case .tokenMalformed(.serialization):
             "The token is not three parts of base64url separated by dots: an opaque access token, which only the provider can read, or a damaged one; ask the provider for JWT access tokens."
         case .headerUnsupported:
-            "The token's header has crit, b64 or zip, or a typ other than an access token's (at+jwt); send the access token, not the ID Token or another token."
+            "The token's header has crit, b64 or zip, or a typ other than this provider's access tokens have (at+jwt, unless token_types or a preset says otherwise); send the access token, not the ID Token or another token, or set token_types."
         case .audienceMismatch:
             "The token's aud is not one of this API's identifiers; check audiences, and send the access token, not the ID Token, whose aud is the client."
         case .audienceNotExpected: idTokenDetail
@@ -156,7 +163,7 @@ extension Rejection {
         case .claimMissing(.signer), .claimInvalid(.signer):
             "The assertion's signer is missing or names another load balancer; check signer in the settings, byte for byte, and never accept assertions from other load balancers."
         case .claimMissing(.scope), .claimMissing(.shortScope), .claimMissing(.clientID):
-            "The token has no \(claim?.string ?? ""), which this provider's access tokens have; send the access token, not the ID Token."
+            "The token has no \(claim?.string ?? ""), which this provider's access tokens have; send the access token, not the ID Token, or correct client_claims or access_token_claim."
         case .claimMissing(let claim):
             "The token has no \(claim.string), which is required; send an access token, have the provider add the claim, or change required_claims."
         case .claimInvalid(.nonce), .claimInvalid(.accessTokenHash), .claimInvalid(.codeHash), .claimInvalid(.authTime):
@@ -174,9 +181,8 @@ extension Rejection {
         case .algorithmNotAllowed, .keyNotFound, .keyUnsuitable, .signatureInvalid, .issuerMismatch, .tokenNotYetValid,
             .authTimeTooOld,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
-            .cHashMismatch, .scopeMissing, .bindingRequired, .bindingMissing, .bindingMismatch, .proofInvalid,
-            .groupsOverage,
-            .cryptographyUnavailable:
+            .cHashMismatch, .scopeMissing, .tokenInactive, .bindingRequired, .bindingMissing, .bindingMismatch,
+            .proofInvalid, .proofNonceRequired, .groupsOverage, .cryptographyUnavailable:
             idTokenDetail
         }
     }
@@ -187,9 +193,9 @@ extension Rejection {
     var notificationDetail: String {
         switch self {
         case .tokenMalformed(.tooLong):
-            "The notification is longer than \(UnverifiedToken.maximumLength) bytes; send nothing but the notification, exactly as the provider sent it."
+            "The notification is longer than limits.max_token allows; send nothing but the notification, exactly as the provider sent it, or raise the limit."
         case .tokenMalformed(.encrypted):
-            "The notification has five parts: it is encrypted (JWE); ask the provider for signed notifications."
+            "The notification has five parts: it is encrypted (JWE); to open it, add encryption to the provider in the settings, or ask the provider for signed notifications."
         case .tokenMalformed(.serialization):
             "The notification is not three parts of base64url separated by dots; send it exactly as the provider sent it."
         case .headerUnsupported:
@@ -216,10 +222,8 @@ extension Rejection {
         case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature), .algorithmNotAllowed,
             .keyNotFound, .keyUnsuitable, .signatureInvalid, .authorizedPartyMismatch, .authTimeTooOld, .sessionRevoked,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
-            .cHashMismatch, .subjectMismatch, .scopeMissing, .bindingRequired, .bindingMissing, .bindingMismatch,
-            .proofInvalid,
-            .groupsOverage,
-            .cryptographyUnavailable:
+            .cHashMismatch, .subjectMismatch, .scopeMissing, .tokenInactive, .bindingRequired, .bindingMissing,
+            .bindingMismatch, .proofInvalid, .proofNonceRequired, .groupsOverage, .cryptographyUnavailable:
             idTokenDetail
         }
     }

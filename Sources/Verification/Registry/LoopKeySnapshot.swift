@@ -1,6 +1,7 @@
-internal import HTTP
+package import HTTP
 package import JOSE
 package import Keys
+private import OAuth
 
 /// One event loop's latest copy of a provider's keys. Confined to that loop.
 ///
@@ -12,8 +13,10 @@ package final class LoopKeySnapshot {
 
     package init() {}
 
-    package func install(_ snapshot: KeySnapshot) {
-        latest = Latest(snapshot)
+    /// - Parameter sharesKeys: whether the loop uses the same objects as others, which saves memory where there are
+    ///   thousands of key sets.
+    package func install(_ snapshot: KeySnapshot, sharesKeys: Bool = false) {
+        latest = Latest(snapshot, sharesKeys: sharesKeys)
         // Keys from the disk or from a file come without endpoints.
         if let found = snapshot.endpoints { endpoints = found }
     }
@@ -27,9 +30,9 @@ package final class LoopKeySnapshot {
         let algorithms: SignatureAlgorithms
         let usableUntil: MonotonicTime
 
-        init(_ snapshot: KeySnapshot) {
+        init(_ snapshot: KeySnapshot, sharesKeys: Bool) {
             self.snapshot = snapshot
-            keys = snapshot.keys.copied()
+            keys = sharesKeys ? snapshot.keys : snapshot.keys.copied()
             algorithms = snapshot.algorithms
             usableUntil = snapshot.usableUntil
         }
@@ -37,6 +40,22 @@ package final class LoopKeySnapshot {
         func used(at now: MonotonicTime) -> KeysUsed {
             KeysUsed(snapshot.source, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil, now: now)
         }
+    }
+}
+
+/// One event loop's copies of a provider's keys.
+package enum LoopKeys {
+    case one(LoopKeySnapshot, KeyStore)
+    /// Of an entry with many issuers.
+    case many(LoopIssuers)
+}
+
+extension Provider {
+    /// Whether its tokens can be verified, as far as that depends on what has been fetched from it.
+    package func state(_ fetched: LoopKeySnapshot, at now: MonotonicTime) -> KeyState {
+        guard let introspector else { return KeyState(fetched.snapshot, at: now) }
+        // Opaque tokens need no keys.
+        return introspector.endpoint(fetched.endpoints) == nil ? .unavailable : .ready
     }
 }
 

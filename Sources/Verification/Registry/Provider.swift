@@ -3,33 +3,92 @@ package import Keys
 package import OAuth
 
 /// A configured provider: the rules for its tokens, and the source of its keys.
-package struct Provider: Sendable {
+///
+/// A class, because the slots of an entry's many issuers share it.
+package final class Provider: Sendable {
+    /// If the entry has many issuers, the rules that they share.
     package let policy: ProviderPolicy
     /// How its access tokens are recognized and read; `nil` if its ID Tokens are verified.
     package let accessTokens: AccessTokenDialect?
+    /// Asks about its access tokens, which are opaque; `nil` if its tokens are JWTs.
+    package let introspector: Introspector?
     /// Whether the service can be ready without this provider's keys.
     package let isOptional: Bool
     /// Whether a nonce is rejected once a token with it has been verified.
     package let usesNoncesOnce: Bool
     /// `nil` if no notifications are accepted.
     package let notifications: NotificationRules?
-    package let keys: KeyStore
+    /// `nil` if no encrypted tokens are opened.
+    package let encryption: TokenEncryption?
+    package let keys: ProviderKeys
+    /// `nil` if the entry has one issuer.
+    package let issuers: EntryIssuers?
     /// `nil` if the provider has no clients.
     package let grants: ProviderGrants?
 
+    /// Whether tokens of this kind must be encrypted.
+    func mustEncrypt(_ kind: EncryptionRules.Kind) -> Bool { encryption?.rules.required.contains(kind) == true }
+
     package init(
-        policy: ProviderPolicy, accessTokens: AccessTokenDialect? = nil, isOptional: Bool,
-        usesNoncesOnce: Bool = false, notifications: NotificationRules? = nil, keys: KeyStore,
+        policy: ProviderPolicy, accessTokens: AccessTokenDialect? = nil, introspector: Introspector? = nil,
+        isOptional: Bool, usesNoncesOnce: Bool = false, notifications: NotificationRules? = nil,
+        encryption: TokenEncryption? = nil, keys: ProviderKeys, issuers: EntryIssuers? = nil,
         grants: ProviderGrants? = nil
     ) {
         self.policy = policy
         self.accessTokens = accessTokens
+        self.introspector = introspector
         self.isOptional = isOptional
         self.usesNoncesOnce = usesNoncesOnce
         self.notifications = notifications
+        self.encryption = encryption
         self.keys = keys
+        self.issuers = issuers
         self.grants = grants
     }
+}
+
+/// Where a provider's keys are.
+package enum ProviderKeys: Sendable {
+    case store(KeyStore)
+    /// Those of an entry with many issuers.
+    case pool(IssuerPool)
+
+    /// `nil` for many issuers.
+    package var store: KeyStore? { if case .store(let store) = self { store } else { nil } }
+    /// `nil` for one issuer.
+    package var pool: IssuerPool? { if case .pool(let pool) = self { pool } else { nil } }
+
+    /// Identifies the store or the pool.
+    var identity: ObjectIdentifier {
+        switch self {
+        case .store(let store): ObjectIdentifier(store)
+        case .pool(let pool): ObjectIdentifier(pool)
+        }
+    }
+
+    /// Stops as soon as nobody waits; current waiters are still served.
+    package func retire() {
+        switch self {
+        case .store(let store): store.retire()
+        case .pool(let pool): pool.retire()
+        }
+    }
+
+    /// Stops to fetch, and resumes all waiters.
+    package func stop() {
+        switch self {
+        case .store(let store): store.stop()
+        case .pool(let pool): pool.stop()
+        }
+    }
+}
+
+extension Provider {
+    /// The calls to its endpoints; `nil` if it has no clients.
+    package var calls: ProviderCalls? { grants?.calls ?? introspector?.calls }
+    /// Their slots.
+    package var callSlots: CallSlots? { grants?.slots ?? introspector?.slots }
 }
 
 /// The features that at least one configured provider uses.

@@ -11,10 +11,16 @@ struct ProviderIndex {
     /// The providers that are AWS load balancers: the issuer of their assertions is an identity provider, which may
     /// have an entry of its own.
     private var loadBalancers: [Int] = []
+    /// The providers with a list of issuers.
+    private var withLists: [(number: Int, list: IssuerList)] = []
 
     init(_ slots: [RequestVerifier.ProviderSlot?], where isOfKind: (Provider) -> Bool) {
         for case (let number, let slot?) in slots.enumerated() where isOfKind(slot.provider) {
             byID[ExactString(slot.policy.id)] = number
+            if let issuers = slot.provider.issuers {
+                if let list = issuers.list { withLists.append((number, list)) }
+                continue
+            }
             guard slot.provider.accessTokens?.loadBalancer == nil else {
                 loadBalancers.append(number)
                 continue
@@ -27,12 +33,15 @@ struct ProviderIndex {
         }
     }
 
+    var isEmpty: Bool { byID.isEmpty }
+
     /// The number of the provider with this ID.
     func named(_ id: String) -> Int? { byID[ExactString(id)] }
 
     /// The number of the provider with this issuer.
     func withIssuer(_ issuer: String, _ slots: [RequestVerifier.ProviderSlot?]) -> Int? {
-        byIssuer[ExactString(issuer)] ?? ofAnyTenant.first { slots[$0]?.policy.isIssuer(issuer) == true }
+        byIssuer[ExactString(issuer)] ?? withLists.first { $0.list[issuer] != nil }?.number
+            ?? ofAnyTenant.first { slots[$0]?.policy.isIssuer(issuer) == true }
     }
 
     /// Whether any provider is a load balancer, whose assertions are padded.

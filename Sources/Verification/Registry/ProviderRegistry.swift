@@ -1,5 +1,5 @@
 private import Bytes
-package import HTTP
+internal import HTTP
 package import IDToken
 package import Keys
 package import NIOCore
@@ -22,8 +22,21 @@ package struct ProviderRegistry: Sendable {
 
     package struct Member: Sendable {
         package let provider: Provider
-        /// Each event loop's latest copy of the keys.
-        package let delivered: PerLoop<LoopKeySnapshot>
+        fileprivate let delivered: Delivered
+
+        /// Each event loop's latest copies of the keys.
+        fileprivate enum Delivered: Sendable {
+            case one(PerLoop<LoopKeySnapshot>, KeyStore)
+            case many(PerLoop<LoopIssuers>)
+        }
+
+        /// One event loop's copies of the keys.
+        package func keys(of loop: any EventLoop) -> LoopKeys {
+            switch delivered {
+            case .one(let all, let store): .one(all[loop], store)
+            case .many(let all): .many(all[loop])
+            }
+        }
     }
 
     /// An empty registry.
@@ -32,9 +45,14 @@ package struct ProviderRegistry: Sendable {
     private init(entries: [Entry]) { self.entries = entries }
 
     /// The registry of a single event loop, whose keys are delivered by the caller.
-    package init(_ providers: [(Provider, LoopKeySnapshot)], on loop: any EventLoop) {
-        entries = providers.map { provider, delivered in
-            let member = Member(provider: provider, delivered: PerLoop(on: loop, delivered))
+    package init(_ providers: [(Provider, LoopKeys)], on loop: any EventLoop) {
+        entries = providers.map { provider, keys in
+            let delivered: Member.Delivered =
+                switch keys {
+                case .one(let snapshot, let store): .one(PerLoop(on: loop, snapshot), store)
+                case .many(let issuers): .many(PerLoop(on: loop, issuers))
+                }
+            let member = Member(provider: provider, delivered: delivered)
             return Entry(id: provider.policy.id, member: member)
         }
     }
@@ -49,21 +67,36 @@ package struct ProviderRegistry: Sendable {
     package func changed(to providers: [Provider], on group: MultiThreadedEventLoopGroup) async throws
         -> ProviderRegistry
     {
+        let known = Dictionary(
+            entries.compactMap(\.member).map { ($0.provider.keys.identity, $0.delivered) }, uniquingKeysWith: { $1 })
+        var numbers = Dictionary(
+            entries.enumerated().map { (ExactString($1.id), $0) }, uniquingKeysWith: { first, _ in first })
         var changed = ProviderRegistry(entries: entries.map { Entry(id: $0.id) })
         for provider in providers {
-            let known = entries.lazy.compactMap(\.member).first { $0.provider.keys === provider.keys }
             let delivered =
-                if let known { known.delivered } else { try await Self.deliver(provider.keys, on: group) }
-            changed.enter(Member(provider: provider, delivered: delivered))
+                if let known = known[provider.keys.identity] { known } else {
+                    try await Self.deliver(provider.keys, on: group)
+                }
+            let member = Member(provider: provider, delivered: delivered)
+            let id = provider.policy.id
+            if let number = numbers[ExactString(id)] {
+                changed.entries[number].member = member
+            } else {
+                numbers[ExactString(id)] = changed.entries.count
+                changed.entries.append(Entry(id: id, member: member))
+            }
         }
         return changed
     }
 
-    /// The key stores that the other registry does not have.
-    package func keyStores(notIn other: ProviderRegistry) -> [KeyStore] {
-        let others = other.providers
-        return providers.map(\.keys).filter { store in !others.contains { $0.keys === store } }
+    /// The keys of providers that the other registry does not have.
+    package func keys(notIn other: ProviderRegistry) -> [ProviderKeys] {
+        let others = Set(other.providers.map(\.keys.identity))
+        return providers.map(\.keys).filter { !others.contains($0.identity) }
     }
+
+    /// The key stores among them, of providers with one issuer each.
+    package func keyStores(notIn other: ProviderRegistry) -> [KeyStore] { keys(notIn: other).compactMap(\.store) }
 
     /// Loads the keys that an earlier process archived, and starts to fetch.
     ///
@@ -72,30 +105,32 @@ package struct ProviderRegistry: Sendable {
         try await EventLoopFuture.andAllSucceed(keyStores(notIn: other).map { $0.start() }, on: loop).get()
     }
 
-    private mutating func enter(_ member: Member) {
-        let id = member.provider.policy.id
-        if let number = entries.firstIndex(where: { $0.id.isExactly(id) }) {
-            entries[number].member = member
-        } else {
-            entries.append(Entry(id: id, member: member))
-        }
-    }
-
     private static func deliver(
-        _ store: KeyStore, on group: MultiThreadedEventLoopGroup
-    ) async throws -> PerLoop<LoopKeySnapshot> {
-        let delivered = try await PerLoop(on: group) { _ in LoopKeySnapshot() }
-        let loop = store.loop
-        try await store.subscribe { snapshot in
-            .andAllComplete(delivered.onEach { $0.install(snapshot) }, on: loop)
-        }.get()
-        return delivered
+        _ keys: ProviderKeys, on group: MultiThreadedEventLoopGroup
+    ) async throws -> Member.Delivered {
+        switch keys {
+        case .store(let store):
+            let delivered = try await PerLoop(on: group) { _ in LoopKeySnapshot() }
+            let loop = store.loop
+            try await store.subscribe { snapshot in
+                .andAllComplete(delivered.onEach { $0.install(snapshot) }, on: loop)
+            }.get()
+            return .one(delivered, store)
+        case .pool(let pool):
+            let delivered = try await PerLoop(on: group) { _ in LoopIssuers(pool) }
+            try await LoopIssuers.connect(delivered, on: Array(group.makeIterator()), to: pool)
+            return .many(delivered)
+        }
     }
 }
 
 extension RequestVerifier {
     /// A verifier for one event loop.
-    package convenience init(_ registry: ProviderRegistry, on loop: any EventLoop, by verifier: IDTokenVerifier) {
-        self.init(registry.entries.map { $0.member.map { ($0.provider, $0.delivered[loop]) } }, by: verifier)
+    package convenience init(
+        _ registry: ProviderRegistry, on loop: any EventLoop, by verifier: IDTokenVerifier, resources: [Resource]
+    ) {
+        self.init(
+            registry.entries.map { $0.member.map { ($0.provider, $0.keys(of: loop)) } }, by: verifier,
+            resources: resources, decryptions: DecryptionQueue(on: loop))
     }
 }

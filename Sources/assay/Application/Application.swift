@@ -8,6 +8,7 @@ import OAuth
 import OpenSSL
 import Service
 import Settings
+import SignIns
 import Verification
 
 /// Creates the parts of the service from the settings, and connects them.
@@ -35,7 +36,7 @@ struct Application: Sendable {
     /// - Throws: ``ConfigurationError`` if the environment's proxy settings are invalid, or a file that `tracing` names
     ///   can't be read.
     init(
-        _ settings: Settings, credentials: [String: [String: ClientCredential]] = [:], tellsOfRisks: Bool = true,
+        _ settings: Settings, credentials: GivenCredentials = GivenCredentials(), tellsOfRisks: Bool = true,
         sink: LogSink = LogSink()
     ) throws {
         self.settings = settings
@@ -48,8 +49,9 @@ struct Application: Sendable {
         let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
         tracing = try settings.tracing.map { [log] in try TraceExport($0, log: log) }
         disk.start()
-        factory = ProviderFactory(proxy, telemetry, calls, tracer: tracing?.tracer, disk, credentials: credentials)
-        if settings.providers.contains(where: { $0.clients.contains { $0.authentication != .none } }) {
+        factory = ProviderFactory(
+            proxy, KeyFactory(proxy, telemetry, tracer: tracing?.tracer, disk), calls, credentials: credentials)
+        if !settings.clientKeys.isEmpty || settings.providers.contains(where: \.handlesSecrets) {
             Self.disableCoreDumps(log)
         }
         providers = try factory.providers(settings)
@@ -63,19 +65,26 @@ struct Application: Sendable {
 
     /// Creates the parts that a single command needs. Nothing is traced, and no log lines mix with the command's
     /// output.
-    init(forOneCall settings: Settings) throws {
+    ///
+    /// - Parameter token: what the command is about. Keys that open encrypted tokens are read only for one of these.
+    init(forOneCall settings: Settings, of token: String) throws {
         var settings = settings
+        if token.utf8.count(where: { $0 == UInt8(ascii: ".") }) != 4 { settings.clientKeys = [] }
         settings.tracing = nil
-        // Verifying needs no credentials.
-        for index in settings.providers.indices { settings.providers[index].clients = [] }
+        // Verifying needs no credentials, but for those with which a provider is asked about opaque tokens.
+        for index in settings.providers.indices where settings.providers[index].introspection == nil {
+            settings.providers[index].clients = []
+            settings.providers[index].namedClients = nil
+        }
         try self.init(settings, sink: LogSink(isDiscarding: true))
     }
 
     /// Verifies one token in this process.
     func singleVerification() async throws -> SingleVerification {
         try await SingleVerification(
-            providers.map(\.provider), policies: settings.forwardAuth.policies,
-            keysTimeout: .seconds(settings.limits.keysTimeoutSeconds), on: serving)
+            providers.map(\.provider), policies: settings.forwardAuth.policies, resources: settings.resources,
+            keysTimeout: .seconds(settings.limits.keysTimeoutSeconds),
+            maximumTokenLength: settings.limits.maximumToken, on: serving)
     }
 
     /// Runs the service until a signal stops it.
@@ -136,11 +145,16 @@ struct Application: Sendable {
         let singleUse = settings.providers.filter(\.usesNoncesOnce).map(\.policy.id)
         var features: [String] = []
         if settings.signIns != nil { features.append("sign_ins") }
-        if settings.providers.contains(where: { !$0.clients.isEmpty }) { features.append("clients") }
+        if settings.providers.contains(where: { $0.introspection == nil && $0.hasClients }) {
+            features.append("clients")
+        }
         if !singleUse.isEmpty { features.append("nonce.single_use") }
         let needsStore = !features.isEmpty
         if settings.providers.contains(where: { $0.notifications != nil }) { features.append("notifications") }
         if settings.providers.contains(where: { $0.accessTokens != nil }) { features.append("access_tokens") }
+        if !settings.resources.isEmpty { features.append("resources") }
+        if settings.providers.contains(where: { $0.introspection != nil }) { features.append("introspection") }
+        if !settings.clientKeys.isEmpty { features.append("client_keys") }
         if !settings.forwardAuth.policies.isEmpty { features.append("forward_auth") }
         guard !features.isEmpty else { return }
         var fields: [(name: StaticString, value: Log.Value)] = [("features", .texts(features))]
@@ -151,20 +165,27 @@ struct Application: Sendable {
 
     /// The listeners' configuration, within the machine's limits.
     private func configuration() throws -> AssayService.Configuration {
-        let files = try SignInFiles(settings.signIns)
+        let files = try SignInFiles(settings)
         if !files.isEmpty { Self.disableCoreDumps(log) }
         let keys = try files.readFirst()
         let store = settings.store
         var configuration = AssayService.Configuration(
-            settings, signInKeys: settings.signIns == nil ? nil : keys, store: try StoreSetup(store, files, log: log),
-            proofStore: try StoreSetup(settings.proofStore, files, log: log))
+            settings, signInKeys: settings.signIns == nil ? nil : keys,
+            store: StoreSetup(store, files.store, log: log),
+            proofStore: StoreSetup(settings.proofStore, files.proofStore, log: log), proofNonces: keys.proofNonces)
         configuration.calls = calls
         if !files.isEmpty { configuration.readSignInFiles = { try files.read() } }
-        configuration.readClientFiles = { [clientFiles = factory.clientFiles] in try clientFiles.readAgain() }
+        configuration.readClientFiles = { [clientFiles = factory.clientFiles, clientKeys = factory.clientKeys] in
+            let hasChanged = try clientKeys.readAgain()
+            return try clientFiles.readAgain() ?? (hasChanged ? true : nil)
+        }
+        if !settings.clientKeys.isEmpty { configuration.settings.clientKeys = factory.clientKeys.keys }
         let budget = DescriptorBudget(
-            limit: descriptors, fetches: min(settings.providers.count, settings.keys.maximumFetches),
-            storeLoops: store.url == .memory ? 0 : (settings.dpop == nil ? 1 : 2) * Processors.count,
-            calls: settings.providers.filter { !$0.clients.isEmpty }.map(\.maximumCalls).reduce(0, +))
+            limit: descriptors,
+            fetches: settings.providers.contains { $0.issuers != nil }
+                ? settings.keys.maximumFetches : min(settings.providers.count, settings.keys.maximumFetches),
+            storeLoops: [store, settings.proofStore].count { $0.url != .memory } * Processors.count,
+            calls: settings.providers.filter(\.hasClients).map(\.maximumCalls).reduce(0, +))
         if budget.fit(&configuration.service.limits, admin: configuration.admin.limits) {
             log.warn(
                 ofRisk: "limits.max_connections is \(configuration.service.limits.maximumConnections) instead of "

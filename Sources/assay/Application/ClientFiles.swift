@@ -9,13 +9,20 @@ import Synchronization
 final class ClientFiles: Sendable {
     private let entries = Mutex<[Entry]>([])
 
-    /// A client whose files are watched.
+    /// A client, or a key, whose files are watched.
     struct Entry: Sendable {
         let provider: String
-        let settings: ClientSettings
+        let settings: Watched
         /// When they were read.
         var versions: [SmallFile.Version?]
         let calls: ProviderCalls
+        let keys: ClientKeys
+    }
+
+    enum Watched: Sendable, Equatable {
+        case client(ClientSettings)
+        /// Of clients that requests name.
+        case key(NamedClientSettings.Key)
     }
 
     /// Watches the files of these clients, and no others.
@@ -32,8 +39,12 @@ final class ClientFiles: Sendable {
             let versions = Self.versions(entry.settings)
             guard versions != entry.versions else { continue }
             do throws(ConfigurationError) {
-                let credential = try Self.credential(of: entry.settings, provider: entry.provider)
-                entry.calls.change(credential, ofClient: entry.settings.client.id)
+                switch entry.settings {
+                case .client(let client):
+                    let credential = try Self.credential(of: client, provider: entry.provider, entry.keys)
+                    entry.calls.change(credential, ofClient: client.client.id)
+                case .key(let key): entry.calls.change(try Self.assertionKey(key, provider: entry.provider))
+                }
                 hasChanged = true
                 entries.withLock { entries in
                     for index in entries.indices
@@ -53,12 +64,29 @@ final class ClientFiles: Sendable {
         client.authentication.files.map(SmallFile.version(atPath:))
     }
 
+    private static func versions(_ settings: Watched) -> [SmallFile.Version?] {
+        switch settings {
+        case .client(let client): versions(client)
+        case .key(let key): [SmallFile.version(atPath: key.file)]
+        }
+    }
+
+    /// Reads the key of clients that requests name.
+    ///
+    /// - Throws: ``ConfigurationError`` if the file can't be used.
+    static func assertionKey(
+        _ key: NamedClientSettings.Key, provider: String
+    ) throws(ConfigurationError) -> AssertionKey {
+        let file = CredentialFile(path: key.file, name: "provider \(provider): clients: key_file")
+        return AssertionKey(try file.privateKey(), keyID: key.id)
+    }
+
     /// Reads a client's credential.
     ///
     /// - Parameter willRead: called with the name of each setting before its file is read.
     /// - Throws: ``ConfigurationError`` if a file can't be used.
     static func credential(
-        of client: ClientSettings, provider: String, willRead: (String) -> Void = { _ in }
+        of client: ClientSettings, provider: String, _ keys: ClientKeys, willRead: (String) -> Void = { _ in }
     ) throws(ConfigurationError) -> ClientCredential {
         func file(_ path: String, _ setting: String) -> CredentialFile {
             willRead(setting)
@@ -66,6 +94,7 @@ final class ClientFiles: Sendable {
         }
         switch client.authentication {
         case .none: return .none
+        case .signingKey(let id, let audience): return .ownKey(keys, id: id, audience: audience)
         case .secret(let path, let place): return .secret(try file(path, "secret_file").secret(), sentIn: place)
         case .apple(let teamID, let keyID, let path):
             return .apple(try file(path, "key_file").appleClientSecret(teamID: teamID, keyID: keyID))
@@ -93,16 +122,29 @@ extension Settings {
     /// The faults of the credential files of all clients: at most one for each client.
     func clientFileFaults(_ effective: EffectiveSettings) -> [SettingsFault] {
         var faults: [SettingsFault] = []
+        var keyPath = ["client_keys"]
+        do throws(ConfigurationError) {
+            _ = try ClientKeyFiles.load(clientKeys) { keyPath = ["client_keys", $0.id, "key_file"] }
+        } catch {
+            faults.append(SettingsFault(line: effective.line(of: keyPath), message: error.text))
+        }
         for provider in providers {
             for client in provider.clients {
                 var path = ["providers", provider.policy.id, "clients", client.client.id]
                 do throws(ConfigurationError) {
-                    _ = try ClientFiles.credential(of: client, provider: provider.policy.id) { setting in
+                    _ = try ClientFiles.credential(of: client, provider: provider.policy.id, ClientKeys()) { setting in
                         path = path.prefix(4) + [setting]
                     }
                 } catch {
                     faults.append(SettingsFault(line: effective.line(of: path), message: error.text))
                 }
+            }
+            guard let key = provider.namedClients?.key else { continue }
+            do throws(ConfigurationError) {
+                _ = try ClientFiles.assertionKey(key, provider: provider.policy.id)
+            } catch {
+                let path = ["providers", provider.policy.id, "clients", "key_file"]
+                faults.append(SettingsFault(line: effective.line(of: path), message: error.text))
             }
         }
         return faults
@@ -137,6 +179,18 @@ struct CredentialFile {
     /// - Throws: ``ConfigurationError``.
     func privateKey() throws(ConfigurationError) -> SigningKey {
         let key = try read { text in Result { () throws(PrivateKeyError) in try SigningKey(pem: text) } }
+        do throws(PrivateKeyError) {
+            return try key.get()
+        } catch {
+            throw fault(error.text)
+        }
+    }
+
+    /// Reads a private key that opens encrypted tokens.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    func decryptionKey() throws(ConfigurationError) -> DecryptionKey {
+        let key = try read { text in Result { () throws(PrivateKeyError) in try DecryptionKey(pem: text) } }
         do throws(PrivateKeyError) {
             return try key.get()
         } catch {
@@ -181,5 +235,5 @@ struct CredentialFile {
         }
     }
 
-    private func fault(_ text: String) -> ConfigurationError { ConfigurationError(text: "\(name): \(path): \(text)") }
+    func fault(_ text: String) -> ConfigurationError { ConfigurationError(text: "\(name): \(path): \(text)") }
 }

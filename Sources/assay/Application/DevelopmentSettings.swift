@@ -12,16 +12,18 @@ struct DevelopmentSettings {
     let settings: Settings
     /// The providers to stand in for.
     let providers: [DevProviderSettings]
-    /// The clients' credentials, by provider and client ID. They are generated at each start, because the files that
-    /// the settings name are never opened.
-    let credentials: [String: [String: ClientCredential]]
+    /// They are generated at each start, because the files that the settings name are never opened.
+    let credentials: GivenCredentials
 
     /// - Parameters:
-    ///   - team: the settings to develop with. Their providers, forward-auth policies, limits and rules are used; their listeners, API keys,
+    ///   - team: the settings to develop with. Their providers, resources, forward-auth policies, limits and rules are used; their listeners, API keys,
     ///     stores and files are not.
     ///   - server: the development providers.
+    ///   - issuers: how many issuers an entry with many has.
     /// - Throws: ``ConfigurationError`` for a provider whose ID is a path of the development provider.
-    init(_ team: Settings, _ server: DevProviderServer, service: ListenAddress, admin: ListenAddress) throws {
+    init(
+        _ team: Settings, _ server: DevProviderServer, service: ListenAddress, admin: ListenAddress, issuers: Int
+    ) throws {
         var settings = Settings()
         settings.service = Settings.Listener(service)
         settings.admin = Settings.Listener(admin)
@@ -33,26 +35,34 @@ struct DevelopmentSettings {
         settings.keys = team.keys
         settings.clockSkewSeconds = team.clockSkewSeconds
         settings.verifiedTokenCacheEntries = team.verifiedTokenCacheEntries
+        settings.dpop = team.dpop
         settings.forwardAuth = team.forwardAuth
         for index in settings.forwardAuth.policies.indices { settings.forwardAuth.policies[index].requiresKey = false }
-        var (providers, credentials): ([DevProviderSettings], [String: [String: ClientCredential]]) = ([], [:])
+        var (providers, credentials): ([DevProviderSettings], GivenCredentials) = ([], GivenCredentials())
         for provider in team.providers {
             let id = provider.policy.id
             guard !DevProviderServer.reservedNames.contains(id) else {
                 throw ConfigurationError(
                     text: "provider \(id): the development provider has a page of this name; rename it")
             }
-            let developed = provider.developed(at: server)
+            let developed = provider.developed(at: server, issuers: issuers)
             settings.providers.append(developed)
-            providers.append(
-                DevProviderSettings(
-                    policy: developed.policy, preset: provider.preset, accessTokens: provider.accessTokens,
-                    clients: provider.clients.map { DevClient($0, callback: server.callback(of: id)) },
-                    quirks: provider.quirks))
+            providers.append(DevProviderSettings(provider, developed, at: server, issuers: issuers))
             for client in provider.clients {
-                credentials[id, default: [:]][client.client.id] = try .made(
+                credentials.clients[id, default: [:]][client.client.id] = try .made(
                     for: client.authentication, issuer: developed.policy.issuer)
             }
+            if let key = provider.namedClients?.key {
+                credentials.assertionKeys[id] = AssertionKey(
+                    try SigningKey(generating: .ellipticCurve(.p256)), keyID: key.id)
+            }
+        }
+        settings.resources = team.resources.map { resource in
+            var resource = resource
+            resource.authorizationServers = resource.providers.compactMap { id in
+                settings.providers.first { $0.policy.id == id }?.policy.issuer
+            }
+            return resource
         }
         (self.settings, self.providers, self.credentials) = (settings, providers, credentials)
     }
@@ -60,7 +70,9 @@ struct DevelopmentSettings {
 
 extension ProviderSettings {
     /// The same provider, with a development provider's issuer, keys and endpoints.
-    fileprivate func developed(at server: DevProviderServer) -> ProviderSettings {
+    ///
+    /// - Parameter count: of its issuers, if it has many.
+    fileprivate func developed(at server: DevProviderServer, issuers count: Int) -> ProviderSettings {
         var provider = self
         let base = "\(server.origin)/\(policy.id)"
         provider.policy.issuer = server.issuer(of: policy)
@@ -68,27 +80,80 @@ extension ProviderSettings {
         if !policy.keyIssuers.isEmpty {
             provider.policy.keyIssuers = [IssuerTemplate(provider.policy.issuer)].compactMap(\.self)
         }
+        provider.network = NetworkRules()
+        provider.network.allowHTTP = true
+        provider.network.allowPrivateAddresses = true
+        provider.network.acceptsDevelopmentKeys = true
+        if let issuers {
+            provider.develop(issuers, at: base, count)
+            return provider
+        }
         provider.keys =
             keys.readsDiscovery
             ? .discovery(
                 of: provider.policy, url: base + "/.well-known/openid-configuration",
                 isOfAccessTokens: provider.accessTokens != nil)
             : .network(.jwkSet(address: base + "/keys"))
-        provider.network = NetworkRules()
-        provider.network.allowHTTP = true
-        provider.network.allowPrivateAddresses = true
-        provider.network.acceptsDevelopmentKeys = true
         provider.endpoints = ProviderEndpoints(
             authorization: base + "/authorize", token: base + "/token",
             revocation: endpoints.revocation.map { _ in base + "/revoke" },
             userInfo: endpoints.userInfo.map { _ in base + "/userinfo" })
         provider.notifications?.issuers = []
+        // The development provider encrypts nothing.
+        provider.encryption = nil
+        if provider.introspection != nil {
+            // The development provider's access tokens are JWTs.
+            (provider.introspection, provider.clients) = (nil, [])
+        }
         for index in provider.clients.indices {
             // The credential is generated, so there is no file to watch.
             provider.clients[index].authentication = .none
             provider.clients[index].client.redirectURIs.append(server.callback(of: policy.id))
         }
         return provider
+    }
+}
+
+extension ProviderSettings {
+    /// - Parameter base: the URL below which the development provider's issuers are.
+    private mutating func develop(_ issuers: EntryIssuers, at base: String, _ count: Int) {
+        issuersFile = nil
+        network.requiresDefaultPort = self.issuers?.isOpen == true
+        switch issuers {
+        case .any:
+            self.issuers = .any(OpenIssuerRules(network: network, others: [], listed: []))
+            namedClients?.rules.redirectURIs.append("\(base)/{connection}/callback")
+        case .listed(let list):
+            // Policies may need a domain in each line.
+            let domains = list.namesDomainsEverywhere ? ["example.com"] : []
+            let lines = (1...count).map { number in
+                let line = IssuerList.Line(number: number, audiences: ["client-\(number)"], domains: domains)
+                return (issuer: "\(base)/\(number)", line: line)
+            }
+            self.issuers = .listed(IssuerList(lines))
+        }
+    }
+}
+
+extension DevProviderSettings {
+    /// - Parameters:
+    ///   - team: the provider's own settings.
+    ///   - developed: those with the development provider's issuer.
+    fileprivate init(
+        _ team: ProviderSettings, _ developed: ProviderSettings, at server: DevProviderServer, issuers: Int
+    ) {
+        let callback = server.callback(of: team.policy.id)
+        var clients = team.clients.map { DevClient($0, callback: callback) }
+        if let named = developed.namedClients {
+            clients = [DevClient(id: "client", redirectURIs: named.rules.redirectURIs, authentication: .any)]
+        }
+        let many = team.issuers.map {
+            DevIssuers(
+                count: issuers, isOpen: $0.isOpen, authentication: team.namedClients?.rules.methods.first?.rawValue)
+        }
+        self.init(
+            policy: developed.policy, preset: team.preset, accessTokens: team.accessTokens, clients: clients,
+            quirks: team.quirks, issuers: many)
     }
 }
 
@@ -99,7 +164,7 @@ extension DevClient {
             case .secret(_, .basic): .basic
             case .secret(_, .post): .post
             case .apple: .appleSecret
-            case .privateKeyJWT: .assertion
+            case .privateKeyJWT, .signingKey: .assertion
             case .none: .none
             }
         self.init(
@@ -124,6 +189,9 @@ extension ClientCredential {
         case .privateKeyJWT(let keyID, _, _, _):
             let key = try SigningKey(generating: .ellipticCurve(.p256))
             return .key(key, keyID: keyID, certificateThumbprint: nil, audience: issuer)
+        case .signingKey(let id, _):
+            let key = try SigningKey(generating: .ellipticCurve(.p256))
+            return .key(key, keyID: id ?? "client", certificateThumbprint: nil, audience: issuer)
         }
     }
 }
@@ -131,10 +199,25 @@ extension ClientCredential {
 extension Settings {
     /// The settings of `assay dev` without a file.
     ///
-    /// - Parameter origin: of the backend whose users sign in through the browser.
+    /// - Parameters:
+    ///   - origin: of the backend whose users sign in through the browser.
+    ///   - hasConnections: whether there are customers with providers of their own.
     /// - Throws: ``SettingsError`` if the origin can't be part of a URL.
-    static func development(origin: String) throws(SettingsError) -> Settings {
-        try Settings(
+    static func development(origin: String, hasConnections: Bool) throws(SettingsError) -> Settings {
+        let connections = """
+
+              - id: connections
+                issuers: any
+                nonce: { required: true }
+                notifications: [logout]
+                clients:
+                  from: request
+                  auth: [client_secret_post, client_secret_basic, private_key_jwt, none]
+                  redirect_uris: ["\(origin)/callback/{connection}"]
+                  key_file: never-opened
+                  key_id: development
+            """
+        return try Settings(
             yaml: """
                 providers:
                   - id: apple
@@ -181,6 +264,6 @@ extension Settings {
                         secret_file: never-opened
                         redirect_uris: ["\(origin)/callback/oidc"]
                         scopes: [email, profile]
-                """, environment: [:])
+                """ + (hasConnections ? connections : ""), environment: [:])
     }
 }

@@ -9,46 +9,47 @@ import Service
 import Settings
 import Verification
 
+/// Credentials in place of those in files that the settings name.
+struct GivenCredentials: Sendable {
+    /// By provider and client ID.
+    var clients: [String: [String: ClientCredential]] = [:]
+    /// Of clients that requests name, by provider.
+    var assertionKeys: [String: AssertionKey] = [:]
+}
+
 /// Creates the service's providers from the settings.
 struct ProviderFactory: Sendable {
     private let proxy: ProxyEnvironment?
-    private let telemetry: KeyTelemetry
+    private let keys: KeyFactory
     private let calls: CallTelemetry
-    /// `nil` if fetches are not traced.
-    private let tracer: SpanTracer?
-    private let disk: NIOThreadPool
-    /// Of clients whose settings name no files, by provider and client ID.
-    private let credentials: [String: [String: ClientCredential]]
-    /// Keys live on their own loop, so that a slow handshake never delays a loop that serves requests.
-    private let keysLoop: any EventLoop
-    private let fetchSlots: FetchSlots
-    /// The same for calls to providers' endpoints. Created when the first provider has clients.
+    private let credentials: GivenCredentials
+    /// Calls have their own loop, so that a slow handshake never delays a loop that serves requests. Created when the first provider has clients.
     private static let callsLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+    /// Providers' answers about opaque tokens.
+    private static let introspections = SharedIntrospectionMemory(
+        entries: Settings().introspectionEntries, on: callsLoop)
     let clientFiles = ClientFiles()
+    /// Assay's own keys.
+    let clientKeys = ClientKeyFiles()
 
     /// A provider with the location of its keys.
     struct ConfiguredProvider: Sendable {
         let provider: Provider
         let origin: KeyStoreIdentity
         fileprivate let settings: ProviderSettings
+        /// The keys of signed introspection responses, which are fetched on demand; `nil` if its keys are always needed.
+        fileprivate let responseKeys: ResponseKeys?
         /// The files of its clients.
         fileprivate let files: [ClientFiles.Entry]
     }
 
-    /// - Parameters:
-    ///   - disk: for blocking writes of keys.
-    ///   - credentials: of clients whose settings name no files, by provider and client ID.
+    /// - Parameter credentials: used in place of the files that the settings name.
     init(
-        _ proxy: ProxyEnvironment?, _ telemetry: KeyTelemetry, _ calls: CallTelemetry, tracer: SpanTracer?,
-        _ disk: NIOThreadPool, credentials: [String: [String: ClientCredential]]
+        _ proxy: ProxyEnvironment?, _ keys: KeyFactory, _ calls: CallTelemetry, credentials: GivenCredentials
     ) {
         self.proxy = proxy
-        self.telemetry = telemetry
+        self.keys = keys
         self.calls = calls
-        self.tracer = tracer
-        self.disk = disk
-        keysLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
-        fetchSlots = FetchSlots(limit: Settings().keys.maximumFetches, on: keysLoop)
         self.credentials = credentials
     }
 
@@ -60,52 +61,79 @@ struct ProviderFactory: Sendable {
     func providers(
         _ settings: Settings, after running: [ConfiguredProvider] = []
     ) throws(ConfigurationError) -> [ConfiguredProvider] {
-        let staleIfError = Interval.seconds(settings.keys.staleIfErrorSeconds)
-        keysLoop.execute { [fetchSlots] in fetchSlots.change(limit: settings.keys.maximumFetches) }
+        // Used only when nothing can fail any more.
+        let ownKeys = try clientKeys.prepare(settings.clientKeys)
+        Self.introspections.change(entries: settings.introspectionEntries)
+        keys.change(maximumFetches: settings.keys.maximumFetches)
+        let runningByID = Dictionary(
+            running.map { ($0.settings.policy.id, $0) }, uniquingKeysWith: { first, _ in first })
         var configured: [ConfiguredProvider] = []
         for provider in settings.providers {
             let origin = KeyStoreIdentity(provider)
-            let known = running.first { $0.origin == origin }?.provider.keys
-            known?.change(staleIfError: staleIfError)
-            let keys = known ?? keyStore(provider, staleIfError, settings.cacheDirectory)
-            let before = running.first { $0.settings.policy.id == provider.policy.id }
-            let (grants, files) = try grants(provider, after: before)
+            let before = runningByID[provider.policy.id]
+            let known = before.flatMap { $0.origin == origin ? $0 : nil }
+            let demand = known == nil && provider.introspection != nil ? KeyDemand() : nil
+            let keys = keys.keys(of: provider, known?.provider.keys, settings, fetchedOn: demand)
+            var responseKeys = known?.responseKeys
+            if let demand, let store = keys.store {
+                responseKeys = ResponseKeys(store, demand, on: Self.callsLoop)
+            }
+            let (grants, introspector, files) = try callers(provider, responseKeys, after: before)
             configured.append(
                 ConfiguredProvider(
                     provider: Provider(
-                        policy: provider.policy, accessTokens: provider.accessTokens, isOptional: provider.isOptional,
-                        usesNoncesOnce: provider.usesNoncesOnce, notifications: provider.notifications, keys: keys,
-                        grants: grants),
-                    origin: origin, settings: provider, files: files))
+                        policy: provider.policy, accessTokens: provider.accessTokens, introspector: introspector,
+                        isOptional: provider.isOptional,
+                        usesNoncesOnce: provider.usesNoncesOnce, notifications: provider.notifications,
+                        encryption: provider.encryption.map { TokenEncryption($0, clientKeys.keys) }, keys: keys,
+                        issuers: provider.issuers, grants: grants),
+                    origin: origin, settings: provider, responseKeys: responseKeys, files: files))
         }
-        for provider in running {
-            guard let calls = provider.provider.grants?.calls,
-                !configured.contains(where: { $0.provider.grants?.calls === calls })
-            else { continue }
+        let callsInUse = Set(configured.compactMap { $0.provider.calls.map(ObjectIdentifier.init) })
+        for calls in running.compactMap({ $0.provider.calls }) where !callsInUse.contains(ObjectIdentifier(calls)) {
             calls.stop()
         }
         clientFiles.watch(configured.flatMap(\.files))
+        clientKeys.use(ownKeys)
         return configured
     }
 
-    /// A provider's clients, with their credentials.
+    /// What calls a provider's endpoints: for its grants, or for its opaque tokens.
     ///
-    /// - Parameter running: the current provider with this ID; `nil` if there is none.
+    /// - Parameters:
+    ///   - responseKeys: those of its introspection responses; `nil` if its tokens are JWTs.
+    ///   - running: the current provider with this ID; `nil` if there is none.
     /// - Throws: ``ConfigurationError`` if a file can't be used.
-    private func grants(
-        _ provider: ProviderSettings, after running: ConfiguredProvider?
-    ) throws(ConfigurationError) -> (ProviderGrants?, [ClientFiles.Entry]) {
-        guard !provider.clients.isEmpty else { return (nil, []) }
+    private func callers(
+        _ provider: ProviderSettings, _ responseKeys: ResponseKeys?, after running: ConfiguredProvider?
+    ) throws(ConfigurationError) -> (ProviderGrants?, Introspector?, [ClientFiles.Entry]) {
+        guard provider.hasClients else { return (nil, nil, []) }
         let calls: ProviderCalls
         let files: [ClientFiles.Entry]
-        if let running, let known = running.provider.grants?.calls, provider.sharesCalls(with: running.settings) {
+        if let running, let known = running.provider.calls, provider.sharesCalls(with: running.settings) {
             (calls, files) = (known, running.files)
         } else {
             (calls, files) = try newCalls(provider)
         }
-        let slots = running?.provider.grants?.slots ?? CallSlots(limit: provider.maximumCalls)
+        let slots = running?.provider.callSlots ?? CallSlots(limit: provider.maximumCalls)
         slots.change(limit: provider.maximumCalls)
+        if let rules = provider.introspection, let responseKeys, let client = provider.clients.first {
+            // With the same settings, the answers that are known stay known.
+            if let running, running.settings == provider, let known = running.provider.introspector {
+                return (nil, known, files)
+            }
+            do throws(FetchFailure) {
+                let introspector = try Introspector(
+                    rules, by: client.client.id, of: provider.policy, allowingHTTP: provider.network.allowHTTP,
+                    calls: calls, slots: slots, keys: responseKeys, Self.introspections)
+                return (nil, introspector, files)
+            } catch {
+                throw ConfigurationError(
+                    text: "provider \(provider.policy.id): introspection.endpoint: \(error.message)")
+            }
+        }
         var rules = GrantRules(clients: provider.clients.map(\.client), quirks: provider.quirks)
+        rules.named = provider.namedClients?.rules
         rules.usesPKCE = provider.usesPKCE
         rules.allowsUnboundCodes = provider.allowsUnboundCodes
         rules.readsUserInfo = provider.readsUserInfo
@@ -114,7 +142,7 @@ struct ProviderFactory: Sendable {
             let grants = try ProviderGrants(
                 rules, endpoints: provider.endpoints, readsDiscovery: provider.keys.readsDiscovery,
                 allowingHTTP: provider.network.allowHTTP, slots: slots, calls: calls)
-            return (grants, files)
+            return (grants, nil, files)
         } catch {
             throw ConfigurationError(text: "provider \(provider.policy.id): endpoints: \(error.message)")
         }
@@ -129,60 +157,39 @@ struct ProviderFactory: Sendable {
         for client in provider.clients {
             // Before the files are read, so that a change meanwhile is noticed.
             versions.append(ClientFiles.versions(client))
-            if let given = self.credentials[id]?[client.client.id] {
+            if let given = self.credentials.clients[id]?[client.client.id] {
                 credentials[client.client.id] = given
             } else {
-                credentials[client.client.id] = try ClientFiles.credential(of: client, provider: id)
+                credentials[client.client.id] = try ClientFiles.credential(of: client, provider: id, clientKeys.keys)
             }
         }
+        // Requests will have secrets, even if no file has. The service warns at its start if this fails.
+        if provider.namedClients != nil { _ = OpenSSL.disableCoreDumps() }
+        let keyVersions = provider.namedClients?.key.map { [SmallFile.version(atPath: $0.file)] }
+        let assertionKey: AssertionKey? =
+            if let given = self.credentials.assertionKeys[id] {
+                given
+            } else if let key = provider.namedClients?.key {
+                try ClientFiles.assertionKey(key, provider: id)
+            } else {
+                nil
+            }
         let made = ProviderCalls(
-            rules: provider.network, proxy: proxy, credentials: credentials,
-            quirks: provider.quirks, on: Self.callsLoop
+            rules: provider.network, proxy: proxy, credentials: credentials, assertionKey: assertionKey,
+            quirks: provider.quirks, keptConnections: provider.maximumCalls, on: Self.callsLoop
         ) { [calls] report in calls.record(report, provider: id) }
-        let files = zip(provider.clients, versions).map { client, versions in
-            ClientFiles.Entry(provider: id, settings: client, versions: versions, calls: made)
+        var files = zip(provider.clients, versions).map { client, versions in
+            ClientFiles.Entry(
+                provider: id, settings: .client(client), versions: versions, calls: made,
+                keys: clientKeys.keys)
+        }
+        if let key = provider.namedClients?.key, let keyVersions, self.credentials.assertionKeys[id] == nil {
+            files.append(
+                ClientFiles.Entry(
+                    provider: id, settings: .key(key), versions: keyVersions, calls: made,
+                    keys: clientKeys.keys))
         }
         return (made, files)
-    }
-
-    private func keyStore(
-        _ provider: ProviderSettings, _ staleIfError: Interval, _ cacheDirectory: String?
-    ) -> KeyStore {
-        let id = provider.policy.id
-        var rules = KeyRules()
-        let fetcher: any KeyFetching
-        var fallback: FileKeyFetcher?
-        var archive: KeyArchive?
-        var slots: FetchSlots?
-        switch provider.keys {
-        case .file(let path):
-            fetcher = file(path)
-            rules = .file
-        case .network(let location, let fallbackFile):
-            let spans = tracer.map { KeyFetchSpans($0, provider: id) }
-            let documents = DocumentFetcher(
-                rules: provider.network, proxy: proxy, loop: keysLoop, unixSeconds: SystemClocks.unixSeconds,
-                onExchange: spans?.record)
-            let provided = ProviderKeyFetcher(location, documents: documents, unixSeconds: SystemClocks.unixSeconds)
-            rules.findsKeysByID = location.findsKeysByID
-            fetcher = spans.map { TracedKeyFetcher(provided, $0) } ?? provided
-            fallback = fallbackFile.map(file)
-            slots = fetchSlots
-            archive = cacheDirectory.map {
-                KeyArchive(
-                    directory: $0, provider: id, issuer: provider.policy.issuer,
-                    location: location.identity(under: provider.network), staleIfError: staleIfError)
-            }
-        }
-        rules.staleIfError = staleIfError
-        return KeyStore(
-            rules: rules, fetcher: fetcher, fallback: fallback, archive: archive, threads: disk, slots: slots,
-            on: keysLoop
-        ) { [telemetry] in telemetry.record($0, provider: id) }
-    }
-
-    private func file(_ path: String) -> FileKeyFetcher {
-        FileKeyFetcher(path: path, loop: keysLoop, unixSeconds: SystemClocks.unixSeconds)
     }
 }
 
@@ -192,6 +199,7 @@ extension ProviderSettings {
         network == other.network && quirks == other.quirks
             && clients.map(\.client.id) == other.clients.map(\.client.id)
             && clients.map(\.authentication) == other.clients.map(\.authentication)
+            && namedClients?.key == other.namedClients?.key
     }
 }
 

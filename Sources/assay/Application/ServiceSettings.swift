@@ -1,4 +1,5 @@
 import HTTP
+import IDToken
 import Keys
 import NIOCore
 import NIOPosix
@@ -10,7 +11,10 @@ extension AssayService.Configuration {
     private static let adminBuffered = 4 * 1024 * 1024
 
     /// The settings of both listeners and of their endpoints.
-    init(_ settings: Settings, signInKeys: HandleKeys?, store: StoreSetup, proofStore: StoreSetup) {
+    init(
+        _ settings: Settings, signInKeys: HandleKeys?, store: StoreSetup, proofStore: StoreSetup,
+        proofNonces: ProofNonces
+    ) {
         let limits = settings.limits.listener
         var adminLimits = limits
         adminLimits.maximumConnections = settings.adminMaximumConnections
@@ -21,7 +25,7 @@ extension AssayService.Configuration {
             service: AssayService.Listener(settings.service.listen, tls: settings.service.tls, limits: limits),
             admin: AssayService.Listener(settings.admin.listen, tls: settings.admin.tls, limits: adminLimits),
             settings: ServiceSettings(settings), signInKeys: signInKeys, store: store,
-            proofStore: proofStore, version: assay.version)
+            proofStore: proofStore, proofNonces: proofNonces, version: assay.version)
     }
 }
 
@@ -31,6 +35,7 @@ extension ServiceSettings {
         self.init(openAPI: Asset.openAPI.bytes)
         maximumBody = settings.limits.maximumBody
         maximumBatchBody = settings.limits.maximumBatchBody
+        maximumToken = settings.limits.maximumToken
         keysTimeout = .seconds(settings.limits.keysTimeoutSeconds)
         providerTimeout = .seconds(settings.limits.providerTimeoutSeconds)
         queueTimeout = Interval(milliseconds: settings.limits.queueTimeoutMilliseconds)
@@ -46,9 +51,10 @@ extension ServiceSettings {
         }
         refusesPublicHosts = settings.refusesPublicHosts
         loggedRequests = LoggedRequests(settings.log)
+        resources = settings.resources
         forwardAuth = settings.forwardAuth
         proofs = settings.dpop?.rules
-        remembersProofs = settings.dpop?.remembersProofs ?? false
+        remembersProofs = settings.remembersProofs
         // Each event loop has its own share, so that the cache needs no lock.
         signatureCacheCapacity = (settings.verifiedTokenCacheEntries + Processors.count - 1) / Processors.count
     }

@@ -1,10 +1,12 @@
 import HTTP
+import NIOPosix
 import Service
 import Settings
 
-/// Applies changes of the settings file to the running service: when the file has changed, or on SIGHUP.
+/// Applies changes of the settings file, and of the lists of issuers that it names, to the running service: when a file
+/// has changed, or on SIGHUP.
 ///
-/// A file is read and checked as a whole, as at the start. All of it is applied, or nothing.
+/// They are read and checked as a whole, as at the start. All of it is applied, or nothing.
 actor SettingsReloader {
     /// The current settings.
     private(set) var settings: Settings
@@ -17,8 +19,8 @@ actor SettingsReloader {
     private let configurations: ConfigurationTelemetry
     private let log: Log
 
-    private static let pollInterval = Duration.seconds(2)
-    /// How long a change must be stable: less than the poll interval, so that the second poll applies it.
+    private static let pollInterval = Duration.seconds(1)
+    /// How long a change must be stable: at most the poll interval, so that the second poll applies it.
     private static let rest = Interval.seconds(1)
 
     /// - Parameters:
@@ -40,6 +42,17 @@ actor SettingsReloader {
 
     private enum Occasion { case signal, poll }
 
+    /// What the files hold at one time.
+    private struct Observed: Equatable, Sendable {
+        let content: SettingsFile.Content
+        let lists: IssuerListVersions
+    }
+
+    /// The versions of the lists of issuers, away from this actor, because a disk may hang.
+    private static func current(_ lists: IssuerListVersions) async -> IssuerListVersions {
+        (try? await NIOThreadPool.singleton.runIfActive { lists.current }) ?? lists
+    }
+
     /// Reads the file at each poll and each signal, one at a time, until the task is cancelled.
     func run(_ signals: ReloadSignals) async {
         let (occasions, source) = AsyncStream.makeStream(of: Occasion.self)
@@ -51,17 +64,22 @@ actor SettingsReloader {
             polling.cancel()
             listening.cancel()
         }
-        var watch = FileChangeDebouncer(read: file.content, rest: Self.rest)
+        var read = Observed(content: file.content, lists: IssuerListVersions(readBy: settings))
+        var watch = FileChangeDebouncer(read: read, rest: Self.rest)
         for await occasion in occasions {
-            let content = await file.readAgain()
-            // A signal means that the file is complete.
-            guard watch.observe(content, at: SystemClocks.monotonic()) || occasion == .signal else { continue }
-            watch.didRead(content)
-            await take(content)
+            let observed = Observed(content: await file.readAgain(), lists: await Self.current(read.lists))
+            // A signal means that the files are complete.
+            guard watch.observe(observed, at: SystemClocks.monotonic()) || occasion == .signal else { continue }
+            let isTaken = await take(observed.content)
+            // After a refusal, what was observed is not tried again until it changes.
+            read = Observed(
+                content: observed.content, lists: isTaken ? IssuerListVersions(readBy: settings) : observed.lists)
+            watch.didRead(read)
         }
     }
 
-    private func take(_ content: SettingsFile.Content) async {
+    /// - Returns: whether the settings are used now.
+    private func take(_ content: SettingsFile.Content) async -> Bool {
         do {
             var settings = try file.settings(content)
             settings.keepDerivedLimits(of: self.settings)
@@ -78,19 +96,24 @@ actor SettingsReloader {
             log.write(
                 .info, "configuration reloaded",
                 [("providers", .number(Int64(settings.providers.count))), ("changed", .texts(changes))])
+            return true
         } catch {
             configurations.recordFailure()
             log.write(
                 .warning, "configuration rejected, still using the previous one", [("reason", .text("\(error)"))])
+            return false
         }
     }
 
     private func change(to settings: Settings) async throws {
         let providers = try factory.providers(settings, after: self.providers)
-        try await service.change(to: ServiceSettings(settings), providers: providers.map(\.provider))
+        var serviceSettings = ServiceSettings(settings)
+        if !settings.clientKeys.isEmpty { serviceSettings.clientKeys = factory.clientKeys.keys }
+        try await service.change(to: serviceSettings, providers: providers.map(\.provider))
         log.change(minimumLevel: Log.Level(settings.log))
         let warnings = settings.allWarnings
-        for warning in warnings where !self.warnings.contains(warning) { log.warn(ofRisk: warning) }
+        let known = Set(self.warnings)
+        for warning in warnings where !known.contains(warning) { log.warn(ofRisk: warning) }
         self.warnings = warnings
         self.settings = settings
         self.providers = providers

@@ -11,11 +11,10 @@ import Synchronization
 extension StoreSetup {
     /// The settings of the store, with the contents of the files that they name.
     ///
-    /// - Parameter files: provides the password.
-    /// - Throws: ``ConfigurationError`` if a file can't be used.
-    init(_ settings: Settings.SignIns.Store, _ files: SignInFiles, log: Log) throws(ConfigurationError) {
-        if let valkey = try ValkeySettings(settings, files) {
-            self.init(.valkey(valkey, StoreMonitor(log)))
+    /// - Parameter files: provides the password and the TLS configuration.
+    init(_ settings: Settings.SignIns.Store, _ files: StoreFiles, log: Log) {
+        if let valkey = ValkeySettings(settings, files) {
+            self.init(.valkey(valkey, StoreMonitor(log, files.setting)))
         } else {
             self.init(.memory(ClaimMemory(capacity: settings.entries)))
         }
@@ -25,30 +24,18 @@ extension StoreSetup {
 extension Settings {
     /// The store of sign-ins.
     var store: SignIns.Store { (signIns ?? SignIns()).store }
-
-    /// The store of DPoP proofs: the same server under a prefix of its own, or a memory of its own.
-    var proofStore: SignIns.Store {
-        var store = store
-        store.prefix += "dpop:"
-        store.entries = (dpop ?? DPoP()).entries
-        return store
-    }
 }
 
 extension ValkeySettings {
     /// - Returns: `nil` if the store is `memory`.
-    /// - Throws: ``ConfigurationError`` if a file can't be used.
-    init?(_ settings: Settings.SignIns.Store, _ files: SignInFiles) throws(ConfigurationError) {
+    init?(_ settings: Settings.SignIns.Store, _ files: StoreFiles) {
         switch settings.url {
         case .memory: return nil
         case .unixSocket(let path): self.init(address: .unixSocket(path: path))
         case .server(let host, let port, let database, let isTLS):
             self.init(address: .network(host: host, port: port))
             self.database = database
-            if isTLS {
-                let storeTLS = if let tls = files.tls { tls } else { try StoreTLS(settings) }
-                tls = { storeTLS.context }
-            }
+            if isTLS, let storeTLS = files.tls { tls = { storeTLS.context } }
         }
         username = settings.username
         password = { files.password }
@@ -56,24 +43,27 @@ extension ValkeySettings {
         replicas = settings.replicas
         allowsEviction = settings.allowsEviction
         timeout = .milliseconds(settings.timeoutMilliseconds)
+        urlSetting = files.setting + ".url"
     }
 }
 
 extension StoreMonitor {
-    fileprivate convenience init(_ log: Log) {
+    /// - Parameter setting: which store it is.
+    fileprivate convenience init(_ log: Log, _ setting: String) {
         self.init { address, news in
             let address: (StaticString, Log.Value) = ("address", .text("\(address)"))
+            let setting: (StaticString, Log.Value) = ("setting", .text(setting))
             switch news {
             case .failed(let failure):
                 log.write(
                     .warning, failure.health == .unreachable ? "store unreachable" : "store refused",
-                    [address, ("reason", .text(failure.reason))])
-            case .recovered: log.write(.info, "store usable again", [address])
+                    [address, setting, ("reason", .text(failure.reason))])
+            case .recovered: log.write(.info, "store usable again", [address, setting])
             case .unknownEviction:
                 log.write(
                     .warning, "store not checked",
                     [
-                        address,
+                        address, setting,
                         (
                             "reason",
                             .text(
@@ -90,6 +80,8 @@ extension StoreMonitor {
 /// are renewed while the service runs.
 final class StoreTLS: Sendable {
     private let settings: Settings.SignIns.Store
+    /// The path of the settings, for errors.
+    private let name: String
     private let latest: Mutex<Latest>
 
     /// The last files that could be used.
@@ -103,9 +95,10 @@ final class StoreTLS: Sendable {
     /// Reads the files. Blocks.
     ///
     /// - Throws: ``ConfigurationError`` if one can't be used.
-    init(_ settings: Settings.SignIns.Store) throws(ConfigurationError) {
+    init(_ settings: Settings.SignIns.Store, _ name: String) throws(ConfigurationError) {
         self.settings = settings
-        latest = Mutex(try Self.read(settings))
+        self.name = name
+        latest = Mutex(try Self.read(settings, name))
     }
 
     /// For new connections. Open ones keep theirs.
@@ -117,11 +110,11 @@ final class StoreTLS: Sendable {
     func readAgain() throws(ConfigurationError) {
         let paths = [settings.authoritiesFile, settings.certificateFile, settings.keyFile].compactMap(\.self)
         guard paths.map(SmallFile.version(atPath:)) != latest.withLock(\.versions) else { return }
-        let read = try Self.read(settings)
+        let read = try Self.read(settings, name)
         latest.withLock { $0 = read }
     }
 
-    private static func read(_ settings: Settings.SignIns.Store) throws(ConfigurationError) -> Latest {
+    private static func read(_ settings: Settings.SignIns.Store, _ name: String) throws(ConfigurationError) -> Latest {
         var versions: [SmallFile.Version?] = []
         func bytes(_ path: String?) throws(ConfigurationError) -> [UInt8]? {
             guard let path else { return nil }
@@ -130,9 +123,9 @@ final class StoreTLS: Sendable {
                 versions.append(file.version)
                 if !file.bytes.isEmpty { return file.bytes }
             } catch {
-                throw ConfigurationError(text: "sign_ins.store: \(path): \(error.text(maximumSize: maximumSize))")
+                throw ConfigurationError(text: "\(name): \(path): \(error.text(maximumSize: maximumSize))")
             }
-            throw ConfigurationError(text: "sign_ins.store: \(path): the file is empty")
+            throw ConfigurationError(text: "\(name): \(path): the file is empty")
         }
         let authorities = try bytes(settings.authoritiesFile)
         let certificate = try bytes(settings.certificateFile)
@@ -150,7 +143,7 @@ final class StoreTLS: Sendable {
             }
             return Latest(versions: versions, context: try NIOSSLContext(configuration: configuration))
         } catch {
-            throw ConfigurationError(text: "sign_ins.store: TLS can't be set up: \(error)")
+            throw ConfigurationError(text: "\(name): TLS can't be set up: \(error)")
         }
     }
 

@@ -31,7 +31,7 @@ struct AssayCommand: AsyncParsableCommand {
         version: "assay \(version) (\(openSSLVersion()))",
         subcommands: [
             Serve.self, Verify.self, Explain.self, Config.self, Presets.self, Healthcheck.self, APIKey.self, Key.self,
-            Apple.self, Dev.self,
+            ClientRegistration.self, Apple.self, Dev.self,
         ])
 }
 

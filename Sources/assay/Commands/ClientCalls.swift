@@ -20,11 +20,12 @@ struct ClientCalls: Sendable {
     ) throws(ConfigurationError) {
         var credentials: [String: ClientCredential] = [:]
         for client in provider.clients {
-            credentials[client.client.id] = try ClientFiles.credential(of: client, provider: provider.policy.id)
+            credentials[client.client.id] = try ClientFiles.credential(
+                of: client, provider: provider.policy.id, ClientKeys())
         }
         let calls = ProviderCalls(
             rules: provider.network, proxy: proxy, credentials: credentials,
-            quirks: provider.quirks, on: loop
+            quirks: provider.quirks, keptConnections: maximumInFlight, on: loop
         ) { _ in }
         let rules = GrantRules(clients: provider.clients.map(\.client), quirks: provider.quirks)
         allowsHTTP = provider.network.allowHTTP
@@ -94,7 +95,7 @@ struct ClientCalls: Sendable {
     func verdict(on clientID: String, at address: FetchURL) async -> Verdict {
         guard let token = RefreshToken("assay-made-this-up") else { return .unreachable("no request can be made") }
         let called = await called { calls, slot, deadline in
-            calls.exchange(.refresh(token, scopes: []), by: clientID, at: address, slot, until: deadline)
+            calls.exchange(.refresh(token, scopes: []), by: .configured(clientID), at: address, slot, until: deadline)
         }
         guard case .failure(let failure) = called.result else { return .granted }
         return switch failure {
@@ -114,7 +115,8 @@ struct ClientCalls: Sendable {
         _ scope: String, for clientID: String, at address: FetchURL
     ) async -> Result<Grant, CallFailure> {
         await called { calls, slot, deadline in
-            calls.exchange(.clientCredentials(scope: scope), by: clientID, at: address, slot, until: deadline)
+            calls.exchange(
+                .clientCredentials(scope: scope), by: .configured(clientID), at: address, slot, until: deadline)
         }.result
     }
 
@@ -122,7 +124,7 @@ struct ClientCalls: Sendable {
         _ request: UserMigrationRequest, with token: AccessToken, by clientID: String, at address: FetchURL
     ) async -> Result<UserMigration, CallFailure> {
         await called { calls, slot, deadline in
-            calls.migrate(request, with: token, by: clientID, at: address, slot, until: deadline)
+            calls.migrate(request, with: token, by: .configured(clientID), at: address, slot, until: deadline)
         }.result
     }
 

@@ -18,9 +18,9 @@ struct ClientInspection: Sendable {
     }
 
     /// - Parameter discovered: the endpoints that the discovery document names; `nil` if none was read.
-    /// - Returns: none for a provider without clients.
+    /// - Returns: none for a provider without clients, or whose clients only ask about opaque tokens.
     func findings(_ discovered: DiscoveredEndpoints?) async -> [Finding] {
-        guard !provider.clients.isEmpty else { return [] }
+        guard !provider.clients.isEmpty, provider.introspection == nil else { return [] }
         let calls: ClientCalls
         do throws(ConfigurationError) {
             calls = try ClientCalls(provider, proxy, on: loop)

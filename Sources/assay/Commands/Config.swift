@@ -26,11 +26,19 @@ struct Config: AsyncParsableCommand {
         @Flag(help: "Also connect to each provider, and to sign_ins.store.")
         var live = false
 
+        @Option(
+            help: ArgumentHelp(
+                "With --live, connect only to this issuer of a provider with issuers or issuers_file.",
+                discussion: "Default: every provider, and up to 20 issuers of each list, evenly chosen.",
+                valueName: "url"))
+        var issuer: String?
+
         @Flag(help: "Print the findings of --live as one JSON object.")
         var json = false
 
         func validate() throws {
             if json, !live { throw ValidationError("--json requires --live") }
+            if issuer != nil, !live { throw ValidationError("--issuer requires --live") }
         }
 
         func run() async throws {
@@ -48,7 +56,7 @@ struct Config: AsyncParsableCommand {
                 print("the configuration is valid; providers: \(ids)")
             }
             guard live else { return }
-            let check = try await LiveCheck(settings)
+            let check = try await LiveCheck(settings, issuer: issuer)
             if json {
                 print(String(decoding: check.json(warnings: warnings), as: UTF8.self))
             } else {

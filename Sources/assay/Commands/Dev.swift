@@ -20,7 +20,7 @@ struct Dev: AsyncParsableCommand {
 
             Prints the page to open, the console, and a curl command. Without --log, standard error has only warnings \
             and errors. Anyone can sign in as anyone, so it listens on loopback only.
-            """)
+            """, subcommands: [Token.self])
 
     @Option(
         name: .customLong("config"),
@@ -48,6 +48,12 @@ struct Dev: AsyncParsableCommand {
     )
     var origin = "http://localhost:8000"
 
+    @Option(
+        help: ArgumentHelp(
+            "Stand in for this many issuers: of each provider in --config that has issuers or issuers_file; without --config, of the provider connections. Each is at /PROVIDER/1, /PROVIDER/2 and so on.",
+            valueName: "number"))
+    var issuers: Int?
+
     @Flag(help: "Allow addresses that other machines can reach, for containers. The default is then 0.0.0.0.")
     var allowRemote = false
 
@@ -68,6 +74,9 @@ struct Dev: AsyncParsableCommand {
             return
         }
         let addresses = try DevAddresses(self)
+        guard (1...DevIssuers.maximum).contains(issuers ?? 1) else {
+            throw ValidationError("--issuers must be 1 to \(DevIssuers.maximum)")
+        }
         let team = try teamSettings()
         let listening = Mutex<(service: ListenAddress?, admin: ListenAddress?)>((nil, nil))
         let provider: DevProviderServer
@@ -81,7 +90,8 @@ struct Dev: AsyncParsableCommand {
             throw ConfigurationError(text: "--issuer-listen: \(error)")
         }
         let development = try DevelopmentSettings(
-            team, provider, service: addresses.service, admin: addresses.admin)
+            team, provider, service: addresses.service, admin: addresses.admin,
+            issuers: issuers ?? DevIssuers.usualCount)
         try await provider.serve(development.providers)
         var settings = development.settings
         if !log {
@@ -97,7 +107,7 @@ struct Dev: AsyncParsableCommand {
             await ListenAddress(server.adminAddress)?.waitUntilReady()
             let started = DevAnnouncement(
                 service: server.serviceAddress, admin: server.adminAddress, provider: provider,
-                providers: development.settings.providers)
+                providers: development.providers)
             print(json ? started.json : started.text)
             // A pipe is not flushed at each line, and its reader may be waiting for these.
             fflush(nil)
@@ -108,9 +118,15 @@ struct Dev: AsyncParsableCommand {
     private func teamSettings() throws -> Settings {
         if let path {
             let file = SettingsFile(path: path, environment: ProcessInfo.processInfo.environment)
-            return try file.settings(file.content)
+            let settings = try file.settings(file.content)
+            guard issuers == nil || settings.providers.contains(where: { $0.issuers != nil }) else {
+                throw ConfigurationError(
+                    text: "--issuers: no provider in \(path) has issuers or issuers_file; omit the option, or add one")
+            }
+            return settings
         }
-        guard isOrigin(origin), let settings = try? Settings.development(origin: origin) else {
+        guard isOrigin(origin), let settings = try? Settings.development(origin: origin, hasConnections: issuers != nil)
+        else {
             throw ValidationError("--origin must be a scheme, a host and a port, such as http://localhost:8000")
         }
         return settings

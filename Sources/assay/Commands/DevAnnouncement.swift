@@ -12,7 +12,7 @@ struct DevAnnouncement {
     let service: String
     let admin: String
     let provider: DevProviderServer
-    let providers: [ProviderSettings]
+    let providers: [DevProviderSettings]
 
     /// For people: the page to open, the console, and a command to paste.
     var text: String {
@@ -27,7 +27,7 @@ struct DevAnnouncement {
     private var command: String {
         let first = providers.first
         let path = first?.accessTokens == nil ? "/v1/verify" : "/v1/access-tokens/verify"
-        return "curl -s \(provider.origin)/\(first?.policy.id ?? "")/token -d '{}' | "
+        return "curl -s \(provider.origin)/\(first?.page ?? "")/token -d '{}' | "
             + "curl -s \(Self.url(service))\(path) -H 'Content-Type: application/json' -d @-"
     }
 
@@ -41,11 +41,13 @@ struct DevAnnouncement {
             json.member("admin", Self.url(admin))
             json.member("provider", provider.origin)
             json.objects("providers", providers) { json, provider in
+                let shown = provider.shown
                 json.member("id", provider.policy.id)
                 json.member("preset", provider.preset)
-                json.member("issuer", provider.policy.issuer)
-                json.member("url", "\(self.provider.origin)/\(provider.policy.id)")
-                json.array("audiences", provider.policy.audiences)
+                json.member("issuer", shown.policy.issuer)
+                json.member("url", "\(self.provider.origin)/\(shown.policy.id)")
+                json.array("audiences", shown.policy.audiences)
+                if let issuers = provider.issuers { json.member("issuers", Int64(issuers.count)) }
             }
         }
         return String(decoding: json.bytes, as: UTF8.self)

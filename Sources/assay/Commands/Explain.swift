@@ -22,6 +22,7 @@ struct Explain: AsyncParsableCommand {
               assay explain --config assay.yaml --tokens access --scope orders:read < token.txt
               assay explain --config assay.yaml --tokens notification < logout-token.txt
               assay explain --config assay.yaml --policy web < token.txt
+              assay explain --config assay.yaml --provider bank --decryption-key enc.pem < encrypted.txt
             """)
 
     @OptionGroup var source: SettingsSource
@@ -31,6 +32,8 @@ struct Explain: AsyncParsableCommand {
     @OptionGroup var kind: ExplainedKindOptions
 
     @OptionGroup var signIn: SignInOptions
+
+    @OptionGroup var decryption: DecryptionKeyOption
 
     @Flag(help: "Print the response of POST /v1/explain, as JSON.")
     var json = false
@@ -50,6 +53,9 @@ struct Explain: AsyncParsableCommand {
         guard source.preset == nil || signIn.provider == nil else {
             throw ValidationError("--preset selects the provider; omit --provider")
         }
+        guard decryption.decryptionKey == nil || instance.server == nil else {
+            throw ValidationError("--decryption-key opens the token in this process; omit --server")
+        }
         try kind.validate(with: signIn)
     }
 
@@ -59,13 +65,16 @@ struct Explain: AsyncParsableCommand {
             instance.server == nil
             ? try source.settings(
                 audience: signIn.audience, verifiesAccessTokens: kind.tokens == .access, canAskServer: true) : nil
-        let token = self.token.flatMap { $0 == "-" ? nil : $0 } ?? SignInOptions.tokenFromStandardInput()
+        let given = self.token.flatMap { $0 == "-" ? nil : $0 } ?? SignInOptions.tokenFromStandardInput()
+        let token = try decryption.opened(given)
         var body: [UInt8]
         if let server = instance.server {
             let request = kind.isIDToken ? signIn.body(for: token) : kind.body(for: token, signIn)
             body = try await instance.post(request, to: "/v1/explain", at: server)
         } else if let local {
-            body = try await explain(token, local.settings, provider: local.provider)
+            // What was opened here is plain from now on.
+            let settings = token == given ? local.settings : local.settings.withoutEncryption
+            body = try await explain(token, settings, provider: local.provider)
         } else {
             return
         }
@@ -90,7 +99,7 @@ struct Explain: AsyncParsableCommand {
 
     /// The response of `POST /v1/explain`, from a verification in this process.
     private func explain(_ token: String, _ settings: Settings, provider: String?) async throws -> [UInt8] {
-        let application = try Application(forOneCall: settings)
+        let application = try Application(forOneCall: settings, of: token)
         let request: ExplainRequest
         do throws(Problem) {
             request = try self.request(for: token, provider: provider)

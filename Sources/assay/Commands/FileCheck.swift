@@ -53,7 +53,9 @@ enum FileCheck {
 
     private static func fileFaults(_ section: String, _ effective: EffectiveSettings) -> [SettingsFault] {
         effective.all.compactMap { setting in
-            guard setting.path.first == section, let purpose = setting.file, let file = effective.text(setting.path),
+            // Lists of issuers are read with the settings.
+            guard setting.path.first == section, let purpose = setting.file, purpose != .issuers,
+                let file = effective.text(setting.path),
                 let fault = fault(file, purpose, maximumSize: section == "tracing" ? 64 * 1024 : 512 * 1024)
             else { return nil }
             let name = NamedFile.name(ofSetting: setting.path)
@@ -81,7 +83,7 @@ enum FileCheck {
                 return "\(error)"
             }
         case .secret: return bytes.allSatisfy { $0 == 0x0a || $0 == 0x0d } ? "the file is empty" : nil
-        case .settings, .privateKey, .keySet: return nil
+        case .settings, .privateKey, .keySet, .issuers: return nil
         }
     }
 }

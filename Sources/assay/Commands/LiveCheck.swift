@@ -5,68 +5,140 @@ import JOSE
 import Keys
 import NIOCore
 import NIOPosix
+import OAuth
 import Replay
 import Settings
+import Verification
 
 /// Connects to every provider of some settings, and to the replay store, and reports the findings.
 struct LiveCheck {
     private var results: [Result] = []
-    /// `nil`: there is no server to dial.
-    private let store: [StoreFinding]?
+    private let stores: [StoreResult]
 
     private struct Result: Sendable {
         let provider: String
+        /// `nil` unless the provider has many.
+        var issuer: String?
         let findings: [Finding]
+
+        /// What the findings are about, for people.
+        var name: String { issuer.map { "\(provider) \($0)" } ?? provider }
 
         var couldServe: Bool { !findings.contains { $0.level == .failure } }
     }
 
+    /// The most issuers of a list that are tried.
+    private static let maximumIssuers = 20
+
+    /// A store on a server.
+    private struct StoreResult: Sendable {
+        /// The path of its settings.
+        let setting: String
+        /// The member of the report.
+        let name: StaticString
+        let findings: [StoreFinding]
+
+        var couldStore: Bool { !findings.contains { $0.level == .failure } }
+    }
+
     /// Connects to all providers at the same time.
     ///
-    /// - Throws: ``ConfigurationError`` if the environment's proxy settings are invalid.
-    init(_ settings: Settings) async throws(ConfigurationError) {
+    /// - Parameter issuer: the only issuer to try, of an entry with many; `nil`: some of each list.
+    /// - Throws: ``ConfigurationError`` if the environment's proxy settings are invalid, or if no entry with many has the
+    ///   issuer.
+    init(_ settings: Settings, issuer: String? = nil) async throws(ConfigurationError) {
+        let candidates = try Self.candidates(settings, issuer)
         let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        store = try await Self.storeFindings(settings, on: loop)
+        stores = try await Self.storeFindings(settings, on: loop)
         results = await withTaskGroup(of: (Int, Result).self) { group in
-            for (index, provider) in settings.providers.enumerated() {
-                let inspection = ProviderInspection(provider, proxy, loop)
+            for (index, candidate) in candidates.enumerated() {
+                let provider = candidate.provider
+                let inspection = ProviderInspection(provider, candidate.keys, proxy, loop)
                 group.addTask {
                     let (findings, discovered) = await inspection.findings()
-                    let clients = await ClientInspection(provider, proxy, loop).findings(discovered)
-                    return (index, Result(provider: provider.policy.id, findings: findings + clients))
+                    let clients =
+                        candidate.issuer == nil
+                        ? await ClientInspection(provider, proxy, loop).findings(discovered)
+                            + IntrospectionInspection(provider, proxy, loop).findings(discovered) : []
+                    return (
+                        index,
+                        Result(provider: provider.policy.id, issuer: candidate.issuer, findings: findings + clients)
+                    )
                 }
             }
             return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
         }
     }
 
-    var couldAllServe: Bool { results.allSatisfy(\.couldServe) && couldStore }
-    private var couldStore: Bool { store?.contains { $0.level == .failure } != true }
+    /// A provider, or one of its issuers.
+    private struct Candidate: Sendable {
+        let provider: ProviderSettings
+        let issuer: String?
+        let keys: KeyLocation
+    }
 
+    /// - Throws: ``ConfigurationError`` if no entry with many has the issuer.
+    private static func candidates(
+        _ settings: Settings, _ issuer: String?
+    ) throws(ConfigurationError) -> [Candidate] {
+        if let issuer {
+            let all = settings.providers.compactMap { provider -> Candidate? in
+                guard let location = provider.location(ofIssuer: issuer) else { return nil }
+                return Candidate(provider: provider, issuer: issuer, keys: location)
+            }
+            guard all.isEmpty else { return all }
+            throw ConfigurationError(
+                text:
+                    "--issuer: no provider lists this issuer, byte for byte, and none with issuers: any could use it; correct it, or add it to a list"
+            )
+        }
+        return settings.providers.flatMap { provider -> [Candidate] in
+            guard let issuers = provider.issuers else {
+                return [Candidate(provider: provider, issuer: nil, keys: provider.keys)]
+            }
+            return (issuers.list?.sample(atMost: maximumIssuers) ?? []).compactMap { issuer in
+                provider.location(ofIssuer: issuer).map { Candidate(provider: provider, issuer: issuer, keys: $0) }
+            }
+        }
+    }
+
+    var couldAllServe: Bool { results.allSatisfy(\.couldServe) && stores.allSatisfy(\.couldStore) }
+
+    /// The stores that other processes share, each once.
     private static func storeFindings(
         _ settings: Settings, on loop: any EventLoop
-    ) async throws(ConfigurationError) -> [StoreFinding]? {
-        guard let signIns = settings.signIns else { return nil }
-        let files = try SignInFiles(signIns)
+    ) async throws(ConfigurationError) -> [StoreResult] {
+        let files = try SignInFiles(settings)
         _ = try files.read()
-        guard let store = try ValkeySettings(signIns.store, files) else { return nil }
-        return try? await loop.flatSubmit { StoreInspection.findings(store, on: loop) }.get()
+        var used: [(name: StaticString, Settings.SignIns.Store, StoreFiles)] = []
+        if let signIns = settings.signIns { used.append(("store", signIns.store, files.store)) }
+        if settings.remembersProofs, settings.proofStore.url != settings.signIns?.store.url {
+            used.append(("proof_store", settings.proofStore, files.proofStore))
+        }
+        var results: [StoreResult] = []
+        for (name, store, files) in used {
+            guard let store = ValkeySettings(store, files),
+                let findings = try? await loop.flatSubmit({ StoreInspection.findings(store, on: loop) }).get()
+            else { continue }
+            results.append(StoreResult(setting: files.setting, name: name, findings: findings))
+        }
+        return results
     }
 
     /// One line per finding: provider, level, subject, and what was found.
     var lines: [String] {
-        let width = results.map(\.provider.count).max() ?? 0
+        let width = results.map(\.name.count).max() ?? 0
         let findings = results.flatMap { result in
             result.findings.map { finding in
                 [
-                    result.provider.padded(to: width), finding.level.rawValue.padded(to: 7),
+                    result.name.padded(to: width), finding.level.rawValue.padded(to: 7),
                     finding.subject.rawValue.padded(to: 10), finding.message,
                 ].joined(separator: "  ")
             }
         }
-        let storeFindings = (store ?? []).map {
-            "sign_ins.store  \($0.level.rawValue.padded(to: 7))  \($0.message)"
+        let storeFindings = stores.flatMap { store in
+            store.findings.map { "\(store.setting)  \($0.level.rawValue.padded(to: 7))  \($0.message)" }
         }
         return findings + storeFindings + [
             "\(results.count(where: \.couldServe)) of \(results.count) providers could serve"
@@ -79,11 +151,11 @@ struct LiveCheck {
         json.object { json in
             json.member("could_serve", couldAllServe)
             json.array("warnings", warnings)
-            if let store {
-                json.name("store")
+            for store in stores {
+                json.name(store.name)
                 json.object { json in
-                    json.member("could_serve", couldStore)
-                    json.objects("findings", store) { json, finding in
+                    json.member("could_serve", store.couldStore)
+                    json.objects("findings", store.findings) { json, finding in
                         json.member("level", finding.level.rawValue)
                         json.member("message", finding.message)
                     }
@@ -91,6 +163,7 @@ struct LiveCheck {
             }
             json.objects("providers", results) { json, result in
                 json.member("id", result.provider)
+                if let issuer = result.issuer { json.member("issuer", issuer) }
                 json.member("could_serve", result.couldServe)
                 json.objects("findings", result.findings) { json, finding in
                     json.member("subject", finding.subject.rawValue)
@@ -103,13 +176,32 @@ struct LiveCheck {
     }
 }
 
+extension ProviderSettings {
+    /// The location of an issuer's keys; `nil` unless this is an entry with many that has it.
+    fileprivate func location(ofIssuer issuer: String) -> KeyLocation? {
+        guard let issuers, case .issuers(let readsAlgorithms) = keys else { return nil }
+        switch issuers {
+        case .listed(let list): guard list[issuer] != nil else { return nil }
+        case .any(let rules): guard rules.refusal(of: issuer) == nil else { return nil }
+        }
+        return .network(KeyLocation.discovery(ofIssuer: issuer, readsAlgorithms: readsAlgorithms))
+    }
+}
+
+extension IntrospectionRules {
+    /// Keys are needed only for signed answers.
+    fileprivate var needs: ProviderInspection.Needs {
+        mustBeSigned ? .keys : endpoint == nil ? .endpoints : .nothing
+    }
+}
+
 extension ProviderInspection {
     fileprivate init(
-        _ provider: ProviderSettings, _ proxy: ProxyEnvironment?, _ loop: any EventLoop
+        _ provider: ProviderSettings, _ keys: KeyLocation, _ proxy: ProxyEnvironment?, _ loop: any EventLoop
     ) {
         self.init(
-            keys: provider.keys, algorithms: provider.policy.algorithms,
+            keys: keys, algorithms: provider.policy.algorithms,
             clockSkewSeconds: provider.policy.clockSkewSeconds, rules: provider.network, proxy: proxy, loop: loop,
-            unixSeconds: SystemClocks.unixSeconds)
+            unixSeconds: SystemClocks.unixSeconds, needs: provider.introspection?.needs ?? .keys)
     }
 }

@@ -26,8 +26,8 @@ struct Verify: AsyncParsableCommand {
 
     func run() async throws {
         let (settings, provider) = try source.settings(audience: signIn.audience)
-        let application = try Application(forOneCall: settings)
         let token = SignInOptions.tokenFromStandardInput()
+        let application = try Application(forOneCall: settings, of: token)
         let request: VerifyRequest
         do throws(Problem) {
             request = try signIn.request(for: token, provider: provider, includingClaims: includeClaims)

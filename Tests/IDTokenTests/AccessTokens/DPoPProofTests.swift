@@ -24,6 +24,8 @@ private struct SentProof {
     var method = "GET"
     var url = "https://api.example/orders?page=2#top"
     var rules = ProofRules()
+    var use = ProofUse()
+    var checksNonceAge = true
     var token = SentAccessToken.rfc9068
 
     static func thumbprint(_ key: TestKey) -> String {
@@ -55,9 +57,26 @@ private struct SentProof {
         boundToken.expecting {
             guard let target = TargetURI(url) else { return }
             $0.evidence.proof = PresentedProof(
-                Array((text ?? self.text).utf8)[...], method: method, target: target, scheme: scheme, under: rules)
+                Array((text ?? self.text).utf8)[...], method: method, target: target, scheme: scheme, by: checks,
+                for: use)
         }
     }
+
+    private var checks: ProofChecks {
+        var checks = ProofChecks(rules, Self.nonces())
+        checks.checksNonceAge = checksNonceAge
+        return checks
+    }
+
+    /// - Parameter octets: a key of each.
+    static func nonces(_ octets: UInt8...) -> ProofNonces {
+        ProofNonces(
+            (octets.isEmpty ? [1] : octets).compactMap { octet in
+                try? SecretBytes([UInt8](repeating: octet, count: 32).span)
+            })
+    }
+
+    func with(nonce: String?) -> SentProof { with("nonce", nonce.map { "\"\($0)\"" } ?? "null") }
 
     var rejection: Rejection? { sent().rejection }
 }
@@ -273,5 +292,82 @@ private struct SentProof {
 
     @Test func `each fault has words`() {
         #expect(Set(ProofFault.allCases.map(\.text)).count == ProofFault.allCases.count)
+    }
+
+    // MARK: Nonces
+
+    private static let now: Int64 = 1_700_000_100
+
+    private func nonce(at seconds: Int64 = now, by keys: ProofNonces = SentProof.nonces()) throws -> String {
+        try #require(try keys.nonce(at: UnixTime(seconds: seconds)))
+    }
+
+    @Test func `a nonce lives for five minutes`() throws {
+        let needing = plain.change { $0.rules.needsNonce = true }
+        for seconds: Int64 in [0, -300, 60] {
+            #expect(try needing.with(nonce: nonce(at: Self.now + seconds)).rejection == nil)
+        }
+        for seconds: Int64 in [-301, 61] {
+            let late = try needing.with(nonce: nonce(at: Self.now + seconds))
+            #expect(late.rejection == .proofNonceRequired)
+            #expect(late.change { $0.checksNonceAge = false }.rejection == nil)
+        }
+    }
+
+    @Test func `only a nonce of the service counts`() throws {
+        let needing = plain.change { $0.rules.needsNonce = true }
+        let good = try nonce()
+        #expect(needing.rejection == .proofNonceRequired)
+        #expect(needing.with("nonce", "5").rejection == .proofNonceRequired)
+        let last = good.hasSuffix("A") ? "Q" : "A"
+        for wrong in [
+            "", "x", good + "A", good + "=", String(good.dropLast(4)), good.dropLast() + last, good.lowercased(),
+        ] {
+            #expect(needing.with(nonce: wrong).rejection == .proofNonceRequired)
+        }
+        #expect(try needing.with(nonce: nonce(by: SentProof.nonces(2))).rejection == .proofNonceRequired)
+        #expect(try nonce(by: SentProof.nonces(1, 2)) == good)
+        #expect(try SentProof.nonces(2, 1).nonce(at: UnixTime(seconds: Self.now)) != good)
+        #expect(try ProofNonces([]).nonce(at: UnixTime(seconds: 0)) == nil)
+        // Where none is needed, any will do.
+        #expect(plain.with(nonce: "x").rejection == nil)
+    }
+
+    @Test func `what is nearer to the request says what its proof needs`() throws {
+        for top in [true, false] {
+            for provider in [true, false, nil] {
+                for policy in [true, false, nil] {
+                    let proof = plain.change {
+                        $0.rules.needsNonce = top
+                        $0.rules.passesOnce = top
+                        $0.token = $0.token.change {
+                            $0.dialect.proofUse.needsNonce = provider
+                            $0.dialect.proofUse.passesOnce = provider
+                        }
+                        $0.use.needsNonce = policy
+                        $0.use.passesOnce = policy
+                    }
+                    let isNeeded = policy ?? provider ?? top
+                    #expect(proof.rejection == (isNeeded ? .proofNonceRequired : nil))
+                    let verified = try proof.with(nonce: nonce()).sent().verify()
+                    #expect(verified.binding?.proof?.passesOnce == isNeeded)
+                }
+            }
+        }
+    }
+
+    @Test func `the nonce is checked after the key`() throws {
+        let needing = plain.change {
+            $0.rules.needsNonce = true
+            $0.boundTo = .rsa
+        }
+        #expect(needing.rejection == .bindingMismatch)
+        #expect(plain.change { $0.rules.needsNonce = true }.with("htm", #""PUT""#).rejection == .proofInvalid(.method))
+    }
+
+    @Test func `a token under the scheme of proofs must be bound`() throws {
+        let sent = SentAccessToken.rfc9068.expecting { $0.evidence.claimsBinding = true }
+        #expect(sent.rejection == .bindingMissing)
+        #expect(plain.boundToken.expecting { $0.evidence.claimsBinding = true }.rejection == .bindingRequired)
     }
 }

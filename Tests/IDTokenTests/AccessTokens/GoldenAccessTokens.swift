@@ -5,8 +5,9 @@ import TestSupport
 /// One access token of each provider whose access tokens can be verified.
 extension SentAccessToken {
     static let all: [SentAccessToken] = [
-        rfc9068, auth0, auth0OfRFC9068, azureB2C, cloudflareAccess, cognito, entraExternal, googleIAP, keycloak,
-        kubernetes, microsoft, microsoftVersion1, okta, ory, pomerium, supabase, zitadel,
+        rfc9068, auth0, auth0OfRFC9068, authentik, azureB2C, cloudflareAccess, cognito, entraExternal, googleIAP,
+        keycloak,
+        kinde, kubernetes, microsoft, microsoftVersion1, okta, ory, pomerium, spring, supabase, workOSAuthKit, zitadel,
     ]
 
     private static let tenant = GoldenToken.tenant
@@ -36,6 +37,39 @@ extension SentAccessToken {
         claims: """
             {"iss":"https://example.eu.auth0.com/","sub":"my_client_id@clients","aud":"https://api.example.com",
             "iat":1700000000,"exp":1700086400,"client_id":"my_client_id","jti":"j1","scope":"read:orders"}
+            """)
+
+    static let authentik = SentAccessToken(
+        .authentik, ["issuer": "https://sso.example.com/application/o/shop/"], audiences: ["shop-client"],
+        header: #","typ":"JWT""#,
+        claims: """
+            {"iss":"https://sso.example.com/application/o/shop/","sub":"9f2d","aud":"shop-client","exp":1700000300,
+            "iat":1700000000,"auth_time":1700000000,"acr":"goauthentik.io/providers/oauth2/default","amr":["pwd"],
+            "nonce":"n1","sid":"s1","email":"jane@example.com","email_verified":true,"groups":["staff"],
+            "azp":"shop-client","uid":"ZdGkq3tUwV"}
+            """)
+
+    static let kinde = SentAccessToken(
+        .kinde, ["domain": "example.kinde.com"], audiences: ["https://api.example.com"], header: #","typ":"JWT""#,
+        claims: """
+            {"aud":["https://api.example.com"],"azp":"shop-client","exp":1700086400,"gty":["authorization_code"],
+            "iat":1700000000,"iss":"https://example.kinde.com","jti":"j1","org_code":"org_1","permissions":["read:orders"],
+            "scp":["openid","email"],"sub":"kp_1"}
+            """)
+
+    static let spring = SentAccessToken(
+        .springAuthorizationServer, ["issuer": "https://auth.example.com"], audiences: ["shop-client"],
+        claims: """
+            {"sub":"jane","aud":"shop-client","nbf":1700000000,"scope":["openid","orders.read"],
+            "iss":"https://auth.example.com","exp":1700000300,"iat":1700000000,"jti":"j1"}
+            """)
+
+    static let workOSAuthKit = SentAccessToken(
+        .workOSAuthKit, ["client": "client_01"], audiences: [],
+        claims: """
+            {"iss":"https://api.workos.com/user_management/client_01","sub":"user_01HBEQKA6K4QJAS93VPE39W1JT",
+            "org_id":"org_01","role":"member","roles":["member"],"permissions":["posts:read"],"sid":"session_01",
+            "jti":"j1","exp":1700000300,"iat":1700000000}
             """)
 
     static let azureB2C = SentAccessToken(

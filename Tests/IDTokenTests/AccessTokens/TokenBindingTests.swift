@@ -116,6 +116,65 @@ import TestSupport
         ] { #expect(CertificateThumbprint(text) == nil, "\(text)") }
     }
 
+    // MARK: The header fields of gateways
+
+    private var der: String { pem.split(separator: "\n").dropFirst().dropLast().joined() }
+    private var escaped: String { pem.map(percent).joined() }
+    private var hash: String {
+        (Certificate(pem: Array(pem.utf8).span)?.thumbprint ?? []).map { octet in
+            let digits = String(octet, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+
+    @Test func `a gateway's field has the certificate in its form`() throws {
+        let expected = try #require(CertificateThumbprint(pem))
+        let values: [(CertificateForm, [String])] = [
+            (.pem, [pem, escaped]), (.rfc9440, [":\(der):"]),
+            (
+                .xfcc,
+                [
+                    "Hash=\(hash)", "hash=\(hash.uppercased())", "Hash=\"\(hash)\"", "Cert=\"\(escaped)\"",
+                    "CERT=\(escaped)",
+                    "Hash=\(hash);Cert=\"\(escaped)\"", "By=spiffe://a;Hash=\(hash);URI=",
+                    #"Subject="CN=\"a;Hash=b\",O=\\";Hash="# + hash,
+                ]
+            ),
+        ]
+        for (form, values) in values {
+            for value in values { #expect(CertificateThumbprint(value, in: form) == expected, "\(value)") }
+        }
+    }
+
+    @Test func `a field in another form, or with more than one certificate, has none`() {
+        let other = (Certificate(pem: Array(otherPEM.utf8).span)?.thumbprint ?? []).map { String($0, radix: 16) }
+            .joined()
+        let values: [(CertificateForm, [String])] = [
+            (.pem, ["", der, hash, thumbprint(pem), ":\(der):", pem + pem, escaped + "," + escaped]),
+            (
+                .rfc9440,
+                [
+                    "", ":", "::", ":a:", der, ":\(der)", "\(der):", ":\(der):;a=1", ":\(der):, :\(der):", " :\(der):",
+                    ":\(thumbprint(pem)):", ":\(pem):", ":\(escaped):",
+                ]
+            ),
+            (
+                .xfcc,
+                [
+                    "", "=", "Hash", "Hash=", "Hash=\(hash.dropLast(2))", "Hash=\(hash)00", "Hash=zz", "By=a", "Cert=x",
+                    "Hash=\(hash);Hash=\(hash)", "Hash=\(hash),Hash=\(hash)", "Hash=\(hash),By=a", "By=a,Hash=\(hash)",
+                    ",Hash=\(hash)", "Hash=\(hash),", "Hash=\(hash);", ";Hash=\(hash)", "Hash=\"\(hash)",
+                    "Hash=\"\(hash)\"x",
+                    "Hash=\(other);Cert=\"\(escaped)\"", "Hash=\(hash);Cert=x", "Hash=zz;Cert=\"\(escaped)\"",
+                    "Cert=\"\(escaped)\";Cert=\"\(escaped)\"", #"Hash=""# + hash + #"\"#, "Hash =\(hash)",
+                ]
+            ),
+        ]
+        for (form, values) in values {
+            for value in values { #expect(CertificateThumbprint(value, in: form) == nil, "\(form) \(value)") }
+        }
+    }
+
     private func percent(_ character: Character) -> String {
         character.utf8.map { octet in
             let digits = String(octet, radix: 16, uppercase: true)

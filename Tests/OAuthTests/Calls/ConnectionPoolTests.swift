@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func `the one used last is taken first, and by one only`() {
-        var pool = Pool()
+        var pool = Pool(capacity: 64)
         #expect(pool.take(Self.a, now: time(0))?.connection == nil)
         #expect(pool.put(kept(1), now: time(0)) == [])
         #expect(pool.put(kept(2), now: time(1)) == [])
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `a connection to another origin is not taken`() {
-        var pool = Pool()
+        var pool = Pool(capacity: 64)
         _ = pool.put(kept(1, Self.b), now: time(0))
         for origin in [
             Self.a, .init(isSecure: false, host: "b.example", port: 443),
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `idle for four seconds is over`() {
-        var pool = Pool()
+        var pool = Pool(capacity: 64)
         _ = pool.put(kept(1), now: time(0))
         #expect(pool.removeExpired(now: time(3999)) == [])
         #expect(pool.take(Self.a, now: time(4000))?.connection == nil)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `a minute old is over, however often it is used`() {
-        var pool = Pool()
+        var pool = Pool(capacity: 64)
         #expect(pool.put(kept(1), now: time(59_999)) == [])
         #expect(pool.take(Self.a, now: time(60_000))?.connection == nil)
         #expect(pool.put(kept(2), now: time(60_000)) == [2])
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `beyond 64, the one unused for longest goes`() {
-        var pool = Pool()
+        var pool = Pool(capacity: 64)
         for number in 1...64 { #expect(pool.put(kept(number), now: time(0)) == []) }
         #expect(pool.put(kept(65), now: time(0)) == [1])
         #expect(pool.removeAll() == Array(2...65))
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `a clock that was set back ends their time`() {
-        var pool = Pool()
+        var pool = Pool(capacity: 64)
         _ = pool.put(kept(1, openedAt: 1000), now: time(1000))
         #expect(pool.take(Self.a, now: time(999))?.connection == nil)
         #expect(pool.removeExpired(now: time(999)) == [1])

@@ -160,6 +160,7 @@ struct Caller {
         change(&rules)
         calls = ProviderCalls(
             rules: rules, proxy: nil, credentials: [Self.clientID: credential], quirks: [.revokedIsInvalidRequest],
+            keptConnections: 64,
             on: MultiThreadedEventLoopGroup.singleton.next(), onReport: reports.add)
     }
 
@@ -170,14 +171,16 @@ struct Caller {
     ) async throws -> Called<Grant> {
         let slot = try #require(slots.reserve())
         let token = try #require(RefreshToken("r"))
-        return try await calls.exchange(.refresh(token, scopes: []), by: client, at: address, slot, until: deadline)
-            .get()
+        return try await calls.exchange(
+            .refresh(token, scopes: []), by: .configured(client), at: address, slot, until: deadline
+        )
+        .get()
     }
 
     func revoke(at address: FetchURL, until deadline: MonotonicTime = soon) async throws -> Called<Void> {
         let slot = try #require(slots.reserve())
         let request = RevocationRequest(try #require(RevocableToken("t")), hint: nil)
-        return try await calls.revoke(request, by: Self.clientID, at: address, slot, until: deadline).get()
+        return try await calls.revoke(request, by: .configured(Self.clientID), at: address, slot, until: deadline).get()
     }
 }
 

@@ -124,7 +124,8 @@ import TestSupport
             let called = try await caller.calls.loop.flatSubmit {
                 server.onLastConnection(act)
                 return caller.calls.exchange(
-                    .refresh(token, scopes: []), by: Caller.clientID, at: address, slot, until: Caller.soon)
+                    .refresh(token, scopes: []), by: .configured(Caller.clientID), at: address, slot, until: Caller.soon
+                )
             }.get()
             #expect(called.failure == nil)
             #expect(called.reports.map(\.connection) == [.opened])
@@ -229,7 +230,7 @@ import TestSupport
             let request = UserInfoRequest(try #require(AccessToken("a")))
             let slot = try #require(caller.slots.reserve())
             let called = try await caller.calls.userInfo(
-                request, of: "1", by: Caller.clientID, at: address, slot, until: Caller.soon
+                request, of: "1", by: .configured(Caller.clientID), at: address, slot, until: Caller.soon
             ).get()
             #expect(text(try called.result.get()) == #"{"sub":"1"}"#)
             #expect(try #require(server.requests.first).head.hasPrefix("GET /token HTTP/1.1\r\n"))

@@ -42,10 +42,10 @@ import Testing
             (.fetchFailed(FetchFailure(.dns, "the name server is silent"), isFirst: false), 12), (.fetched, 13))
         #expect(
             entries == [
-                Entry(event: .fetched, since: 1, at: 9, count: 3),
-                Entry(event: .fetchFailed(.dns, message: "no such host"), since: 10, at: 11, count: 2),
-                Entry(event: .fetchFailed(.dns, message: "the name server is silent"), since: 12, at: 12),
-                Entry(event: .fetched, since: 13, at: 13),
+                Entry(event: .fetched, issuer: nil, since: 1, at: 9, count: 3),
+                Entry(event: .fetchFailed(.dns, message: "no such host"), issuer: nil, since: 10, at: 11, count: 2),
+                Entry(event: .fetchFailed(.dns, message: "the name server is silent"), issuer: nil, since: 12, at: 12),
+                Entry(event: .fetched, issuer: nil, since: 13, at: 13),
             ])
     }
 

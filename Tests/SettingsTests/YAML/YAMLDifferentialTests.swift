@@ -12,7 +12,10 @@ import Yams
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let names = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: "deploy").path)
-        let paths = names.filter { $0.hasSuffix(".yaml") }.sorted().map { "deploy/" + $0 }
+        // Templates of a chart become YAML only when it is rendered.
+        let paths = names.filter { $0.hasSuffix(".yaml") && !$0.contains("/templates/") }.sorted().map {
+            "deploy/" + $0
+        }
         return try (["openapi.yaml"] + paths).flatMap { path in
             // Settings are one document; Kubernetes reads several from a file.
             try String(contentsOf: root.appending(path: path), encoding: .utf8).split(separator: "\n---\n").map(
@@ -163,7 +166,7 @@ import Yams
         #expect(files.count > 5)
         for file in files {
             switch Self.outcome(file) {
-            case .same, .refusedHere(.blockScalar), .refusedHere(.continuation): break
+            case .same, .refusedHere(.blockScalar), .refusedHere(.continuation), .refusedHere(.anchor): break
             case let outcome: Issue.record("\(outcome)")
             }
         }

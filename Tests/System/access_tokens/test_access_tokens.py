@@ -335,3 +335,122 @@ def test_nothing_of_a_token_is_logged(server):
     assert [entry.get("code") for entry in service.entries(route=PATH)] == [None, "scope_missing"]
     for secret in (token, token.split(".")[2], "somebody", "secret:scope"):
         assert not any(secret in line for line in service.log)
+
+
+# Tokens that follow no specification
+
+
+@pytest.fixture(scope="module")
+def loose(shared_server):
+    """Its tokens have no type, and name their client in another claim, or in none."""
+    return shared_server.issuer("loose", rsa_key("loose"))
+
+
+def test_settings_describe_tokens_that_follow_no_specification(loose):
+    names = {"token_types": ["at+jwt", "JWT", ""], "client_claims": ["cid", "azp"], "access_token_claim": "scope"}
+    with Service(provider(loose), access(loose, **names)) as service:
+        service.wait_until_ready()
+        for header in ({"typ": "JWT"}, {"typ": None}, {"typ": "at+jwt"}):
+            header = {name: value for name, value in header.items() if value is not None}
+            token = jws(loose.keys[0], loose.claims(aud=API, scope="a b", azp="app"), **header)
+            answer = accepted(service, token)
+            assert (answer["authorization"]["client_id"], answer["authorization"]["scopes"]) == ("app", ["a", "b"])
+        # An ID Token for this audience lacks the claim.
+        id_token = jws(loose.keys[0], loose.claims(aud=API, azp="app"), typ="JWT")
+        refused(verify(service, id_token), "claim_missing", "scope")
+        explained = service.admin.post("/v1/explain", {"token": id_token}).json
+        assert "access_token_claim" in str(explained["checks"])
+        accepted(service, jws(loose.keys[0], loose.claims(aud=API, azp="app"), typ="at+jwt"))
+        refused(verify(service, jws(loose.keys[0], loose.claims(aud=API, scope="a"), typ="JWT")), "claim_missing", "cid")
+        refused(verify(service, jws(loose.keys[0], loose.claims(aud=API, scope="a", azp="app"), typ="x")), "header_unsupported")
+
+
+def test_a_token_may_name_no_client(loose):
+    with Service(access(loose, client_claims=[])) as service:
+        service.wait_until_ready()
+        answer = accepted(service, jws(loose.keys[0], loose.claims(aud=API, jti="1", client_id="app"), typ="at+jwt"))
+        assert answer["authorization"]["client_id"] is None
+
+
+def test_authkit_s_tokens_need_no_audience_but_the_client_s_keys(loose, shared_server):
+    other = shared_server.issuer("other-customer", rsa_key("other-customer"))
+    entry = access(loose, "workos", preset="workos-authkit", client="client_01", audiences=None, jwks_uri=loose.jwks_uri)
+    del entry["issuer"]
+    with Service(entry) as service:
+        service.wait_until_ready()
+        for issuer in ("https://api.workos.com/user_management/client_01", "https://api.workos.com"):
+            claims = {"iss": issuer, "aud": None, "sid": "session_1", "roles": ["member"], "permissions": ["posts:read"]}
+            answer = accepted(service, jws(loose.keys[0], loose.claims(**claims), typ="JWT"))
+            assert answer["authorization"]["entitlements"] == ["posts:read"]
+            refused(verify(service, jws(other.keys[0], other.claims(**claims), typ="JWT")), "key_not_found")
+            refused(verify(service, jws(loose.keys[0], loose.claims(**(claims | {"sid": None})))), "claim_missing", "sid")
+            refused(verify(service, jws(loose.keys[0], loose.claims(**(claims | {"aud": "x"})))), "audience_mismatch")
+        refused(verify(service, jws(loose.keys[0], loose.claims(aud=None, sid="1"))), "provider_unknown")
+
+
+def test_a_long_token_passes_where_the_settings_allow_it(loose):
+    def token(length: int) -> str:
+        """A token of about this length."""
+        return access_token(loose, groups=["x" * (length * 3 // 4)])
+
+    with Service(access(loose), limits={"max_token": "48KiB"}, forward_auth={"policies": [{"id": "api", "providers": ["api"], "headers": {"X-Who": "subject"}}]}) as service:
+        service.wait_until_ready()
+        long = token(46 * 1024)
+        accepted(service, long)
+        assert service.api.get("/v1/forward-auth/api", {"Authorization": f"Bearer {long}"}).status == 200
+        assert "limits.max_token" in refused(verify(service, token(49 * 1024)), "token_malformed")["detail"]
+    with Service(access(loose)) as service:
+        service.wait_until_ready()
+        accepted(service, token(15 * 1024))
+        refused(verify(service, token(17 * 1024)), "token_malformed")
+
+
+# Metadata of authorization servers (RFC 8414)
+
+
+def test_keys_are_found_by_the_metadata_of_an_authorization_server(server):
+    """An issuer with a path, whose OpenID document does not exist."""
+    issuer = server.issuer("oauth/tenant", rsa_key("oauth"))
+    path = "/.well-known/oauth-authorization-server/oauth/tenant"
+    metadata = server.document(path, {"issuer": issuer.url, "jwks_uri": issuer.jwks_uri})
+    for status in (400, 401, 403, 404, 410):
+        issuer.discovery.status = status
+        with Service(access(issuer)) as service:
+            service.wait_until_ready()
+            accepted(service, access_token(issuer))
+    asked = issuer.discovery.count
+    with Service(access(issuer, discovery="oauth")) as service:
+        service.wait_until_ready()
+        accepted(service, access_token(issuer))
+    assert issuer.discovery.count == asked
+    # The last place is that of OpenID's document by RFC 8414.
+    metadata.status = 404
+    server.document("/.well-known/openid-configuration/oauth/tenant", {"issuer": issuer.url, "jwks_uri": issuer.jwks_uri})
+    issuer.discovery.status = 404
+    with Service(access(issuer)) as service:
+        service.wait_until_ready()
+        accepted(service, access_token(issuer))
+
+
+def test_other_documents_are_tried_only_where_the_first_is_refused(server):
+    issuer = server.issuer("oauth-not", rsa_key("oauth-not"))
+    metadata = server.document("/.well-known/oauth-authorization-server/oauth-not", {"issuer": issuer.url, "jwks_uri": issuer.jwks_uri})
+    for status in (429, 500, 503):
+        issuer.discovery.status = status
+        before = issuer.discovery.count
+        with Service(access(issuer, optional=True)) as service:
+            issuer.discovery.wait_for(before + 1)
+            service.wait_until(lambda: service.provider_state("api")["last_error"])
+            assert f"status {status}" in service.provider_state("api")["last_error"]["message"]
+    assert metadata.count == 0
+    # ID Tokens come from OpenID Providers.
+    issuer.discovery.status = 404
+    with Service(provider(issuer, optional=True)) as service:
+        service.wait_until(lambda: service.provider_state("oidc")["last_error"])
+    assert metadata.count == 0
+    # The issuer must be the configured one there, too.
+    metadata.body = {"issuer": issuer.url + "/", "jwks_uri": issuer.jwks_uri}
+    with Service(access(issuer, optional=True)) as service:
+        service.wait_until(lambda: service.provider_state("api")["last_error"])
+        assert "issuer is not the configured one" in service.provider_state("api")["last_error"]["message"]
+    assert metadata.count >= 1

@@ -73,7 +73,7 @@ def test_a_valid_token_passes_every_check(service, issuer):
         ("header", "header_unsupported", {"typ": "JWT"}, ("does not declare an access token", "access_token")),
         ("audience", "audience_mismatch", {"aud": "https://other.example/"}, ("has other audiences", "audiences of the provider api")),
         ("client", "authorized_party_mismatch", {"client_id": "stranger"}, ("does not list", "authorized_parties")),
-        ("client", "claim_missing", {"client_id": None}, ("has no client_id", "is an access token")),
+        ("client", "claim_missing", {"client_id": None}, ("has no client_id", "set client_claims")),
         ("expiry", "token_expired", {"exp": 1}, ("expired", "refresh the token")),
         ("token_age", "token_too_old", {"iat": now() - 7200}, ("max_token_age", "max_token_age")),
         ("subject", "claim_missing", {"sub": None}, ("has no sub", "is an access token")),

@@ -88,15 +88,18 @@ def test_an_id_token_that_fails_otherwise_is_not_called_an_access_token(service,
 # By preset: its parameters, and the claims that only its access tokens have.
 DIALECTS = {
     "auth0": ({"domain": "example.eu.auth0.com"}, {"azp": "app", "scope": "openid"}),
+    "authentik": ({}, {"uid": "x1", "azp": "app"}),
     "azure-b2c": ({"subdomain": "example", "tenant": TENANT, "policy": "B2C_1"}, {"tfp": "B2C_1", "scp": "read", "azp": "app"}),
     "cognito": ({"pool": "eu-west-1_A"}, {"token_use": "access", "client_id": "app"}),
     "entra-external": ({"subdomain": "example", "tenant": TENANT}, {"ver": "2.0", "azpacr": "1", "azp": "app"}),
     "keycloak": ({}, {"typ": "Bearer", "azp": "app"}),
+    "kinde": ({"domain": "example.kinde.com"}, {"azp": "app", "scp": ["read"], "gty": ["authorization_code"]}),
     "microsoft": ({"tenant": TENANT}, {"ver": "2.0", "azpacr": "1", "azp": "app"}),
     "microsoft-v1": ({"tenant": TENANT}, {"ver": "1.0", "appidacr": "1", "appid": "app"}),
     "okta": ({"domain": "example.okta.com", "authorization_server": "default"}, {"cid": "app", "scp": ["read"]}),
     "oidc": ({}, {"client_id": "app", "jti": "1"}),
     "ory": ({}, {"client_id": "app", "scp": ["read"], "jti": "1"}),
+    "spring-authorization-server": ({}, {"scope": ["read"], "jti": "1"}),
     "zitadel": ({}, {"jti": "1"}),
 }
 

@@ -12,6 +12,8 @@ from harness.service import REPOSITORY, environment
 
 CLIENTS = REPOSITORY / "docs" / "clients"
 API_KEY = "the-backend's-0123456789"
+# Programs that post notifications to the receivers.
+FILES = pathlib.Path(__file__).with_name("receivers")
 # Nothing listens there, so a client that honors the environment's proxy loses its requests.
 PROXY = "http://127.0.0.1:9"
 DEADLINE = 120
@@ -45,15 +47,15 @@ def go(output: pathlib.Path) -> list:
 
 
 def kotlin(output: pathlib.Path) -> list:
-    """The page's own commands, with warnings as errors."""
-    project = output / "kotlin"
-    shutil.copytree(CLIENTS / "kotlin", project)
-    page = (CLIENTS / "kotlin/README.md").read_text()
-    gson, compiler, start = page.partition("```sh\n")[2].partition("\n```")[0].splitlines()
-    run("sh", "-c", f"{gson}\n{compiler} -Werror", directory=project)
+    """The receiver, with the package's JAR. Only the tests need Gson."""
+    run(REPOSITORY / "scripts/clients", output, "kotlin")
+    [jar] = output.glob("*.jar")
+    gson, standard = "/usr/share/java/gson.jar", "/usr/share/java/kotlin-stdlib.jar"
+    sources = [CLIENTS / "kotlin/Receiver.kt", FILES / "Receive.kt"]
+    run("kotlinc", "-Werror", "-cp", f"{jar}:{gson}", "-d", output / "receive.jar", *sources)
     # The program runs for a second, most of which is startup. These options halve the time.
-    options = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    return ["sh", "-c", f"cd '{project}'\n{gson}\nexec {start.partition(' | ')[2].replace('java', f'java {options}')}"]
+    options = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+    return ["java", *options, "-cp", f"{jar}:{output / 'receive.jar'}:{gson}:{standard}", "ReceiveKt"]
 
 
 def swift(_: pathlib.Path) -> list:
@@ -174,8 +176,11 @@ LANGUAGES = [
     Language("python", script("python3", "python/example.py"), speaks_unix=True),
     Language("typescript", typescript, finishes_over_new_connections=False),
     Language("go", go, speaks_unix=True),
-    Language("ruby", script("ruby", "-w", "ruby/example.rb")),
-    Language("php", script("php", "-d", "error_reporting=-1", "php/example.php"), speaks_unix=True),
-    Language("kotlin", kotlin, finishes_over_new_connections=False),
     Language("swift", swift, speaks_unix=True),
+]
+# Languages whose page shows the package of `clients`, which has tests of its own, and a receiver.
+WITH_PACKAGES = [
+    Language("ruby", script("ruby", "-w", "-I", str(REPOSITORY / "clients/ruby/lib"), str(FILES / "receive.rb"))),
+    Language("php", script("php", "-d", "error_reporting=-1", str(FILES / "receive.php"))),
+    Language("kotlin", kotlin),
 ]

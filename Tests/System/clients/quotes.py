@@ -1,4 +1,4 @@
-"""Quotes of tested files in the pages of `docs/clients` and the page about gateways.
+"""Quotes of tested files in the pages of `docs/clients` and a few others.
 
 A line that is only a link to a file is followed by the file's content. If the line ends in `, in part:`, each of the blocks
 below it is a part of the file, from its first line to its last, without their common indentation. Blank lines separate
@@ -12,7 +12,8 @@ import re
 import textwrap
 
 CLIENTS = pathlib.Path(__file__).resolve().parents[3] / "docs" / "clients"
-GATEWAYS = CLIENTS.parent / "gateways.md"
+# Pages elsewhere that quote files.
+OTHERS = [CLIENTS.parent / name for name in ("gateways.md", "mcp.md", "many-issuers.md")]
 FENCES = {".mts": "ts", ".mjs": "js", ".mod": "go.mod", ".kt": "kotlin", ".rb": "ruby", ".py": "python"}
 FENCES |= {".conf": "nginx", ".cfg": "text", "": "text"}
 # A line that is only a link, and any code blocks below it.
@@ -61,5 +62,5 @@ def with_quotes(page: pathlib.Path) -> str:
 
 
 if __name__ == "__main__":
-    for page in [*pages(), GATEWAYS]:
+    for page in [*pages(), *OTHERS]:
         page.write_text(with_quotes(page))

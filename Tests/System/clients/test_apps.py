@@ -14,7 +14,7 @@ import urllib.parse
 import pytest
 
 from clients.languages import API_KEY, CLIENTS, environment, run
-from clients.strangers import nowhere
+from harness.stranger import nowhere
 
 NOW = 1_700_000_000
 # Stands in for Apple's and Google's scripts: reports what the page passes to them, and returns a token.

@@ -7,7 +7,7 @@ import pytest
 
 from clients.backends import BACKENDS, NO_LENGTHS, ORIGIN, Backend, Browser, posted
 from clients.languages import LANGUAGES, environment
-from clients.strangers import IDENTITY, Stranger, answer, nowhere
+from harness.stranger import IDENTITY, Stranger, answer, nowhere
 
 BEGIN, FINISH, REVOKE = "/v1/sign-ins", "/v1/sign-ins/finish", "/v1/grants/revoke"
 HANDLE, STATE, CODE, REFRESH_TOKEN = "the-handle", "the-state", "the-secret-code", "the-refresh-token"

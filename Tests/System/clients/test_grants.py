@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from clients.languages import CLIENTS, environment, without_nulls
-from clients.strangers import IDENTITY, Stranger, answer, nowhere
+from harness.stranger import IDENTITY, Stranger, answer, nowhere
 from openapi.documented import document
 
 BEGIN, FINISH, VERIFY = "/v1/sign-ins", "/v1/sign-ins/finish", "/v1/verify"
@@ -246,30 +246,16 @@ PRINTED = {
         "refreshed = assay.refresh('oidc', 'r', 's')",
         "print(begun, [begun], finished, [finished], refreshed)",
     ],
-    "ruby": [
-        "require './ruby/assay'",
-        "assay = Assay.new(ARGV[0])",
-        "begun = assay.begin_in_browser('oidc', 'r')",
-        "finished = assay.finish_in_browser('handle', {})",
-        "refreshed = assay.refresh('oidc', 'r', 's')",
-        "puts \"#{begun} #{begun.inspect} #{finished} #{finished.inspect} #{refreshed}\"",
-    ],
-    "php": [
-        "require 'php/Assay.php'",
-        "$assay = new Assay\\Client($argv[1])",
-        "var_dump($assay->beginInBrowser('oidc', 'r'), $assay->finishInBrowser('handle', []), $assay->refresh('oidc', 'r', 's'))",
-    ],
 }
 ANSWERS = {BEGIN: answer(201, BEGUN), FINISH: answer(200, FINISHED), REFRESH: answer(200, REFRESHED)}
 
 
 @pytest.mark.parametrize("name", PRINTED)
 def test_printed_objects_contain_no_secrets(name):
-    commands = {"python": ["python3", "-B", "-c"], "ruby": ["ruby", "-w", "-e"], "php": ["php", "-r"]}
+    commands = {"python": ["python3", "-B", "-c"]}
     program = ";\n".join(PRINTED[name]) + ";"
     with Stranger(ANSWERS.get) as stranger:
-        separator = ["--"] if name == "php" else []
-        command = [*commands[name], program, *separator, stranger.url]
+        command = [*commands[name], program, stranger.url]
         result = subprocess.run(command, cwd=CLIENTS, env=environment(), capture_output=True, text=True, check=False)
     said = result.stdout + result.stderr
     assert result.returncode == 0 and "user-1" in said, said

@@ -7,19 +7,19 @@ import sys
 
 import pytest
 
-from clients.languages import LANGUAGES
-from clients.quotes import CLIENTS, GATEWAYS, linked, pages, part, with_quotes
+from clients.languages import LANGUAGES, WITH_PACKAGES
+from clients.quotes import CLIENTS, OTHERS, linked, pages, part, with_quotes
 from harness.service import REPOSITORY
 
 
-@pytest.mark.parametrize("page", [*pages(), GATEWAYS], ids=lambda page: str(page.relative_to(REPOSITORY / "docs")))
+@pytest.mark.parametrize("page", [*pages(), *OTHERS], ids=lambda page: str(page.relative_to(REPOSITORY / "docs")))
 def test_pages_quote_files_exactly(page):
     assert page.read_text() == with_quotes(page), "update the quotes with: python Tests/System/clients/quotes.py"
 
 
 def test_every_file_is_linked_from_a_page():
     files = {file for file in CLIENTS.rglob("*") if file.is_file() and "__pycache__" not in file.parts}
-    assert files - set(pages()) - {file for page in pages() for file in linked(page)} == set()
+    assert files - set(pages()) - {file for page in [*pages(), *OTHERS] for file in linked(page)} == set()
 
 
 def test_a_quoted_part_spans_its_first_and_last_lines(tmp_path):
@@ -47,7 +47,7 @@ def test_the_typescript_page_installs_its_packages_first():
 
 def test_the_index_links_every_language():
     linked = set(re.findall(r"\]\((\w+)/README\.md\)", (CLIENTS / "README.md").read_text()))
-    assert linked == {language.name for language in LANGUAGES} | {"apps"}
+    assert linked == {language.name for language in LANGUAGES + WITH_PACKAGES} | {"apps"}
 
 
 def test_the_libraries_page_shows_the_tested_program():

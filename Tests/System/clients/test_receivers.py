@@ -5,13 +5,18 @@ import urllib.parse
 
 import pytest
 
-from clients.languages import API_KEY
-from clients.strangers import Stranger, answer, nowhere
+from clients.languages import API_KEY, LANGUAGES, WITH_PACKAGES
+from harness.stranger import Stranger, answer, nowhere
 from harness.tokens import jws, now
 
 JSON, FORM, SET = "application/json; charset=utf-8", "application/x-www-form-urlencoded", "application/secevent+jwt"
 LOGOUT = "http://schemas.openid.net/event/backchannel-logout"
 RISC = "https://schemas.openid.net/secevent/risc/event-type/"
+
+
+@pytest.fixture(params=LANGUAGES + WITH_PACKAGES, ids=lambda language: language.name)
+def language(request):
+    return request.param
 
 
 def apple(world, id: str = "a1", **claims) -> str:

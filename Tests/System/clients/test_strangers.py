@@ -3,7 +3,7 @@
 import pytest
 
 from clients.languages import LANGUAGES, without_nulls
-from clients.strangers import IDENTITY, Stranger, answer, nowhere
+from harness.stranger import IDENTITY, Stranger, answer, nowhere
 from harness.waiting import poll
 
 SIGN_IN = {"provider": "oidc", "id_token": "the.secret.token", "nonce": "the-secret-nonce"}

@@ -47,7 +47,7 @@ class Engine:
         (self.directory / "storage.conf").write_text(STORAGE.format(self.directory))
         (self.directory / "containers.conf").write_text(CONTAINERS.format(self.directory))
         self.environment = os.environ | {
-            "ASSAY_BINARY": service.BINARY,
+            "ASSAY_STATIC_BINARY": os.environ.get("ASSAY_STATIC_BINARY", service.BINARY),
             "CONTAINERS_STORAGE_CONF": str(self.directory / "storage.conf"),
             "CONTAINERS_CONF": str(self.directory / "containers.conf"),
         }

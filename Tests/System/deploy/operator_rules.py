@@ -1,4 +1,4 @@
-"""Generates the PrometheusRule in `deploy/kubernetes` from `deploy/observability/alerts.yaml`.
+"""Generates the PrometheusRule and the dashboard in `deploy/kubernetes` from the files in `deploy/observability`.
 
     python Tests/System/deploy/operator_rules.py
 """
@@ -9,6 +9,8 @@ import re
 DEPLOY = pathlib.Path(__file__).resolve().parents[3] / "deploy"
 ALERTS = DEPLOY / "observability/alerts.yaml"
 FILE = DEPLOY / "kubernetes/components/prometheus-operator/prometheusrule.yaml"
+DASHBOARD = DEPLOY / "observability/dashboard.json"
+DASHBOARD_COPY = DEPLOY / "kubernetes/components/grafana-dashboard/dashboard.json"
 HEAD = """\
 # The rules of `observability/alerts.yaml` for the Prometheus operator. Change them there, then run
 # `python Tests/System/deploy/operator_rules.py`.
@@ -28,3 +30,4 @@ def text() -> str:
 
 if __name__ == "__main__":
     FILE.write_text(text(), encoding="utf-8")
+    DASHBOARD_COPY.write_bytes(DASHBOARD.read_bytes())

@@ -173,7 +173,7 @@ def test_the_backend_logs_no_token_and_no_nonce(dev):
         assert secret not in log
 
 
-@pytest.mark.parametrize("file", ["compose.yaml", "compose.dev.yaml"])
+@pytest.mark.parametrize("file", ["compose.yaml", "compose.dev.yaml", "image.yaml"])
 def test_the_files_follow_the_compose_specification(file):
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", str(FOLDER / file)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60)

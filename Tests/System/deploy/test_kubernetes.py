@@ -26,6 +26,7 @@ PLACES = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.rglob("k
 COMPONENTS = [place for place in PLACES if place.startswith("components/")]
 KUSTOMIZATIONS = [place for place in PLACES if place not in COMPONENTS]
 OPERATOR = "components/prometheus-operator"
+KUBECTL = REPOSITORY / ".venv/bin/kubectl"
 # The oldest supported version, and the newest one with schemas.
 VERSIONS = ("1.30.0", "1.37.0")
 RUNBOOK_ADDRESS = "deploy/observability/RUNBOOK.md"
@@ -126,14 +127,16 @@ def monitored(tmp_path):
     shutil.copytree(FOLDER, folder)
     runbook = folder / OPERATOR / "runbook.yaml"
     runbook.write_text(runbook.read_text().replace(RUNBOOK_ADDRESS, "https://wiki.example.org/assay"))
-    mine = API | {"resources": ["../../base/shared"], "components": [f"../../{OPERATOR}"]}
+    components = [f"../../{name}" for name in (OPERATOR, "components/grafana-dashboard")]
+    mine = API | {"resources": ["../../base/shared"], "components": components}
     (folder / "overlays/mine").mkdir()
     (folder / "overlays/mine/kustomization.yaml").write_text(yaml.safe_dump(mine))
     return folder / "overlays/mine"
 
 
-def test_the_prometheus_operators_rules_are_up_to_date():
+def test_generated_files_are_up_to_date():
     assert operator_rules.FILE.read_text() == operator_rules.text(), "run python Tests/System/deploy/operator_rules.py"
+    assert operator_rules.DASHBOARD_COPY.read_bytes() == operator_rules.DASHBOARD.read_bytes(), "the same"
 
 
 def test_the_prometheus_operators_alerts_link_the_configured_runbook(monitored):
@@ -277,7 +280,7 @@ def test_a_base_can_be_used_by_reference(referring, name):
 
 
 def is_kubectls(directory: pathlib.Path) -> bool:
-    result = subprocess.run(["kubectl", "kustomize", directory], capture_output=True, text=True, timeout=60)
+    result = subprocess.run([KUBECTL, "kustomize", directory], capture_output=True, text=True, timeout=60)
     assert result.returncode == 0, result.stderr
 
     def by_name(objects):
@@ -286,21 +289,15 @@ def is_kubectls(directory: pathlib.Path) -> bool:
     return by_name(yaml.safe_load_all(result.stdout)) == by_name(build(directory))
 
 
-needs_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed, and Debian has no package")
-
-
-@needs_kubectl
 @pytest.mark.parametrize("name", [*KUSTOMIZATIONS, "overlays/mine"])
 def test_kubectl_builds_the_same_objects(monitored, name):
     assert is_kubectls(monitored.parents[1] / name)
 
 
-@needs_kubectl
 def test_kubectl_builds_the_same_from_a_users_deployment(own):
     assert is_kubectls(own)
 
 
-@needs_kubectl
 @pytest.mark.parametrize("name", KUSTOMIZATIONS)
 def test_kubectl_builds_the_same_from_a_reference(referring, name):
     assert is_kubectls(referring(name))

@@ -6,7 +6,7 @@ import urllib.parse
 
 import pytest
 
-from clients.strangers import Stranger, answer
+from harness.stranger import Stranger, answer
 from deploy.proxies import Proxy
 from harness.waiting import free_port, poll
 

@@ -30,6 +30,7 @@ PROVIDERS = {
         "clients": [{"id": "mine", "auth": "private_key_jwt", "key_id": "k", "key_file": "/nowhere/key.pem"}],
     },
     "entra-external": {"tenant": TENANT, "subdomain": "contoso"},
+    "authentik": {"issuer": "https://sso.example.com/application/o/shop/"},
     "azure-b2c": {"tenant": TENANT, "subdomain": "contoso", "policy": "B2C_1_sign_in"},
     "auth0": {"domain": "example.eu.auth0.com"},
     "okta": {"domain": "example.okta.com"},
@@ -148,6 +149,7 @@ APIS = {
     "azure-b2c": {"tenant": TENANT, "subdomain": "contoso", "policy": "B2C_1_sign_in"},
     "cognito": {"pool": "eu-west-1_AbCdEfGhI"},
     "keycloak": {"issuer": "https://sso.example.com/realms/staff"},
+    "kinde": {"domain": "example.kinde.com"},
     "kubernetes": {
         "issuer": "https://kubernetes.default.svc.cluster.local", "claim_values": {"/kubernetes.io/namespace": ["shop"]},
     },
@@ -155,7 +157,9 @@ APIS = {
     "microsoft-v1": {"tenant": TENANT},
     "oidc": {"issuer": "https://id.example.com"},
     "okta": {"domain": "example.okta.com", "authorization_server": "default"},
+    "spring-authorization-server": {"issuer": "https://auth.example.com"},
     "supabase": {"project": "abcdefgh", "audiences": None},
+    "workos-authkit": {"client": "client_01", "audiences": None},
     "zitadel": {"issuer": "https://zitadel.example.com"},
 }  # fmt: skip
 

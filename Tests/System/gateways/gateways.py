@@ -96,7 +96,7 @@ def _configuration(
     own_port, assay_port, backend_port = (address.split(":")[1] for address in (own, assay, backend))
     moved = {
         "nginx": {"listen 8000": f"listen {own}"},
-        "caddy": {"http://:8000 {": f"http://:{own_port} {{\n\tbind 127.0.0.1"},
+        "caddy": {"://:8000 {": f"://:{own_port} {{\n\tbind 127.0.0.1"},
         "haproxy": {"bind :8000": f"bind {own}"},
         "envoy": {
             "0.0.0.0, port_value: 8000": f"127.0.0.1, port_value: {own_port}",

@@ -81,6 +81,9 @@ def test_assay_sees_all_tokens_of_a_request(asked):
 
 
 def test_connections_to_assay_are_reused(asked):
+    """Except by Caddy, which would ask again if one ended without an answer."""
+    if asked.site.name == "caddy":
+        return
     before = asked.recorder.connections
     for _ in range(20):
         asked.site.passes("a-token")

@@ -16,6 +16,7 @@ from joserfc.jwk import ECKey
 from harness import commands, reload
 from harness.service import BINARY, Service, environment, provider, run, write_config
 from harness.token_endpoint import TokenEndpoint
+from sign_ins.connected import entry
 
 from .grants import SECRET, refresh, with_client
 
@@ -187,3 +188,16 @@ def test_a_command_with_secrets_leaves_no_core_dump(crash, issuer, tmp_path):
         # By now, the command has read the secret and waits for a response.
         endpoint.wait_for(lambda: endpoint.received() == 1)
         assert not crash(process)
+
+
+def test_a_service_whose_requests_have_secrets_leaves_no_core_dump(crash, issuer, tmp_path):
+    without_key = entry(tmp_path)
+    without_key["clients"] = {"from": "request", "auth": ["client_secret_post"]}
+    with Service(without_key, sign_ins={}) as service:
+        service.wait_until_ready()
+        assert not crash(service.process)
+    # A reload adds the entry.
+    with Service(provider(issuer), sign_ins={}) as service:
+        service.wait_until_ready()
+        reload.change(service, provider(issuer), without_key, sign_ins={})
+        assert not crash(service.process)

@@ -14,6 +14,7 @@ STATUS = {
     "caller_forbidden": 403,
     "not_found": 404,
     "provider_unknown": 404,
+    "resource_unknown": 404,
     "method_not_allowed": 405,
     "request_timeout": 408,
     "request_too_large": 413,
@@ -50,7 +51,12 @@ STATUS = {
     "binding_mismatch": 422,
     "dpop_proof_invalid": 422,
     "dpop_proof_replayed": 422,
+    "token_missing": 422,
+    "dpop_nonce_required": 422,
     "groups_overage": 422,
+    "token_inactive": 422,
+    "decryption_failed": 422,
+    "encryption_required": 422,
     "client_not_configured": 400,
     "sign_in_not_supported": 400,
     "redirect_uri_not_configured": 400,
@@ -69,6 +75,7 @@ STATUS = {
     "provider_answer_invalid": 502,
     "provider_unavailable": 503,
     "store_unavailable": 503,
+    "request_unknown": 503,
     "keys_unavailable": 503,
     "overloaded": 503,
     "shutting_down": 503,
@@ -76,6 +83,8 @@ STATUS = {
 RETRY_AFTER = {"provider_unavailable", "keys_unavailable", "store_unavailable", "overloaded", "shutting_down"}
 NAMES_ERROR = {"grant_invalid", "client_rejected", "provider_refused"}
 NAMES_CLAIM = {"claim_missing", "claim_invalid"}
+# Documents that do not depend on who asks.
+PUBLIC = ("/v1/resources/", "/.well-known/oauth-protected-resource", "/v1/jwks")
 PROBLEM_MEMBERS = {"type", "title", "status", "detail", "code", "request_id"}
 
 STRING, INTEGER, BOOLEAN, NULL = str, int, bool, type(None)
@@ -166,7 +175,8 @@ def assert_promised(method: str, path: str, response, request_id: str | None = N
     assert re.fullmatch(r"[\x21-\x7e]{1,128}", ids[0]), ids
     if request_id is not None and re.fullmatch(r"[\x21-\x7e]{1,128}", request_id):
         assert ids[0] == request_id
-    assert response.all("Cache-Control") == ["no-store"], response.headers
+    is_public = response.status == 200 and path.startswith(PUBLIC)
+    assert response.all("Cache-Control") == ["max-age=3600" if is_public else "no-store"], response.headers
     assert response.status != 500, response
 
     if path.startswith("/v1/forward-auth/") and response.status in (200, 401, 403):
@@ -199,16 +209,30 @@ def assert_promised(method: str, path: str, response, request_id: str | None = N
                 check_success(result)
 
 
+ALGORITHMS = 'DPoP algs="[A-Za-z0-9 ]+"'
+PROVING = f'DPoP (error="(invalid_request|invalid_token|invalid_dpop_proof|use_dpop_nonce)", )?{ALGORITHMS[5:]}'
+
+
 def check_decision(response) -> None:
     """Checks the promises about every decision for a gateway, which consists of status and header fields alone."""
     assert (response.body, response.header("Content-Type")) == (b"", None), response
     challenges = response.all("WWW-Authenticate")
     if response.status == 200:
         assert challenges == [], response.headers
-    elif response.status == 401:
-        assert challenges in (["Bearer"], ['Bearer error="invalid_request"'], ['Bearer error="invalid_token"']), response.headers
+        return
+    of_proof = re.compile(f'(Bearer(?: error="(invalid_request|invalid_token)")?(, {ALGORITHMS})?|{PROVING})')
+    assert len(response.all("DPoP-Nonce")) <= 1, response.headers
+    # A policy with a resource adds the address of its metadata.
+    of_resource = re.compile(r'(?:Bearer|DPoP) (error="\w+", )?(scope="[^"\\]+", )?resource_metadata="[^"\\]+"(, .*)?')
+    if len(challenges) == 1 and of_resource.fullmatch(challenges[0]):
+        return
+    if response.status == 401:
+        (challenge,) = challenges
+        assert of_proof.fullmatch(challenge), response.headers
     elif challenges:
-        assert re.fullmatch(r'Bearer error="insufficient_scope", scope="[^"\\]+"', ", ".join(challenges)), response.headers
+        (challenge,) = challenges
+        insufficient = r'error="insufficient_scope", scope="[^"\\]+"'
+        assert re.fullmatch(f"(Bearer {insufficient}(, {ALGORITHMS})?|DPoP {insufficient}, algs=.*)", challenge), response.headers
 
 
 def check_problem(problem: dict, status: int | None = None) -> dict:
@@ -224,11 +248,21 @@ def check_problem(problem: dict, status: int | None = None) -> dict:
     if "spent" in problem:
         expected = expected | {"spent"}
         assert isinstance(problem["spent"], bool), problem
+    # For a request that names a resource.
+    if "challenge" in problem:
+        assert problem["status"] == 422, problem
+        expected = expected | {"challenge"}
+        challenge = problem["challenge"]
+        assert set(challenge) == {"status", "www_authenticate"} and challenge["status"] in (401, 403), problem
+        assert challenge["www_authenticate"].startswith(("Bearer ", "DPoP ")), problem
+    # For calls whose DPoP proofs need a nonce.
+    if "dpop_nonce" in problem:
+        expected = expected | {"dpop_nonce"}
     assert set(problem) == expected, problem
     assert problem["type"] == "urn:assay:problem:" + code
     assert problem["status"] == STATUS[code], problem
     assert status is None or problem["status"] == status, problem
-    assert all(isinstance(problem[name], str) and problem[name] for name in expected - {"status", "spent", "context"}), problem
+    assert all(isinstance(problem[name], str) and problem[name] for name in expected - {"status", "spent", "context", "challenge"}), problem
     assert "\n" not in problem["detail"] and problem["detail"].endswith(".") and not problem["title"].endswith("."), problem
     if "claim" in expected:
         assert problem["claim"] in problem["detail"], problem
@@ -245,13 +279,19 @@ def _check_headers(response, code: str) -> None:
 def check_success(answer: dict) -> None:
     """Checks that a 200 response to a single verify has exactly its members, with the right types."""
     assert set(answer) - {"claims"} == {"identity", "token", "keys"}, answer
-    _check_members(answer["identity"], IDENTITY)
-    _check_members(answer["token"], TOKEN)
+    identity = dict(answer["identity"])
+    # A member that only answers of entries with `issuers: any` have.
+    assert type(identity.pop("connection", "")) is str
+    _check_members(identity, IDENTITY)
+    token = dict(answer["token"])
+    # A member that only answers for encrypted tokens have.
+    encryption = token.pop("encryption", None)
+    assert encryption is None or set(encryption) == {"algorithm", "content", "key_id"}
+    _check_members(token, TOKEN)
     _check_members(answer["keys"], KEYS)
     assert all(type(entry) is str for entry in answer["token"]["audience"])
     assert all(type(entry) is str for entry in answer["token"]["amr"])
     assert answer["keys"]["age_seconds"] >= 0
-    identity = answer["identity"]
     assert 1 <= len(identity["subject"]) <= 255
     assert (identity["email"] is None) == (identity["email_trust"] is None)
 

@@ -13,10 +13,10 @@ class Load:
     """Sends each provider's tokens in a loop, and keeps every unexpected response.
 
     `rounds` has the tokens of each provider with their expected results: a code, several codes joined by `|`, or `None`
-    for success.
+    for success. In place of a token, there may be all members of a request.
     """
 
-    def __init__(self, address: str, rounds: dict[str, list[tuple[str, str | None]]], threads: int = 2, context=None):
+    def __init__(self, address: str, rounds: dict[str, list[tuple[str | dict, str | None]]], threads: int = 2, context=None):
         self.surprises: dict[str, list] = collections.defaultdict(list)
         self.verified = 0
         self._address = address
@@ -30,10 +30,11 @@ class Load:
         self._stopped = threading.Event()
         self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(threads)]
 
-    def change(self, name: str, round: list[tuple[str, str | None]]) -> None:
+    def change(self, name: str, round: list[tuple[str | dict, str | None]]) -> None:
         """Replaces a provider's tokens from the next round on."""
-        tokens = [request_bytes("POST", "/v1/verify", json.dumps({"id_token": token}).encode()) for token, _ in round]
-        self._rounds[name] = (b"".join(tokens), [code for _, code in round])
+        bodies = [token if isinstance(token, dict) else {"id_token": token} for token, _ in round]
+        requests = [request_bytes("POST", "/v1/verify", json.dumps(body).encode()) for body in bodies]
+        self._rounds[name] = (b"".join(requests), [code for _, code in round])
 
     @staticmethod
     def _due(codes: str | None) -> list[tuple[int, str | None]]:

@@ -1,4 +1,4 @@
-"""A scripted token endpoint, with revocation and user info: plays any response or fault, and records what it receives.
+"""A scripted token endpoint, with revocation, user info and introspection: plays any response or fault, and records what it receives.
 
     with TokenEndpoint() as endpoint:
         endpoint.play(error("invalid_grant"))          # the next request gets this, later ones a grant
@@ -24,7 +24,7 @@ from collections.abc import Callable
 from .fault_table import CHUNKED, HEAD, endless, held, raw, reply, reset_after
 from .faults import Exchange
 
-TOKEN, REVOCATION, USER_INFO = "/token", "/revoke", "/userinfo"
+TOKEN, REVOCATION, USER_INFO, INTROSPECTION = "/token", "/revoke", "/userinfo", "/introspect"
 
 
 class Call(Exchange):
@@ -93,7 +93,10 @@ class TokenEndpoint:
         self._scripts: dict[str, list[Callable]] = {}
         self._always: dict[str, Callable] = {}
         self._choice: Callable[[Call], Callable | None] = lambda call: None
-        self._usual: dict[str, Callable] = {TOKEN: grant(), REVOCATION: answered(b""), USER_INFO: answered({"sub": "user-1"})}
+        self._usual: dict[str, Callable] = {
+            TOKEN: grant(), REVOCATION: answered(b""),
+            USER_INFO: answered({"sub": "user-1"}), INTROSPECTION: answered({"active": False}),
+        }
         self._open: set[socket.socket] = set()
         # Calls that are being answered.
         self._answering: set[socket.socket] = set()

@@ -17,6 +17,10 @@ PROBLEM = "application/problem+json"
 BASE = "urn:assay:openapi"
 READERS = {"application/yaml": yaml.safe_load, "application/json": json.loads, PROBLEM: json.loads}
 
+WELL_KNOWN = "/.well-known/oauth-protected-resource"
+# Pages of other origins ask with OPTIONS first.
+FOR_PAGES = {WELL_KNOWN, "/v1/resources/{id}/metadata"}
+
 
 class Document:
     """The document. JSON Pointers name places in it, so that references in schemas still resolve."""
@@ -89,6 +93,9 @@ class Document:
     def path(self, target: str) -> str | None:
         """The documented path for a request's target."""
         path = target.split("?")[0]
+        # The resource's path follows.
+        if path.startswith(WELL_KNOWN + "/"):
+            return WELL_KNOWN
         for template in self.tree["paths"]:
             if re.fullmatch(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(template)), path):
                 return template
@@ -106,6 +113,8 @@ class Document:
         An empty target stands for an unknown path. Then any operation may document the response.
         """
         code = problem_code(body)
+        if (method, status, code) == ("OPTIONS", 204, None) and self.path(target) in FOR_PAGES:
+            return []
         found: list[str] = []
         for response in self._documented(method, target, status):
             if method == "HEAD":

@@ -1,8 +1,12 @@
 """The service in the examples of openapi.yaml, with test keys for its providers."""
 
+import pathlib
+import tempfile
+
+from cryptography.hazmat.primitives import serialization
 from harness.issuer import Issuer, KeyServer
 from harness.service import NETWORK, Service
-from harness.tokens import rsa_key
+from harness.tokens import ec_key, rsa_key
 
 # The client IDs and key IDs in the examples' tokens.
 PROVIDERS = {
@@ -41,10 +45,18 @@ class ExampleService:
             for id, entry in PROVIDERS.items()
         ]
         providers.append(API | {"jwks_uri": self.issuers["api"].jwks_uri, "network": NETWORK})
-        # Without this, the endpoint would not exist.
+        # Without these, the endpoints would not exist.
+        self._directory = tempfile.TemporaryDirectory(prefix="assay-")
+        file = pathlib.Path(self._directory.name) / "sig.pem"
+        file.touch(0o600)
+        pkcs8 = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        file.write_bytes(ec_key("sig").private.private_bytes(*pkcs8))
+        keys = {"client_keys": [{"id": "sig", "use": "signature", "key_file": str(file), "algorithm": "ES256"}]}
         admin = {"listen": "127.0.0.1:0", "console": True}
         gateway = {"forward_auth": {"policies": [{"id": "api", "providers": ["api"]}]}}
-        self.service = Service(*providers, **({"admin": admin, "sign_ins": {}} | gateway | settings))
+        # The host that the tests' client names, and the ID that they put into paths.
+        resources = {"resources": [{"id": "apple", "resource": "https://127.0.0.1", "providers": ["api"]}]}
+        self.service = Service(*providers, **({"admin": admin, "sign_ins": {}} | gateway | resources | keys | settings))
 
     def issuer_with_key(self, kid: str) -> Issuer:
         return next(issuer for issuer in self.issuers.values() if issuer.keys[0].kid == kid)

@@ -12,7 +12,7 @@ from harness.service import TESTS
 from openapi.documented import document
 
 # Where responses are recorded: in other folders, and in this one.
-ELSEWHERE = [TESTS / folder for folder in ("access_tokens", "contract", "forward_auth", "grants", "keys", "listeners", "notifications", "settings", "sign_ins", "telemetry")]
+ELSEWHERE = [TESTS / folder for folder in ("access_tokens", "contract", "forward_auth", "grants", "introspection", "keys", "listeners", "notifications", "settings", "sign_ins", "telemetry")]
 HERE = [TESTS / "openapi/test_service.py", TESTS / "openapi/test_transport.py"]
 
 # Documented responses that no test can cause: the code, or (operation, code), with the reason.

@@ -20,7 +20,7 @@ ROUTES = endpoints.routes()
 # The harness checks responses against the same table, but never accepts 500.
 STATUSES = contract.STATUS | {"internal": 500}
 OF_GRANTS = {"grant_invalid", "provider_refused"}
-OF_ACCESS_TOKENS = {"binding_required", "binding_missing", "binding_mismatch", "dpop_proof_invalid", "dpop_proof_replayed", "scope_missing"}
+OF_ACCESS_TOKENS = {"binding_required", "binding_missing", "binding_mismatch", "dpop_proof_invalid", "dpop_nonce_required", "dpop_proof_replayed", "scope_missing", "token_inactive", "token_missing"}
 OF_BROWSERS = {"state_mismatch", "redirect_uri_mismatch", "response_issuer_mismatch"}
 REJECTIONS = {
     code
@@ -31,25 +31,34 @@ REJECTIONS = {
 # Optional members of responses: (schema, member).
 OPTIONAL = {
     ("/components/schemas/VerifyAnswer", "claims"),
+    ("/components/schemas/Identity", "connection"),
+    ("/components/schemas/Event", "issuer"),
     ("/components/schemas/FinishAnswer", "claims"),
     ("/components/schemas/RefreshAnswer", "claims"),
+    ("/components/schemas/Token", "encryption"),
+    *(("/components/schemas/PublicKey", name) for name in ("crv", "x", "y", "n", "e")),
     ("/components/schemas/Problem", "provider_error"),
     ("/components/schemas/Problem", "claim"),
     ("/components/schemas/Problem", "context"),
     ("/components/schemas/Problem", "spent"),
+    ("/components/schemas/Problem", "challenge"),
+    ("/components/schemas/Problem", "dpop_nonce"),
     ("/components/schemas/Readiness", "store"),
+    ("/components/schemas/Readiness", "proof_store"),
+    ("/components/schemas/AccessTokenAnswer", "dpop_nonce"),
     ("/components/schemas/VerdictList", "notifications"),
     ("/components/schemas/VerdictList", "access_tokens"),
     ("/components/schemas/VerdictList", "forward_auth"),
     ("/components/schemas/AccessTokenAnswer", "claims"),
+    ("/components/schemas/AccessTokenAnswer", "introspection"),
     ("/components/schemas/VerdictList", "sign_ins"),
     ("/components/schemas/VerdictList", "store"),
 }
 # Members of requests that enable a check. They must not be null, so that a backend that has lost a value gets an error.
-CHECKS = {"nonce", "subject", "issuer", "authenticated_after", "scopes"}
+CHECKS = {"nonce", "subject", "issuer", "authenticated_after", "scopes", "resource", "connection", "claim_values"}
 # Responses to methods without an operation.
 OF_NO_OPERATION = {"/components/responses/MethodNotAllowed"}
-REQUEST_SCHEMAS = {"AccessTokenExplanationRequest", "IDTokenExplanationRequest", "NotificationExplanationRequest", "VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "FinishRequest", "NotificationRequest", "AccessTokenRequest", "ApplePayload", "RefreshRequest", "RevokeRequest"}
+REQUEST_SCHEMAS = {"AccessTokenExplanationRequest", "IDTokenExplanationRequest", "NotificationExplanationRequest", "VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "ConnectionClient", "FinishRequest", "NotificationRequest", "AccessTokenRequest", "PolicyExplanationRequest", "ApplePayload", "RefreshRequest", "RevokeRequest", "RefreshedIssuer"}
 
 responses = [response for operation in document().operations for response in operation.responses.values()]
 responses += [document().not_found, document().method_not_allowed]
@@ -111,7 +120,7 @@ def test_operations_that_can_be_off_document_the_404_for_that():
 def test_an_item_has_the_codes_of_a_single_verify_except_for_transport_errors():
     whole = {
         "caller_unauthenticated", "caller_forbidden", "request_timeout", "request_too_large",
-        "content_type_unsupported", "headers_too_large", "overloaded", "shutting_down",
+        "content_type_unsupported", "headers_too_large", "shutting_down",
     }  # fmt: skip
     single = {code for _, code in document().operation("verify").answers if code} - whole
     assert set(document()["/components/schemas/BatchError/x-codes"]) == single
@@ -126,7 +135,8 @@ def test_api_keys_are_optional_and_do_not_apply_to_health_and_metrics():
     assert secured == {
         operation.id: [{}, {"gatewayKey" if operation.id == "forwardAuth" else "apiKey": []}]
         for operation in document().operations
-        if operation.path.startswith("/v1/")
+        # Clients read a resource's metadata before they have a token, and providers the key set.
+        if operation.path.startswith("/v1/") and operation.id not in ("getResourceMetadata", "keySet")
     }
     assert {operation.id for operation in document().operations if 401 in operation.responses} == set(secured)
 
@@ -137,10 +147,14 @@ def test_every_response_documents_its_headers(response):
     expected |= {302: {"location"}, 401: {"www-authenticate"}, 405: {"allow"}}.get(response.status, set())
     if response.status == 503:
         expected |= {"retry-after"}
-    assert set(response.headers) == expected
+    if response.pointer.endswith("/ResourceMetadata"):
+        expected |= {"access-control-allow-origin"}
+    of_proofs = {"dpop-nonce"} if "forward-auth" in response.pointer else set()
+    assert set(response.headers) == expected | of_proofs
     optional = {name for name, place in response.headers.items() if not document()[place]["required"]}
-    # A service that is not ready may not know when it will be.
-    assert optional == ({"retry-after"} if None in response.codes and response.status == 503 else set())
+    # A service that is not ready may not know when it will be, and a gateway that does not name the request never will.
+    is_open = response.status == 503 and (None in response.codes or "request_unknown" in response.codes)
+    assert optional == ({"retry-after"} if is_open else set()) | of_proofs
 
 
 def test_every_operation_accepts_a_request_id():
@@ -177,7 +191,7 @@ def test_only_claims_and_event_data_are_free_objects():
         if isinstance(value, dict) and value.get("type") == "object" and "properties" not in value
     }
     expected = {f"/components/schemas/{answer}/properties/claims" for answer in ("VerifyAnswer", "FinishAnswer", "RefreshAnswer", "AccessTokenAnswer")}
-    assert free == expected | {"/components/schemas/NotifiedEvent/properties/data"}
+    assert free == expected | {f"/components/schemas/{each}" for each in ("NotifiedEvent/properties/data", "ResourceMetadata", "ConnectionClaimValues")}
 
 
 def test_every_request_member_has_a_type_and_a_description():
@@ -200,6 +214,8 @@ def test_request_members_may_be_null_unless_required_or_enabling_a_check():
             is_nullable = "null" in document().types(f"{pointer}/properties/{name}")
             # `as` is null in a request that does not say what it is; without it, the request has another schema.
             is_optional = name not in schema.get("required", []) or (name == "as" and "/Notification" not in pointer)
+            # A request without a token, to a resource.
+            is_optional = is_optional or (pointer, name) == ("/components/schemas/AccessTokenRequest", "token")
             assert is_nullable == (is_optional and name not in CHECKS), (pointer, name)
 
 

@@ -69,7 +69,7 @@ def test_headers_and_parameters_have_matching_examples():
             assert document().errors(value["example"], pointer + "/schema") == [], pointer
             checked += 1
     assert checked == len(document()["/components/headers"]) + len(
-        ["X-Request-Id", "traceparent", "id", "Retry-After of /readyz"]
+        ["X-Request-Id", "traceparent", "id of a provider", "id of a resource", "Retry-After of /readyz", "Retry-After of a decision"]
     )
 
 

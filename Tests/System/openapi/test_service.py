@@ -166,7 +166,8 @@ def strings():
         for name in document()[schema]["properties"]:
             place = document().present(f"{schema}/properties/{name}")
             member = document()[place]
-            if "object" in member["type"]:
+            # Names of claims are free.
+            if "properties" in member:
                 yield from within(place, (*path, name))
             elif "maxLength" in member:
                 yield (*path, name), member.get("minLength", 0), member["maxLength"]
@@ -178,8 +179,10 @@ def request_with(path: tuple, value) -> bytes:
     """A request with a malformed token, so that `token_malformed` shows that the request itself is valid."""
     for name in reversed(path):
         value = {name: value}
-    # An issuer is allowed only together with a subject.
+    # An issuer is allowed only together with a subject, and a connection only with its issuer and audience.
     beside = {"subject": "s"} if "issuer" in value else {}
+    if "connection" in value:
+        beside = {"provider": "p", "issuer": "https://a.example", "audience": "a"}
     return json.dumps({"id_token": "a.b"} | beside | value, ensure_ascii=False).encode()
 
 
@@ -199,6 +202,9 @@ def test_strings_have_the_documented_length_in_code_points(path, shortest, longe
 @pytest.mark.parametrize("name", document()["/components/schemas/VerifyRequest/properties"])
 def test_members_may_be_null_as_documented(name, api):
     may_be_null = "null" in document().types(f"/components/schemas/VerifyRequest/properties/{name}")
+    # Its presence alone needs a connection.
+    if name == "email_domains":
+        may_be_null = False
     response = api.post("/v1/verify", request_with((name,), None))
     assert_code(response, "token_malformed" if may_be_null else "request_invalid")
 
@@ -246,6 +252,9 @@ def test_paths_exist_only_on_their_listeners_with_their_methods(path, listener, 
     client = {"service": examples.service.api, "admin": examples.service.admin}[listener]
     operations = [each for each in document().operations if each.path == path and url in each.servers]
     documented = set(METHODS) if any(each.is_on_head for each in operations) else {each.method for each in operations}
+    if any("access-control-allow-origin" in response.headers for each in operations for response in each.responses.values()):
+        # Pages of other origins ask first whether they may.
+        documented.add("options")
     for method in METHODS:
         response = client.request(method.upper(), target(path), b"{}" if method == "post" else None)
         if not operations:

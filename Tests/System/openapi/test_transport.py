@@ -118,7 +118,7 @@ def test_a_request_beyond_the_limit_is_overloaded(operation, listener, narrow):
     pytest.fail("both requests are refused every time")
 
 
-@pytest.mark.parametrize("id", [*CALLS, "forwardAuth"])
+@pytest.mark.parametrize("id", [*CALLS, "forwardAuth", "getResourceMetadata", "getWellKnownResourceMetadata"])
 def test_a_call_during_a_stop_is_refused(id):
     operation = document().operation(id)
     with KeyServer() as key_server:

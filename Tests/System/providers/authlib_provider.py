@@ -82,6 +82,14 @@ class AuthlibProvider(contextlib.AbstractContextManager):
         """The number of valid refresh tokens."""
         return Browser().get(f"{self.issuer}/_admin/grants").expect().json
 
+    @property
+    def questions(self) -> int:
+        """How many tokens the provider was asked about."""
+        return Browser().get(f"{self.issuer}/_admin/questions").expect().json
+
+    def revoke(self, token: str) -> None:
+        Browser().post_form(f"{self.issuer}/revoke", {"token": token}, basic=(self.client_id, self.client_secret)).expect()
+
     def sign_in(self, with_nonce: bool = True, nonce: str | None = None) -> SignIn:
         """Runs the authorization code flow: login form, redirect, token endpoint."""
         nonce = (nonce or new_nonce()) if with_nonce else None

@@ -9,13 +9,16 @@ signatures.
     POST /_admin/claims   {"aud": "another-client", "sub": null}              changes claims of tokens issued from now
                                                                               on, or removes them (null)
     GET  /_admin/grants                                                       how many refresh tokens are valid
+    GET  /_admin/questions                                                    how many tokens were asked about
 
 A client whose ID ends in `-with-METHOD` authenticates by this method, others by HTTP Basic. It may send a PKCE challenge,
-and then must send the verifier. A refresh token is replaced at each use.
+and then must send the verifier. A refresh token is replaced at each use. Access tokens are opaque: each client may ask about
+them at the introspection endpoint (RFC 7662), and revoke them.
 """
 
 import os
 import sys
+import time
 from pathlib import Path
 
 # Authlib rejects plain HTTP otherwise; read at import.
@@ -26,6 +29,7 @@ from authlib.oauth2.rfc6749 import ClientMixin, TokenMixin, grants
 from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7523 import JWTBearerClientAssertion
 from authlib.oauth2.rfc7636 import CodeChallenge
+from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 from authlib.oauth2.rfc9207 import IssuerParameter
 from authlib.oidc.core import AuthorizationCodeMixin
 from authlib.oidc.core.grants import OpenIDCode
@@ -148,12 +152,29 @@ class RefreshToken(TokenMixin):
         return self.scope
 
 
+class AccessToken(RefreshToken):
+    """An access token that was issued to a client."""
+
+    def __init__(self, client_id: str, token: dict):
+        super().__init__(client_id, token.get("scope", ""))
+        self.issued_at = int(time.time())
+        self.expires_at = self.issued_at + token["expires_in"]
+
+    def is_expired(self):
+        return time.time() >= self.expires_at
+
+    def is_revoked(self):
+        return False
+
+
 def make_app(issuer: str, key_id: str, client_key: ECKey) -> Flask:
     app = Flask(__name__)
     app.config["OAUTH2_REFRESH_TOKEN_GENERATOR"] = True
     signer = Signer(key_id)
     codes: dict[tuple[str, str], Code] = {}
     refresh_tokens: dict[str, RefreshToken] = {}
+    access_tokens: dict[str, AccessToken] = {}
+    questions: list[str] = []
 
     assertions: set[str] = set()
 
@@ -213,10 +234,27 @@ def make_app(issuer: str, key_id: str, client_key: ECKey) -> Flask:
         CLIENT_AUTH_METHODS = _METHODS
 
         def query_token(self, token_string, token_type_hint):
-            return refresh_tokens.get(token_string)
+            return refresh_tokens.get(token_string) or access_tokens.get(token_string)
 
         def revoke_token(self, token, request):
             refresh_tokens.pop(request.form["token"], None)
+            access_tokens.pop(request.form["token"], None)
+
+    class Introspection(IntrospectionEndpoint):
+        CLIENT_AUTH_METHODS = _METHODS
+
+        def query_token(self, token_string, token_type_hint):
+            questions.append(token_type_hint)
+            return access_tokens.get(token_string)
+
+        def check_permission(self, token, client, request):
+            return True
+
+        def introspect_token(self, token):
+            return {
+                "client_id": token.client_id, "token_type": "Bearer", "scope": token.scope, "sub": USER["sub"], "iss": issuer,
+                "aud": f"{issuer}/api", "exp": token.expires_at, "iat": token.issued_at,
+            }
 
     class Assertion(JWTBearerClientAssertion):
         def get_audiences(self):
@@ -238,11 +276,13 @@ def make_app(issuer: str, key_id: str, client_key: ECKey) -> Flask:
     def save_token(token, request):
         if "refresh_token" in token:
             refresh_tokens[token["refresh_token"]] = RefreshToken(request.client.client_id, token.get("scope", ""))
+        access_tokens[token["access_token"]] = AccessToken(request.client.client_id, token)
 
     server = AuthorizationServer(app, query_client=Client, save_token=save_token)
     server.register_grant(CodeGrant, [IDTokens(require_nonce=False), CodeChallenge(required=False)])
     server.register_grant(RefreshGrant)
     server.register_endpoint(Revocation)
+    server.register_endpoint(Introspection)
     server.register_extension(Issuer())
     server.register_client_auth_method(Assertion.CLIENT_AUTH_METHOD, Assertion())
 
@@ -251,6 +291,7 @@ def make_app(issuer: str, key_id: str, client_key: ECKey) -> Flask:
         return jsonify(
             issuer=issuer, jwks_uri=f"{issuer}/keys", authorization_endpoint=f"{issuer}/authorize",
             token_endpoint=f"{issuer}/token", revocation_endpoint=f"{issuer}/revoke",
+            introspection_endpoint=f"{issuer}/introspect",
             response_types_supported=["code"], subject_types_supported=["public"],
             code_challenge_methods_supported=["S256"], authorization_response_iss_parameter_supported=True,
             id_token_signing_alg_values_supported=sorted({key.alg for key in signer.published}),
@@ -278,6 +319,14 @@ def make_app(issuer: str, key_id: str, client_key: ECKey) -> Flask:
     @app.post("/revoke")
     def revoke():
         return server.create_endpoint_response("revocation")
+
+    @app.post("/introspect")
+    def introspect():
+        return server.create_endpoint_response("introspection")
+
+    @app.get("/_admin/questions")
+    def count_questions():
+        return jsonify(len(questions))
 
     @app.get("/_admin/grants")
     def count_grants():

@@ -6,7 +6,7 @@ import textwrap
 from harness.service import REPOSITORY
 
 # Blocks of YAML that are settings of other programs, by how they begin.
-OTHERS = ("# collector.yaml", "# Envoy asks Assay", "on: push", "# yaml-language-server")
+OTHERS = ("# collector.yaml", "# Envoy asks Assay", "on: push", "# yaml-language-server", "# values.yaml", "# Chart.yaml", "# templates/")
 MANIFEST = re.compile(r"^apiVersion:", re.MULTILINE)
 PLACEHOLDER = re.compile(r"<[^>\n]*digest[^>\n]*>")
 

@@ -14,6 +14,8 @@ EXAMPLES = examples()
 # What these examples are about needs the warned-of setting; their text says so.
 IN_THE_CLEAR = "is reachable from other machines without TLS: API keys can be read on the network"
 ONE_PROCESS = "sign_ins has no key_files: a restart invalidates pending sign-ins; set sign_ins.key_files"
+# The algorithms of the keys of `client_keys`, by their uses.
+OWN_KEYS = {"signature": "ES256", "encryption": "ECDH-ES"}
 EXPLAINED = {
     "deploy/kubernetes/base/shared/assay.yaml": [f"the service {IN_THE_CLEAR}", f"the admin listener {IN_THE_CLEAR}"],
     "deploy/kubernetes/overlays/shared-mutual-tls/assay.yaml": [f"the admin listener {IN_THE_CLEAR}"],
@@ -22,6 +24,7 @@ EXPLAINED = {
     "docs/clients/browser.md 0": [ONE_PROCESS],
     "docs/getting-started.md 0": [ONE_PROCESS],
     "docs/sign-ins.md 0": [ONE_PROCESS],
+    "docs/many-issuers.md 0": [ONE_PROCESS],
     "docs/sign-ins.md 3": [
         "provider apple: nonce.single_use with store memory: every process accepts a nonce once, and again after a restart; "
         "with several instances, set sign_ins.store.url"
@@ -39,7 +42,10 @@ def files(tmp_path_factory):
     key.write_text(pair.read_text().split("-----BEGIN CERTIFICATE")[0])
     (directory / "secret").write_text("x\n")
     (directory / "keys.json").write_text('{"keys":[]}')
+    (directory / "issuers").write_text("https://op.example client\n")
     (directory / "handles.key").write_bytes(run("key", "new").stdout)
+    for use, algorithm in OWN_KEYS.items():
+        run("key", "new", "--algorithm", algorithm, str(directory / f"{use}.key"))
     for file in directory.iterdir():
         file.chmod(0o600)
     return {
@@ -49,15 +55,19 @@ def files(tmp_path_factory):
         "secret_file": directory / "secret",
         "password_file": directory / "secret",
         "jwks_file": directory / "keys.json",
+        "issuers_file": directory / "issuers",
         "key_files": directory / "handles.key",
-    }
+    } | {f"use: {use}": directory / f"{use}.key" for use in OWN_KEYS}
 
 
 def with_files(text: str, files: dict) -> str:
     """The settings with files that exist."""
 
     def existing(match: re.Match) -> str:
-        name = next(name for name in files if match[1].endswith(name))
+        # A key of `client_keys` has one use, which its line names.
+        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        own = (name for name in files if name.startswith("use:") and name in line)
+        name = next(own, None) or next(name for name in files if match[1].endswith(name))
         return f"{match[1]}: {match[2]}{files[name]}"
 
     return re.sub(r"\b(\w+_files?): (\[?)[^\s,\]}]+", existing, text)

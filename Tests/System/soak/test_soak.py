@@ -6,10 +6,8 @@ by default 3.
 
 import itertools
 import json
-import os
 import random
 import signal
-import statistics
 import threading
 import time
 
@@ -20,13 +18,10 @@ from harness.load import Load
 from harness.metrics import Metrics
 from harness.service import Service, provider
 from harness.tokens import ec_key, ed_key, jws, rsa_key
+from soak.running import MINUTES, Background, Sample, check_growth, sample
 
-MINUTES = float(os.environ.get("ASSAY_SOAK_MINUTES", "3"))
 # Seconds between two events. One of nine events needs a fetch, of which tokens may cause two per half minute.
 PERIOD = 2.5
-# By how much the median of the last third of the samples may exceed that of the second. Lower for long runs.
-MEMORY_GROWTH_KIB = 300 if MINUTES >= 60 else 1024
-DESCRIPTOR_GROWTH = 8
 # While the last fetch has failed, it is unknown whether a missing key exists.
 UNKNOWN = "key_not_found|keys_unavailable"
 
@@ -118,37 +113,6 @@ class Conductor:
         self.service.process.send_signal(signal.SIGHUP)
 
 
-class Background(threading.Thread):
-    """Runs an action in a loop, and keeps its errors."""
-
-    def __init__(self, once):
-        super().__init__(daemon=True)
-        self._once = once
-        self._stopped = threading.Event()
-        self.times = 0
-        self.error: BaseException | None = None
-
-    def run(self) -> None:
-        try:
-            while not self._stopped.wait(0.01):
-                self._once()
-                self.times += 1
-        except BaseException as error:
-            self.error = error
-
-    def check(self) -> None:
-        if self.error:
-            raise self.error
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self._stopped.set()
-        self.join()
-
-
 def rough(service: Service, token: str):
     """Clients that disconnect, send nonsense, send too much, or stall until they time out."""
     whole = request_bytes("POST", "/v1/verify", json.dumps({"id_token": token}).encode())
@@ -191,8 +155,7 @@ def operator(service: Service, token: str):
 
 
 def test_hours_of_events_cause_no_wrong_response_and_no_leak():
-    # Resident memory in KiB, and open file descriptors.
-    samples: list[tuple[int, int]] = []
+    samples: list[Sample] = []
     with KeyServer() as server:
         by_kid = Rounds(server.issuer("by-kid", ec_key("kid"), ec_key("kid-before")), spends_fetches=False)
         by_refresh = Rounds(server.issuer("by-refresh", rsa_key("told"), rsa_key("told-before")), spends_fetches=True)
@@ -212,7 +175,7 @@ def test_hours_of_events_cause_no_wrong_response_and_no_leak():
                 while time.monotonic() < end:
                     conductor.next()
                     pause.wait(PERIOD)
-                    samples.append((service.resident() // 1024, service.descriptors()))
+                    samples.append(sample(service))
                     # An hour of responses would take gigabytes.
                     contract.recording.clear()
                     load.change("calm", calm.requests())
@@ -229,11 +192,5 @@ def test_hours_of_events_cause_no_wrong_response_and_no_leak():
             assert not service.entries(level="error"), service.entries(level="error")[:3]
             counted = Metrics(service.admin.get("/metrics").text)
             served = sum(counted.value("assay_verifications_total", provider=name, code="ok") for name in rounds)
-    third = len(samples) // 3
-    before, after = samples[third : 2 * third], samples[2 * third :]
-    memory = [statistics.median(resident for resident, _ in part) for part in (before, after)]
-    descriptors = [statistics.median(count for _, count in part) for part in (before, after)]
     print(f"{MINUTES:g} minutes: {load.verified} responses as expected, {served:.0f} tokens accepted; ", end="")
-    print(f"KiB {memory[0]:.0f} -> {memory[1]:.0f}, descriptors {descriptors[0]:.0f} -> {descriptors[1]:.0f}")
-    assert memory[1] <= memory[0] + MEMORY_GROWTH_KIB, samples
-    assert descriptors[1] <= descriptors[0] + DESCRIPTOR_GROWTH, samples
+    check_growth(samples)

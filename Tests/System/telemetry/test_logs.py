@@ -8,13 +8,16 @@ import signal
 import pytest
 
 from access_tokens.test_dpop import Client
+from grants.grants import SECRET
 from harness import contract
 from harness.client import request_bytes
 from harness.collector import Collector
 from harness.collector import settings as tracing
 from harness.metrics import Metrics
 from harness.service import Service, apple_like, provider, run, write_config
+from harness.token_endpoint import INTROSPECTION, answered
 from harness.tokens import assemble, b64url, ec_key, half_hash, jws, now, parts, rsa_key, sha256_hex
+from introspection.opaque import API, opaque
 
 CANARY = "canary"
 API_KEY = "canary-api-key-5150"
@@ -27,7 +30,7 @@ def collector():
 
 
 @pytest.fixture(scope="module")
-def watched(shared_server, collector):
+def watched(shared_server, collector, endpoint, tmp_path_factory):
     """A service for requests with canaries, with an API key and tracing of every request."""
     issuer = shared_server.issuer("watched", rsa_key("watched-key"))
     down = shared_server.issuer("watched-down", ec_key("down"))
@@ -44,8 +47,11 @@ def watched(shared_server, collector):
         apple_like(apple),
         provider(down, "down", optional=True),
         provider(issuer, "api", tokens="access", audiences=["canary-api"]),
+        opaque(shared_server.issuer("watched-opaque", rsa_key("watched-key")), endpoint, tmp_path_factory.mktemp("clients")),
     ]
     more = {"log": {"level": "debug"}, "tracing": tracing(collector), "sign_ins": {}, "dpop": {}}
+    resource = {"id": "mcp", "resource": "https://mcp.example.com", "providers": ["api"], "authorization_servers": [issuer.url]}
+    more["resources"] = [resource | {"audiences": ["canary-api"]}]
     with Service(*settings, api_keys=[sha256_hex(API_KEY)], **more) as service:
         service.wait_until_ready()
         yield service, issuer, down
@@ -156,8 +162,8 @@ def granted(service, issuer, authorization: dict) -> set[str]:
         usual = {"nonce": None, "aud": "canary-api", "client_id": "canary-client", "scope": "canary-scope"}
         return jws(issuer.keys[0], canary_claims(issuer, **(usual | claims)), typ="at+jwt")
 
-    def ask(scopes: list[str], proof: dict | None = None, token: str | None = None, **claims):
-        body = {"token": token or access_token(**claims), "scopes": scopes} | (proof or {})
+    def ask(scopes: list[str], members: dict | None = None, token: str | None = None, **claims):
+        body = {"token": token or access_token(**claims), "scopes": scopes} | (members or {})
         return service.api.post("/v1/access-tokens/verify", body, authorization)
 
     answers = [ask(["canary-scope"]), ask(["canary-other"]), ask([], client_id=None), ask([], aud="canary-other")]
@@ -173,23 +179,42 @@ def granted(service, issuer, authorization: dict) -> set[str]:
     bound = access_token(cnf={"jkt": client.key.dpop_jkt})
     proof = client.request(bound, url="https://canary.example.com/canary-path")
     answers += [ask([], {"dpop": proof}, bound), ask([], {"dpop": proof}, bound)]
+    answers += [ask([], {"resource": "mcp", "token": None}), ask([], {"resource": "canary-resource"}), ask([], {"resource": "mcp"}, "canary")]
     codes = [answer.code for answer in answers]
     assert codes == [
         None, "scope_missing", "claim_missing", "audience_mismatch",
         "binding_required", "dpop_proof_invalid", "binding_missing", "binding_mismatch", None, "dpop_proof_replayed",
+        "token_missing", "resource_unknown", "issuer_mismatch",
     ]  # fmt: skip
     for secret in (certificate["certificate"], proof["proof"], client.key.dpop_jkt):
         assert not any(secret in line for line in service.log)
     return {*codes} - {None}
 
 
-def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
+def asked(service, endpoint, authorization: dict) -> set[str]:
+    """Verifies an opaque token, and causes possible errors; returns the codes."""
+    token = "canary-opaque-token"
+    said = {"active": True, "aud": API, "sub": "canary-subject", "client_id": "canary-client", "scope": "canary-scope"}
+    acts = [answered(said), answered(said | {"aud": "canary-other"}), answered(said | {"exp": "canary"}), answered({"active": False})]
+    codes = []
+    for act in acts:
+        endpoint.play(act, path=INTROSPECTION)
+        body = {"token": token, "provider": "legacy"}
+        codes.append(service.api.post("/v1/access-tokens/verify", body, authorization).code)
+    assert codes == [None, "audience_mismatch", "provider_answer_invalid", "token_inactive"]
+    for secret in (token, SECRET):
+        assert not any(secret in line for line in service.log)
+    return {*codes} - {None}
+
+
+def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector, endpoint):
     service, issuer, down = watched
     authorization = {"Authorization": f"Bearer {API_KEY}"}
     seen = set()
     start = len(contract.recording)
     seen |= notified(service, issuer, down, authorization)
     seen |= granted(service, issuer, authorization)
+    seen |= asked(service, endpoint, authorization)
     for code, (token, changes) in cases(issuer, down).items():
         request = {name: value for name, value in (REQUEST | changes).items() if value is not None}
         response = service.verify(token, {**authorization, "X-Request-Id": f"case-{code}"}, **request)
@@ -210,7 +235,11 @@ def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
     assert contract.STATUS.keys() - seen - of_grants <= {
         "key_unsuitable",
         "groups_overage",
+        "decryption_failed",
+        "encryption_required",
         "nonce_replayed",
+        "dpop_nonce_required",
+        "request_unknown",
         "sign_in_expired",
         "sign_in_not_supported",
         "store_unavailable",

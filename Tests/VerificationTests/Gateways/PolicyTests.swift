@@ -159,11 +159,48 @@ import Verification
                 .scopeMissing(needed: ["a", "b"]), 403, #"Bearer error="insufficient_scope", scope="a b""#,
                 "scope_missing"
             ),
+            (.certificateUnreadable, 401, #"Bearer error="invalid_request""#, "request_invalid"),
+            (.bindingRejected(code: "binding_required"), 401, #"Bearer error="invalid_token""#, "binding_required"),
+            (.requestUnknown, 503, nil, "request_unknown"),
             (.requirementNotMet, 403, nil, "requirement_not_met"),
             (.groupsOverage, 403, nil, "groups_overage"), (.valuesTooLong, 403, nil, "values_too_long"),
         ]
         for (denial, status, challenge, code) in all {
-            #expect((denial.status, denial.challenge, denial.code) == (status, challenge, code))
+            #expect((denial.status, denial.challenge(ChallengeSchemes()), denial.code) == (status, challenge, code))
+        }
+    }
+
+    @Test func `a denial says to the client what RFC 9449 says`() {
+        let both = ChallengeSchemes(proofAlgorithms: ["ES256", "PS256"])
+        let proofs = ChallengeSchemes(takesBearer: false, proofAlgorithms: ["ES256"])
+        let algs = #"algs="ES256 PS256""#
+        let all: [(Denial, String, String)] = [
+            (.tokenMissing, "Bearer, DPoP \(algs)", #"DPoP algs="ES256""#),
+            (
+                .tokenRejected(code: "token_expired"), #"Bearer error="invalid_token", DPoP \#(algs)"#,
+                #"DPoP error="invalid_token", algs="ES256""#
+            ),
+            (
+                .scopeMissing(needed: ["a"]), #"Bearer error="insufficient_scope", scope="a", DPoP \#(algs)"#,
+                #"DPoP error="insufficient_scope", scope="a", algs="ES256""#
+            ),
+            (
+                .bindingRejected(code: "binding_required"), #"DPoP error="invalid_token", \#(algs)"#,
+                #"DPoP error="invalid_token", algs="ES256""#
+            ),
+            (
+                .proofRejected(code: "dpop_proof_invalid"), #"DPoP error="invalid_dpop_proof", \#(algs)"#,
+                #"DPoP error="invalid_dpop_proof", algs="ES256""#
+            ),
+            (
+                .nonceRequired(code: "dpop_nonce_required"), #"DPoP error="use_dpop_nonce", \#(algs)"#,
+                #"DPoP error="use_dpop_nonce", algs="ES256""#
+            ),
+        ]
+        for (denial, withBearer, without) in all {
+            #expect(denial.status == (denial.code == "scope_missing" ? 403 : 401))
+            #expect(denial.challenge(both) == withBearer)
+            #expect(denial.challenge(proofs) == without)
         }
     }
 }

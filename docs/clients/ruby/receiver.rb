@@ -2,12 +2,12 @@
 
 require "json"
 require "uri"
-require_relative "assay"
+require "assay"
 
 # Receives notifications from providers: Apple's, logout tokens and security events, all at one URL.
 class Receiver
-  # The block acts on a notification's events unless it has done so before. In one transaction: insert `provider` and `id`
-  # into `notifications`; if they were there already, do nothing; otherwise act on each event.
+  # The block gets a notification and its events, and acts on them unless it has done so before. In one transaction: insert
+  # `provider` and `id` into `notifications`; if they were there already, do nothing; otherwise act on each event.
   def initialize(assay, &once)
     @assay, @once = assay, once
   end
@@ -18,15 +18,14 @@ class Receiver
     return 400 unless sent
 
     # If the block raises, answer with 500: the sender tries again, and nothing is marked as processed.
-    @once.call(@assay.notification(**sent))
+    verified = @assay.verify_notification(**sent)
+    @once.call(verified.notification, verified.events)
     200
   rescue Assay::Error => error
     # 503: the sender tries again later. 400: that would not help, because it would be refused again.
-    case error.status
-    when 0, 503 then 503
-    when 400, 404, 422 then 400
-    else 500
-    end
+    return 503 if error.may_retry?
+
+    [400, 404, 422].include?(error.status) ? 400 : 500
   end
 
   private

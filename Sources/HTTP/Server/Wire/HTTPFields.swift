@@ -50,6 +50,12 @@ package struct HTTPFields: Sendable {
     /// A part of the head that contains these fields.
     func text(_ range: HeadRange) -> HeadSlice { HeadSlice(range, of: head) }
 
+    /// The method in the request line.
+    var method: String {
+        let line = head.drop { $0 == .carriageReturn || $0 == .lineFeed }
+        return String(decoding: line.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
+    }
+
     /// The query after a path in the request line.
     func query(behind path: HeadRange) -> HeadSlice {
         let start = path.indices.upperBound

@@ -19,6 +19,9 @@ package struct RequestHead: Sendable {
     /// The approximate memory of the head in bytes.
     var size: Int { fields.size }
 
+    /// The method as sent, also if ``method`` does not know it.
+    package var methodName: String { method == .other ? fields.method : method.rawValue }
+
     /// The target's path as sent, without a query, also for an absolute-form target.
     package var path: HeadSlice { fields.text(pathRange) }
 

@@ -21,6 +21,8 @@ package final class Log: Sendable {
         case text(String)
         case number(Int64)
         case texts([String])
+        /// One of thousands of texts: lines that differ only in it are of the same kind.
+        case oneOfMany(String)
     }
 
     private let sink: LogSink
@@ -29,7 +31,7 @@ package final class Log: Sendable {
     private let monotonic: @Sendable () -> MonotonicTime
     private let repeats: Mutex<LogRateLimiter<Kind>>
 
-    /// Lines of the same kind are equal except for numbers.
+    /// Lines of the same kind are equal except for numbers and ``Value/oneOfMany(_:)``.
     private struct Kind: Hashable, Sendable {
         let level: Level
         let message: String
@@ -47,7 +49,7 @@ package final class Log: Sendable {
                 switch value {
                 case .text(let text): Text(name: String(describing: name), text: text)
                 case .texts(let texts): Text(name: String(describing: name), text: texts.joined(separator: ", "))
-                case .number: nil
+                case .number, .oneOfMany: nil
                 }
             }
         }
@@ -82,7 +84,7 @@ package final class Log: Sendable {
         write(level, String(describing: message)) { json in
             for (name, value) in values {
                 switch value {
-                case .text(let text): json.member(name, text)
+                case .text(let text), .oneOfMany(let text): json.member(name, text)
                 case .number(let number): json.member(name, number)
                 case .texts(let texts): json.array(name, texts)
                 }

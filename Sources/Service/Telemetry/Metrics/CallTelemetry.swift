@@ -67,11 +67,15 @@ package final class CallTelemetry: Sendable {
         let now = monotonic()
         let (failsForNewCause, hasRecovered, tellsOfRejection) = state.withLock { state in
             state.counts.count(call, provider)
+            // One customer's provider that fails is no outage, and the backend learns of it from the answer.
+            guard let client = call.clientID.map({ CallTelemetry.Client(provider: provider, id: $0) }) else {
+                return (false, false, false)
+            }
             let endpoint = Endpoint(provider: provider, endpoint: call.endpoint)
             let hasFailed = call.outcome.isOutage
             let failsForNewCause = hasFailed && state.addCause(of: call, endpoint)
             let hasRecovered = !hasFailed && state.failing.removeValue(forKey: endpoint) != nil
-            return (failsForNewCause, hasRecovered, state.tellsOfRejection(call, provider, now))
+            return (failsForNewCause, hasRecovered, state.tellsOfRejection(call, by: client, now))
         }
         if failsForNewCause {
             var fields: [(name: StaticString, value: Log.Value)] = [
@@ -87,9 +91,9 @@ package final class CallTelemetry: Sendable {
                 .info, "provider calls succeed again",
                 [("provider", .text(provider)), ("endpoint", .text(call.endpoint.rawValue))])
         }
-        if tellsOfRejection, case .clientRejected(let error) = call.failure {
+        if tellsOfRejection, case .clientRejected(let error) = call.failure, let client = call.clientID {
             var fields: [(name: StaticString, value: Log.Value)] = [
-                ("provider", .text(provider)), ("client", .text(call.clientID)),
+                ("provider", .text(provider)), ("client", .text(client)),
                 ("provider_error", .text(error.rawValue)),
             ]
             if let text = call.providerDescription { fields.append(("provider_description", .text(text))) }
@@ -120,8 +124,9 @@ extension CallTelemetry.State {
     }
 
     /// The first rejection is logged, then one every ten minutes.
-    fileprivate mutating func tellsOfRejection(_ call: CallReport, _ provider: String, _ now: MonotonicTime) -> Bool {
-        let client = CallTelemetry.Client(provider: provider, id: call.clientID)
+    fileprivate mutating func tellsOfRejection(
+        _ call: CallReport, by client: CallTelemetry.Client, _ now: MonotonicTime
+    ) -> Bool {
         switch call.outcome {
         case .clientRejected:
             if let last = rejections[client], now - last < CallTelemetry.rejectionPeriod { return false }

@@ -30,6 +30,39 @@ package final class KeyTelemetry: Sendable {
         self.unixSeconds = unixSeconds
     }
 
+    /// Records an event of an issuer of an entry with many. Only the metrics of the entry as a whole count it, and
+    /// only outages are logged and remembered: the others would push these out.
+    package func record(_ event: KeyEvent, provider: String, issuer: String) {
+        let now = unixSeconds()
+        switch event {
+        case .fetched: count(provider, failedPhase: nil)
+        case .unknownKeyFetchSpent: counts.withLock { $0.unknownKeyFetches[provider, default: 0] += 1 }
+        case .unknownKeyFetchRefused: counts.withLock { $0.refusals[provider, default: 0] += 1 }
+        case .fetchFailed(let failure, let isFirst):
+            count(provider, failedPhase: failure.phase)
+            log.write(
+                isFirst ? .warning : .debug, "keys can't be fetched",
+                [
+                    ("provider", .text(provider)), ("issuer", .oneOfMany(issuer)),
+                    ("phase", .text(failure.phase.rawValue)),
+                    ("reason", .text(failure.message)),
+                ])
+        case .recovered:
+            log.write(
+                .debug, "keys can be fetched again", [("provider", .text(provider)), ("issuer", .oneOfMany(issuer))])
+        case .archiveRefused(let reason):
+            log.write(
+                .warning, "cached keys rejected",
+                [("provider", .text(provider)), ("issuer", .oneOfMany(issuer)), ("reason", .text(reason))])
+        case .archiveFailed:
+            log.write(
+                .warning, "keys can't be cached on disk",
+                [("provider", .text(provider)), ("issuer", .oneOfMany(issuer))])
+        case .keysChanged, .stateChanged, .fallbackFailed: return
+        }
+        histories.withLock { $0[provider, default: KeyHistory()].note(event, of: issuer, atUnixSeconds: now) }
+    }
+
     /// Records an event.
     package func record(_ event: KeyEvent, provider: String) {
         let now = unixSeconds()
@@ -94,6 +127,8 @@ package struct KeyHistory: Sendable {
     /// An event that occurred once or several times in a row.
     package struct Entry: Sendable, Equatable {
         package let event: Event
+        /// `nil` unless it is about one of an entry's many issuers.
+        package let issuer: String?
         /// Unix seconds of the first time.
         package let since: Int64
         /// Unix seconds of the last time.
@@ -147,14 +182,26 @@ package struct KeyHistory: Sendable {
         }
     }
 
-    private mutating func append(_ event: Event, _ now: Int64) {
-        if let last = entries.last, last.event == event {
+    /// Adds an entry for an outage of one of an entry's many issuers, or for its end.
+    mutating func note(_ event: KeyEvent, of issuer: String, atUnixSeconds now: Int64) {
+        switch event {
+        case .fetchFailed(let failure, isFirst: true):
+            append(.fetchFailed(failure.phase, message: failure.message), of: issuer, now)
+        case .recovered: append(.fetched, of: issuer, now)
+        case .archiveRefused(let reason): append(.archiveRefused(reason: reason), of: issuer, now)
+        case .archiveFailed: append(.archiveFailed, of: issuer, now)
+        default: break
+        }
+    }
+
+    private mutating func append(_ event: Event, of issuer: String? = nil, _ now: Int64) {
+        if let last = entries.last, last.event == event, last.issuer == issuer {
             entries[entries.count - 1].at = now
             entries[entries.count - 1].count += 1
             return
         }
         if entries.count == Self.maximumEntries { entries.removeFirst() }
-        entries.append(Entry(event: event, since: now, at: now))
+        entries.append(Entry(event: event, issuer: issuer, since: now, at: now))
     }
 
     private func keys(of some: [String], notIn others: [String]) -> NamedKeys {
@@ -182,6 +229,7 @@ extension KeyHistory.Entry {
         }
         json.object { json in
             json.member("provider", provider)
+            if let issuer { json.member("issuer", issuer) }
             json.member("event", name)
             json.member("at", at)
             json.member("since", since)

@@ -1,0 +1,167 @@
+package import JOSE
+
+/// An opaque access token whose issuer says that it is active, and that passed every check. Only
+/// ``JOSE/JWSVerifier`` creates one.
+package struct IntrospectedToken: Sendable {
+    /// The user or machine that the token belongs to; `nil` if the issuer names none.
+    package let identity: Identity?
+    package let authorization: Authorization
+    /// `nil` if the token is not bound to a key.
+    package let binding: TokenBinding?
+    /// `aud`; empty for providers whose tokens are checked by their client or scopes instead.
+    package let audiences: [String]
+    /// `azp`.
+    package let authorizedParty: String?
+    package let issuedAt: UnixTime?
+    /// `nil` if the issuer does not say when the token expires.
+    package let expiresAt: UnixTime?
+    package let notBefore: UnixTime?
+    package let authTime: UnixTime?
+    package let tokenID: String?
+    package let sessionID: String?
+    package let authenticationContextClass: String?
+    package let authenticationMethods: [String]
+    /// Everything that the issuer says of the token, as one JSON object.
+    package let claimsText: ArraySlice<UInt8>
+}
+
+/// What an issuer says of an active token.
+package struct IntrospectedClaims: Sendable {
+    package let claims: Claims
+    /// The same as text.
+    let text: ArraySlice<UInt8>
+
+    /// - Returns: `nil` unless the text is one JSON object.
+    package init?(_ text: [UInt8]) {
+        guard let object = try? JSONObject(text) else { return nil }
+        claims = Claims(object)
+        self.text = text[...]
+    }
+}
+
+/// Checks what an issuer says of a token, each time that the token is used.
+///
+/// - Source: RFC 7662, section 4.
+extension JWSVerifier {
+    /// Throws at the first check that fails.
+    ///
+    /// - Parameters:
+    ///   - token: the token itself, which a DPoP proof names by its hash.
+    ///   - policy: its audiences are the API's own identifiers, and its authorized parties are clients.
+    ///   - now: the current time.
+    /// - Throws: ``Rejection``.
+    package func checkOpaqueToken(
+        _ token: ArraySlice<UInt8>, saidToHave introspected: IntrospectedClaims, under policy: ProviderPolicy,
+        _ dialect: AccessTokenDialect, expecting parameters: AccessTokenParameters, now: UnixTime
+    ) throws(Rejection) -> IntrospectedToken {
+        let checked = try runOpaqueTokenChecks(
+            on: token, saidToHave: introspected, under: policy, dialect, expecting: parameters, now: now,
+            watchedBy: FirstFailure())
+        // Unreachable: `FirstFailure` throws when a check fails.
+        guard let checked else { throw .cryptographyUnavailable }
+        return checked
+    }
+
+    /// The only list of checks of opaque tokens. They are those of JWT access tokens, but for what only a JWT has, and
+    /// members that RFC 7662 makes optional may be absent. `null` and an empty string count as absent, because some
+    /// servers send them.
+    ///
+    /// - Returns: with ``FirstFailure``, the token; with other observers, `nil` if a check failed.
+    /// - Throws: the rejection with which the observer ends the verification.
+    package func runOpaqueTokenChecks<Observer: CheckObserver>(
+        on token: ArraySlice<UInt8>, saidToHave introspected: IntrospectedClaims, under policy: ProviderPolicy,
+        _ dialect: AccessTokenDialect, expecting parameters: AccessTokenParameters, now: UnixTime,
+        watchedBy observer: Observer
+    ) throws(Rejection) -> IntrospectedToken? {
+        let claims = introspected.claims
+
+        let issuer = try observer.check(.issuer, if: claims.hasValue(.issuer), checkIssuer(claims, policy))
+        let audiences = try observer.check(
+            .audience, checkIntrospectedAudience(claims, policy, dialect, narrowedTo: parameters.audience))
+        let client = try observer.check(.client, checkIntrospectedClient(claims, policy))
+        let expiresAt = try observer.check(
+            .expiry, if: claims.hasValue(.expiration), checkExpiration(claims, policy, now: now))
+        let notBefore = try observer.check(
+            .notBefore, if: claims.hasValue(.notBefore), checkNotBefore(claims, policy, now: now))
+        let (maximumAge, revokedAt) = (policy.maximumTokenAgeSeconds, parameters.authenticatedAfter)
+        let needsIssuedAt = maximumAge != nil || revokedAt != nil
+        let issuedAt = try observer.check(
+            .issuedAt, if: needsIssuedAt || claims.hasValue(.issuedAt),
+            checkIntrospectedIssuedAt(claims, policy, now: now))
+        try observer.check(.tokenAge, if: maximumAge != nil, given: issuedAt) { issuedAt throws(Rejection) in
+            try checkTokenAge(issuedAt: issuedAt, policy, now: now)
+        }
+        try observer.check(.authenticatedAfter, if: revokedAt != nil, given: issuedAt) {
+            issuedAt throws(Rejection) in
+            try checkSessionRevocation(claims, policy, after: revokedAt, issuedAt: issuedAt, now: now)
+        }
+        let namesSubject = claims.hasValue(.subject)
+        let subject = try observer.check(.subject, if: namesSubject, checkSubject(claims, policy))
+        try observer.check(
+            .requiredClaims, if: !policy.requiredClaims.isEmpty, checkRequiredClaims(claims, policy))
+        try observer.check(.claimValues, if: !policy.claimRules.isEmpty, checkClaimValues(claims, policy))
+        try observer.check(
+            .serviceAccount, if: policy.serviceAccounts.isActive,
+            checkServiceAccount(claims, policy, subject: subject ?? ""))
+        let identity = try observer.check(.identity, if: namesSubject, given: subject) { subject throws(Rejection) in
+            try Identity(claims, issuer: issuer ?? policy.issuer, subject: subject, policy, clientName: nil)
+        }
+        try observer.check(
+            .expectedSubject, if: parameters.expectedSubject != nil,
+            checkExpectedSubject(identity, parameters.expectedSubject))
+        let binding = try observer.check(
+            .binding, checkBinding(claims, of: token, policy, dialect, parameters.evidence, now: now))
+        let authorization = try observer.check(
+            .scopes,
+            checkScopes(
+                claims, client: client ?? nil, dialect, contain: dialect.requiredScopes + parameters.scopes))
+
+        guard let authorization, let audiences, let binding else { return nil }
+        return IntrospectedToken(
+            identity: identity, authorization: authorization, binding: binding, audiences: audiences,
+            authorizedParty: claims.text(.authorizedParty), issuedAt: issuedAt, expiresAt: expiresAt,
+            notBefore: notBefore ?? nil, authTime: try? claims.time(.authTime), tokenID: claims.text(.tokenID),
+            sessionID: claims.text(.sessionID), authenticationContextClass: claims.text(.authenticationContextClass),
+            authenticationMethods: claims.texts(.authenticationMethods), claimsText: introspected.text)
+    }
+}
+
+/// Checks that the token is for this API, and returns `aud`.
+///
+/// If no audience is configured, the token must have none; its client or its scopes then tie it to this API.
+///
+/// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/audienceMismatch``,
+///   ``Rejection/audienceNotExpected``.
+private func checkIntrospectedAudience(
+    _ claims: Claims, _ policy: ProviderPolicy, _ dialect: AccessTokenDialect, narrowedTo audience: String?
+) throws(Rejection) -> [String] {
+    guard policy.audiences.isEmpty else {
+        return try checkResourceAudience(claims, policy, dialect, narrowedTo: audience)
+    }
+    guard try claims.audiences().isEmpty else { throw .audienceMismatch }
+    return []
+}
+
+/// Checks which client the token was issued to, and returns its ID; `nil` if the issuer names none.
+///
+/// - Throws: ``Rejection/claimInvalid(_:)``, ``Rejection/authorizedPartyMismatch``.
+private func checkIntrospectedClient(_ claims: Claims, _ policy: ProviderPolicy) throws(Rejection) -> String? {
+    let client = claims.hasValue(.clientID) ? try claims.string(.clientID) : nil
+    try checkIsAuthorized(client, policy)
+    return client
+}
+
+/// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/tokenNotYetValid``.
+private func checkIntrospectedIssuedAt(
+    _ claims: Claims, _ policy: ProviderPolicy, now: UnixTime
+) throws(Rejection) -> UnixTime {
+    guard claims.hasValue(.issuedAt) else { throw .claimMissing(.issuedAt) }
+    return try checkIssuedAt(claims, policy, now: now)
+}
+
+/// - Parameter identity: `nil` if the issuer names nobody, who is not the expected user either.
+/// - Throws: ``Rejection/subjectMismatch``.
+private func checkExpectedSubject(_ identity: Identity?, _ expected: ExpectedSubject?) throws(Rejection) {
+    guard let identity else { throw .subjectMismatch }
+    try checkExpectedSubject(identity, expected)
+}

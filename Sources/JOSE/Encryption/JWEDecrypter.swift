@@ -1,0 +1,136 @@
+private import Bytes
+private import OpenSSL
+
+/// Opens JWEs (RFC 7516, section 5.2) with the keys of one relying party.
+package struct JWEDecrypter: Sendable {
+    private let keys: [EncryptionKey]
+    private let algorithms: Set<KeyManagementAlgorithm>
+    private let content: Set<ContentAlgorithm>
+
+    /// - Parameters:
+    ///   - algorithms: those that senders may use.
+    ///   - content: those that senders may use.
+    package init(
+        _ keys: [EncryptionKey], algorithms: Set<KeyManagementAlgorithm>, content: Set<ContentAlgorithm>
+    ) {
+        self.keys = keys
+        self.algorithms = algorithms
+        self.content = content
+    }
+
+    /// The content of a JWE, which its sender need not have signed.
+    ///
+    /// Everything that only the header decides is refused first, without a private operation. After that, a failure
+    /// takes the same calls as a success: the key that was recovered is replaced by a random one, by mask, so that
+    /// neither the answer nor its time says what failed (RFC 7516, section 11.5).
+    ///
+    /// - Throws: ``JWEError``, but for `malformed`.
+    package func decrypt(_ jwe: CompactJWE) throws(JWEError) -> [UInt8] {
+        let (algorithm, content) = try checkHeader(jwe.header)
+        guard let (key, isTheOne) = key(for: jwe.header, algorithm) else { throw .decryptionFailed }
+        let opened: SecretBytes?
+        do throws(OpenSSLError) {
+            opened = try open(jwe, algorithm, content, key, isTheOne: isTheOne)
+        } catch {
+            throw .cryptographyUnavailable
+        }
+        guard let opened else { throw .decryptionFailed }
+        return opened.withBytes { [UInt8](copying: $0) }
+    }
+
+    private func open(
+        _ jwe: CompactJWE, _ algorithm: KeyManagementAlgorithm, _ content: ContentAlgorithm, _ key: EncryptionKey,
+        isTheOne: Bool
+    ) throws(OpenSSLError) -> SecretBytes? {
+        let random = try SecretBytes(random: content.keyLength)
+        guard let recovered = try key.recover(jwe, algorithm, content) else { return nil }
+        let contentKey = try recovered.octets.selected(by: mask(isTheOne, recovered.isRight), else: random)
+        let (vector, hasVector) = jwe.vector.sized(content.vectorLength)
+        let (tag, hasTag) = jwe.tag.sized(content.tagLength)
+        let opened = try content.open(jwe.text, contentKey, vector: vector, tag: tag, beside: jwe.headerText.span)
+        return hasVector && hasTag ? opened : nil
+    }
+
+    /// Runs the checks that need no private key.
+    ///
+    /// - Throws: ``JWEError/headerUnsupported``, ``JWEError/algorithmNotAllowed``.
+    package func checkHeader(
+        _ header: JWEHeader
+    ) throws(JWEError) -> (algorithm: KeyManagementAlgorithm, content: ContentAlgorithm) {
+        guard !header.hasUnsupportedParameter else { throw .headerUnsupported }
+        guard let algorithm = header.algorithm, let content = header.content, algorithms.contains(algorithm),
+            self.content.contains(content)
+        else { throw .algorithmNotAllowed }
+        return (algorithm, content)
+    }
+
+    /// The key that a header names, or the only one that fits it.
+    ///
+    /// - Returns: a key of the algorithm's kind, and whether it is the right one. Without any, no private operation is
+    ///   possible: everyone may know that, because these keys are published.
+    private func key(
+        for header: JWEHeader, _ algorithm: KeyManagementAlgorithm
+    ) -> (key: EncryptionKey, isTheOne: Bool)? {
+        let able = keys.filter { $0.algorithms.contains(algorithm) }
+        if let id = header.keyID, let named = able.first(where: { $0.id.isExactly(id) }) { return (named, true) }
+        let fitting = able.filter { $0.isOn(header.sender?.curve) }
+        if header.keyID == nil, fitting.count == 1 { return (fitting[0], true) }
+        return (fitting.first ?? able.first).map { ($0, false) }
+    }
+}
+
+extension EncryptionKey {
+    /// The content's key.
+    ///
+    /// - Returns: a key of the right length, also if it can't be recovered; `nil` for an algorithm of another kind of key.
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    fileprivate func recover(
+        _ jwe: CompactJWE, _ algorithm: KeyManagementAlgorithm, _ content: ContentAlgorithm
+    ) throws(OpenSSLError) -> RecoveredKey? {
+        let length = content.keyLength
+        switch (algorithm.method, key.kind) {
+        case (.oaep(let digest), .rsa(let modulusLength)):
+            let (encrypted, isSized) = jwe.encryptedKey.sized(modulusLength)
+            let recovered = try key.decrypt(encrypted.span, oaep: digest, expecting: length)
+            return RecoveredKey(octets: recovered.octets, isRight: recovered.isRight && isSized)
+        case (.agreement(let wrapping), .agreement):
+            let agreed = try key.agree(with: jwe.header.sender?.point)
+            // For the key of the content, `enc` names what it is for; for one that wraps it, `alg` does.
+            let name = wrapping == nil ? content.rawValue : algorithm.rawValue
+            let derived = try concatenationKey(
+                from: agreed.octets, jwe.header.derivationInformation(name, bits: (wrapping?.length ?? length) * 8),
+                length: wrapping?.length ?? length)
+            guard let wrapping else {
+                return RecoveredKey(octets: derived, isRight: agreed.isRight && jwe.encryptedKey.isEmpty)
+            }
+            let (wrapped, isSized) = jwe.encryptedKey.sized(length + 8)
+            let recovered = try BlockCipher.unwrap(wrapped.span, wrapping, derived)
+            return RecoveredKey(
+                octets: recovered.octets, isRight: recovered.isRight && agreed.isRight && isSized)
+        case (.oaep, .agreement), (.agreement, .rsa): return nil
+        }
+    }
+}
+
+extension JWEHeader {
+    /// *OtherInfo* of the key derivation (RFC 7518, section 4.6.2).
+    fileprivate func derivationInformation(_ algorithm: String, bits: Int) -> [UInt8] {
+        var information: [UInt8] = []
+        for part in [Array(algorithm.utf8)] + parties { information += UInt32(part.count).bigEndianOctets + part }
+        return information + UInt32(bits).bigEndianOctets
+    }
+}
+
+extension UInt32 {
+    fileprivate var bigEndianOctets: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: self >> (24 - 8 * $0)) } }
+}
+
+extension [UInt8] {
+    /// These octets if there are as many as needed, and as many zeros otherwise, with which nothing can be opened.
+    fileprivate func sized(_ length: Int) -> (octets: [UInt8], isSized: Bool) {
+        count == length ? (self, true) : ([UInt8](repeating: 0, count: length), false)
+    }
+}
+
+/// 255 if both are true, otherwise 0.
+private func mask(_ first: Bool, _ second: Bool) -> UInt8 { 0 &- ((first ? 1 : 0) & (second ? 1 : 0)) }

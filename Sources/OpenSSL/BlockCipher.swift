@@ -1,0 +1,110 @@
+private import COpenSSL
+
+/// AES without authentication, for one decryption under one key: an `EVP_CIPHER_CTX`. Confined to one thread.
+@safe package final class BlockCipher {
+    private let context: OpaquePointer
+
+    /// A block, and the initialization vector, in octets.
+    package static let blockLength = 16
+
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    private init(
+        decrypting algorithm: CipherAlgorithm, _ key: SecretBytes, _ vector: UnsafePointer<UInt8>?
+    ) throws(OpenSSLError) {
+        precondition(key.count == algorithm.keyLength)
+        guard let context = unsafe EVP_CIPHER_CTX_new() else { throw .drain() }
+        unsafe self.context = context
+        // Without it, OpenSSL refuses to wrap keys; it means nothing to other modes.
+        unsafe EVP_CIPHER_CTX_set_flags(context, EVP_CIPHER_CTX_FLAG_WRAP_ALLOW)
+        try key.withBytes { key throws(OpenSSLError) in
+            try check(
+                unsafe key.withUnsafeBufferPointer {
+                    unsafe EVP_CipherInit_ex2(context, algorithm.pointer, $0.baseAddress, vector, 0, nil)
+                })
+        }
+    }
+
+    deinit { unsafe EVP_CIPHER_CTX_free(context) }
+
+    /// Decrypts AES-CBC. Verify the code of the text first: an answer that depends on the padding would reveal the
+    /// text.
+    ///
+    /// - Parameter vector: 16 octets.
+    /// - Returns: `nil` if the length or the padding is wrong.
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package static func decrypt(
+        _ text: Span<UInt8>, _ size: AESKeySize, _ key: SecretBytes, vector: Span<UInt8>
+    ) throws(OpenSSLError) -> SecretBytes? {
+        precondition(vector.count == blockLength)
+        let cipher = try unsafe vector.withUnsafeBufferPointer { vector throws(OpenSSLError) in
+            try unsafe BlockCipher(decrypting: .cbc(size), key, vector.baseAddress)
+        }
+        let (output, isRight) = try cipher.update(text, room: text.count + blockLength)
+        return isRight ? output : nil
+    }
+
+    /// Unwraps a key (RFC 3394).
+    ///
+    /// - Parameters:
+    ///   - wrapped: 8 octets longer than the key in it.
+    ///   - size: of the key that wrapped it.
+    /// - Returns: a key of the expected length; without meaning if it was not wrapped by this key.
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package static func unwrap(
+        _ wrapped: Span<UInt8>, _ size: AESKeySize, _ key: SecretBytes
+    ) throws(OpenSSLError) -> RecoveredKey {
+        let cipher = try unsafe BlockCipher(decrypting: .wrap(size), key, nil)
+        let length = wrapped.count - 8
+        precondition(length > 0)
+        // OpenSSL writes the integrity check value too.
+        let (output, isRight) = try cipher.update(wrapped, room: wrapped.count + blockLength)
+        return RecoveredKey(
+            octets: try output.padded(to: length), isRight: isRight && output.count == length)
+    }
+
+    private func update(_ text: Span<UInt8>, room: Int) throws(OpenSSLError) -> (SecretBytes, isRight: Bool) {
+        var isRight = false
+        let output = try unsafe SecretBytes(capacity: room) { output throws(OpenSSLError) in
+            var (length, rest) = (CInt(0), CInt(0))
+            let isRead = unsafe text.withUnsafeBufferPointer { text in
+                unsafe EVP_CipherUpdate(context, output.baseAddress, &length, text.baseAddress, CInt(text.count)) == 1
+            }
+            let written = isRead ? min(max(Int(length), 0), room) : 0
+            let end = unsafe output.baseAddress.map { unsafe $0 + written }
+            let isEnded = unsafe EVP_CipherFinal_ex(context, end, &rest) == 1
+            isRight = isRead && isEnded
+            return isRight ? min(written + max(Int(rest), 0), room) : 0
+        }
+        // A wrong text leaves an entry in the thread's error queue, which must not be attributed to the next call.
+        ERR_clear_error()
+        return (output, isRight)
+    }
+}
+
+@available(*, unavailable) extension BlockCipher: Sendable {}
+
+/// A key that was to be recovered from a message. It has the expected length even if that failed, so that a failure goes
+/// on like a success.
+package struct RecoveredKey {
+    package let octets: SecretBytes
+    package let isRight: Bool
+
+    package init(octets: SecretBytes, isRight: Bool) {
+        self.octets = octets
+        self.isRight = isRight
+    }
+}
+
+extension SecretBytes {
+    /// The first octets, followed by zeros where there are too few.
+    ///
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    func padded(to length: Int) throws(OpenSSLError) -> SecretBytes {
+        try withBytes { octets throws(OpenSSLError) in
+            try unsafe SecretBytes(capacity: max(length, 1)) { output in
+                for index in 0..<min(length, octets.count) { unsafe output[index] = octets[index] }
+                return length
+            }
+        }
+    }
+}

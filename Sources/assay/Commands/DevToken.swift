@@ -1,0 +1,107 @@
+import ArgumentParser
+import HTTP
+import JOSE
+import Keys
+import NIOHTTP1
+
+extension Dev {
+    struct Token: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Get a token from a running assay dev, with a DPoP proof if you ask for one.",
+            discussion: """
+                Prints a request body for the service: POST /v1/verify, or POST /v1/access-tokens/verify for a provider of \
+                access tokens. With --headers, prints the headers of a request to your API instead:
+
+                  assay dev token --provider api --dpop --url http://127.0.0.1:8000/orders --headers |
+                      curl -H @- http://127.0.0.1:8000/orders
+                """)
+
+        @Option(help: "The provider in the settings of assay dev.")
+        var provider: String
+
+        @Option(
+            help: ArgumentHelp("What assay dev printed as the address of its providers.", valueName: "url"))
+        var issuerOrigin = "http://127.0.0.1:9400"
+
+        @Option(help: "Whose token. Default: kim.")
+        var person: String?
+
+        @Option(help: "The client ID, or the API. Default: the first of the settings.")
+        var audience: String?
+
+        @Flag(help: "Bind the access token to a new key, and make a proof with it for --method and --url.")
+        var dpop = false
+
+        @Option(help: "With --dpop: the method of the request to your API.")
+        var method = "GET"
+
+        @Option(help: "With --dpop: the URL of the request to your API.")
+        var url: String?
+
+        @Option(help: "With --dpop: the nonce that your API demands in DPoP-Nonce.")
+        var nonce: String?
+
+        @Flag(help: "Print the headers of a request to your API.")
+        var headers = false
+
+        func validate() throws {
+            guard dpop == (url != nil) else { throw ValidationError("--dpop needs --url, and --url needs --dpop") }
+            guard dpop || nonce == nil else { throw ValidationError("--nonce needs --dpop") }
+        }
+
+        func run() async throws {
+            let answer = try await post(requestBody)
+            guard headers else {
+                print(String(decoding: answer, as: UTF8.self), terminator: "")
+                return
+            }
+            guard let members = (try? JSONTree(readingObject: answer))?.object, let token = members["token"]?.string
+            else {
+                throw ConfigurationError(
+                    text:
+                        "--headers needs an access token, but \(provider) issues ID Tokens; name a provider with tokens: access"
+                )
+            }
+            print("Authorization: \(dpop ? "DPoP" : "Bearer") \(token)")
+            if let proof = members["dpop"]?.object?["proof"]?.string { print("DPoP: \(proof)") }
+        }
+
+        private var requestBody: [UInt8] {
+            var json = JSONWriter()
+            json.object { json in
+                if let person { json.member("person", person) }
+                if let audience { json.member("audience", audience) }
+                guard dpop else { return }
+                json.object("dpop") { json in
+                    json.member("method", method)
+                    json.member("url", url)
+                    if let nonce { json.member("nonce", nonce) }
+                }
+            }
+            return json.bytes
+        }
+
+        /// - Throws: ``ConfigurationError`` if there is no provider, or it refuses the request.
+        private func post(_ body: [UInt8]) async throws -> [UInt8] {
+            let target: FetchURL
+            do throws(FetchFailure) {
+                target = try FetchURL("\(issuerOrigin)/\(provider)/token", allowingHTTP: true)
+            } catch {
+                throw ConfigurationError(text: "--issuer-origin: \(error.message)")
+            }
+            let answer = await ListenAddress.network(host: target.host, port: target.port).request(
+                .POST, target.requestTarget, tls: nil, fields: ["Content-Type": "application/json"], body: body,
+                limits: HTTPExchange.Limits(
+                    connectTimeout: .seconds(5), totalTimeout: .seconds(30), maximumBody: 1024 * 1024))
+            guard let head = answer.head, case .success(let text) = answer.body else {
+                throw ConfigurationError(
+                    text: "nothing answers at \(issuerOrigin); start assay dev, or correct --issuer-origin")
+            }
+            guard head.status == .ok else {
+                let error = (try? JSONTree(readingObject: text))?.object?["error"]?.string
+                throw ConfigurationError(text: "\(issuerOrigin): \(error ?? "status \(head.status.code)")")
+            }
+            return text
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import OAuth
+@testable import Settings
+import Testing
+
+@Suite struct NamedClientSettingsTests {
+    private static func yaml(_ clients: String, _ more: String = "") -> String {
+        "issuers: any\n\(more)\nclients: { \(clients) }"
+    }
+
+    private static func document(_ clients: String, _ more: String = "") -> String {
+        "providers:\n  - id: p\n" + indented(yaml(clients, more))
+    }
+
+    private static let uri = "https://app.example/callback/{connection}"
+
+    @Test func `clients that requests name`() throws {
+        let settings = try read(
+            provider: Self.yaml(
+                "from: request, auth: [client_secret_post, private_key_jwt, none], redirect_uris: [\"\(Self.uri)\"], key_file: k, key_id: a1"
+            ))
+        #expect(
+            settings.namedClients
+                == NamedClientSettings(
+                    rules: NamedClientRules(methods: [.post, .key, .none], redirectURIs: [Self.uri]),
+                    key: NamedClientSettings.Key(id: "a1", file: "k")))
+        #expect(settings.clients.isEmpty && settings.hasClients && settings.handlesSecrets)
+        #expect(settings.maximumCalls == 256)
+        #expect(try read(provider: Self.yaml("from: request, auth: [none]", "max_calls: 3")).maximumCalls == 3)
+    }
+
+    @Test(arguments: [
+        "https://app.example/{connection}", "https://app.example/cb?c={connection}", "com.example.app:/{connection}",
+        "https://app.example/{connection}/cb?x={connection}",
+    ])
+    func `each connection has its own address`(uri: String) throws {
+        let settings = try read(provider: Self.yaml("from: request, auth: [none], redirect_uris: [\"\(uri)\"]"))
+        #expect(settings.namedClients?.rules.redirectURIs == [uri])
+    }
+
+    @Test(arguments: [
+        "https://app.example/callback", "https://{connection}.example/cb", "https://{connection}/{connection}",
+        "https://app.example/{connection}/{tenant}", "https://app.example/{Connection}", "https://{connection}",
+    ])
+    func `one address for all is refused`(uri: String) throws {
+        let fault = try fault(Self.document("from: request, auth: [none], redirect_uris: [\"\(uri)\"]"))
+        #expect(fault.message.contains("needs {connection} in its path or query"))
+    }
+
+    @Test(arguments: [
+        ("auth: [none]", "need from: request"), ("from: request", "need auth, a list"),
+        ("from: request, auth: []", "need auth, a list"), ("from: token, auth: [none]", "from must be"),
+        ("from: request, auth: [apple]", "auth must be"),
+        ("from: request, auth: [private_key_jwt], key_id: k", "auth: private_key_jwt needs key_id and key_file"),
+        (
+            "from: request, auth: [none], key_file: k",
+            "key_file only has an effect with auth: private_key_jwt; remove it"
+        ),
+        ("from: request, auth: [none], secret_file: s", "unknown setting secret_file"),
+        (
+            "from: request, auth: [private_key_jwt], key_id: k, key_file: k, assertion_audience: token_endpoint",
+            "assertion_audience must be issuer"
+        ),
+    ])
+    func `what does not fit`(clients: String, message: String) throws {
+        let messages = try faults(Self.document(clients)).map(\.message)
+        #expect(messages.contains { $0.contains(message) }, "\(messages)")
+    }
+
+    @Test func `only an open entry has them, and no others`() throws {
+        let closed =
+            "providers:\n  - id: p\n"
+            + indented("issuer: https://op.example\naudiences: [a]\nclients: { from: request }")
+        #expect(try fault(closed).message.hasPrefix("clients must be a list"))
+        let listed = "providers:\n  - id: p\n" + indented("issuers: any\nclients: [{ id: a, auth: none }]")
+        #expect(try fault(listed).message.contains("write a mapping with from: request"))
+        let endpoints = "endpoints: { token: \"https://op.example/token\" }"
+        #expect(
+            try fault(Self.document("from: request, auth: [none]", endpoints)).message.hasPrefix(
+                "endpoints has no effect"))
+        #expect(
+            try fault(Self.document("from: request, auth: [none]", "pkce: off")).message.hasPrefix(
+                "auth: none needs PKCE"))
+    }
+}

@@ -1,0 +1,161 @@
+"""Every client package, as its users install it, passes the same table of cases: `clients/conformance/cases.json`."""
+
+import json
+import time
+
+import pytest
+
+from client_packages.packages import CONFORMANCE
+from harness.stranger import Stranger, answer, nowhere
+from openapi.documented import document
+
+CASES = json.loads((CONFORMANCE / "cases.json").read_text())["cases"]
+SUCCESS = {"begin": 201, "begin_in_browser": 201, "revoke": 204, "revoke_code": 204}
+EXAMPLES = {
+    "begin": ("/v1/sign-ins", "201", "apple"), "begin_in_browser": ("/v1/sign-ins", "201", "browser"),
+    "finish": ("/v1/sign-ins/finish", "200", "browser"), "finish_in_browser": ("/v1/sign-ins/finish", "200", "browser"),
+    "refresh": ("/v1/grants/refresh", "200", "apple"), "verify": ("/v1/verify", "200", "google"),
+    "verify_notification": ("/v1/notifications/verify", "200", "apple"),
+    "verify_access_token": ("/v1/access-tokens/verify", "200", "oidc"),
+}  # fmt: skip
+
+
+def example(call: str) -> dict:
+    path, status, name = EXAMPLES[call]
+    content = document().tree["paths"][path]["post"]["responses"][status]["content"]
+    return content["application/json"]["examples"][name]["value"]
+
+
+def merged(form, changes):
+    if not isinstance(form, dict) or not isinstance(changes, dict):
+        return changes
+    return form | {name: merged(form.get(name), value) for name, value in changes.items()}
+
+
+def octets(scripted) -> bytes | None:
+    """What a scripted server sends."""
+    if scripted == "close":
+        return b""
+    if scripted == "silence":
+        return None
+    if "raw" in scripted:
+        return scripted["raw"].encode()
+    if "example" in scripted:
+        call = scripted["example"]
+        return answer(SUCCESS.get(call, 200), "" if call.startswith("revoke") else merged(example(call), scripted["members"]))
+    headers = scripted.get("headers", {}) | ({"Retry-After": str(scripted["retry_after"])} if "retry_after" in scripted else {})
+    return answer(scripted["status"], scripted["body"], chunked=scripted.get("chunked", False), **headers)
+
+
+def difference(expected, found, where: str = "") -> str | None:
+    """The first member that differs; others than the expected ones don't matter, and `null` is as good as absent."""
+    if isinstance(expected, dict):
+        if not isinstance(found, dict):
+            return f"{where}: {found!r}"
+        return next((said for name, each in expected.items() if (said := difference(each, found.get(name), f"{where}.{name}"))), None)
+    if isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
+        return next((said for each, one in zip(expected, found) if (said := difference(each, one, where + "[]"))), None)
+    return None if expected == found and isinstance(expected, bool) == isinstance(found, bool) else f"{where}: expected {expected!r}, found {found!r}"
+
+
+def secrets(value, name: str = "") -> set[str]:
+    """The texts in a request that no printed form may have."""
+    if isinstance(value, dict):
+        return {text for name, each in value.items() for text in secrets(each, name)}
+    return {value} if isinstance(value, str) and len(value) > 12 and name not in ("redirect_uri", "issuer", "url", "provider", "certificate") else set()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_case(package, program, world, case):
+    server, options = case.get("server", "assay"), dict(case.get("client", {}))
+    if server == "fake":
+        run(program, world, case, {"script": case["script"], "case": case["name"]} | options)
+        if "fake" in case:
+            told = program.call("fake", {"script": case["script"], "case": case["name"]} | options, {})
+            assert difference(case["fake"], told["result"]) is None, told
+    elif server == "nowhere":
+        run(program, world, case, {"url": nowhere()} | options)
+    elif isinstance(server, str):
+        if server == "tls" and not package.has_tls:
+            pytest.skip("it has no TLS")
+        client = world.client(server) | world.value(options, {})
+        run(program, world, case, {name: value for name, value in client.items() if value is not None})
+    else:
+        scripted = iter(server)
+        with Stranger(lambda _: octets(next(scripted, "close"))) as stranger:
+            run(program, world, case, {"url": stranger.url} | options, stranger)
+            assert stranger.requests == case.get("requests", stranger.requests)
+
+
+def run(program, world, case: dict, client: dict, stranger=None) -> None:
+    kept = {}
+    for step in case["steps"]:
+        world.script(step.get("endpoint", []), kept)
+        members = world.value(step["with"], kept)
+        begun = time.monotonic()
+        said = program.call(step["call"], client, members)
+        took = time.monotonic() - begun
+        expected = {name: step[name] for name in ("result", "error") if name in step}
+        assert set(expected) <= set(said), said
+        assert difference(expected, said) is None, f"{difference(expected, said)} in {said}"
+        assert step.get("least_seconds", 0) <= took + 0.01 and took < step.get("most_seconds", 60), took
+        if "endpoint_requests" in step:
+            assert world.endpoint_requests() == step["endpoint_requests"]
+        if step.get("sends"):
+            sent = {name: value for name, value in stranger.members[-1].items() if value is not None}
+            assert sent == members
+        assert not [each for each in secrets(members) if each in said.get("printed", "")], said["printed"]
+        for name, path in step.get("keep", {}).items():
+            kept[name] = said["result"][path]
+        for name, path in step.get("keep_request", {}).items():
+            value = members
+            for part in path.split("."):
+                value = value[part]
+            kept[name] = value
+
+
+@pytest.mark.parametrize("call", EXAMPLES)
+def test_every_member_of_an_answer_is_read(program, call):
+    """Each has another value than `null`, so none can be left out."""
+    whole = filled(example(call), RESULTS[call])
+    with Stranger(answer(SUCCESS.get(call, 200), whole)) as stranger:
+        said = program.call(call, {"url": stranger.url, "retry_for": 0}, REQUESTS[call])
+    left_out = {"begin": {"state", "authorization_url"}, "begin_in_browser": {"nonce", "nonce_sha256"}}.get(call, set())
+    expected = {name: value for name, value in whole.items() if name not in left_out}
+    assert difference(expected, said.get("result")) is None, said
+
+
+RESULTS = {
+    "begin": "BeginAnswer", "begin_in_browser": "BeginAnswer", "finish": "FinishAnswer", "finish_in_browser": "FinishAnswer",
+    "refresh": "RefreshAnswer", "verify": "VerifyAnswer", "verify_notification": "NotificationAnswer",
+    "verify_access_token": "AccessTokenAnswer",
+}  # fmt: skip
+REQUESTS = {step["call"]: step["with"] for case in CASES if case["name"].endswith(": every member is sent") for step in case["steps"]}
+
+
+def filled(value, schema):
+    """The answer with a value for each member of its schema that the contract knows."""
+    schemas = document().tree["components"]["schemas"]
+    schema = schemas[schema] if isinstance(schema, str) else schema
+    if "$ref" in schema:
+        return filled(value, schema["$ref"].rpartition("/")[2])
+    if "oneOf" in schema:
+        return filled(value, next(each for each in schema["oneOf"] if each != {"type": "null"}))
+    if "enum" in schema:
+        return value if value is not None else next(each for each in schema["enum"] if each is not None)
+    kinds = schema.get("type", "object")
+    kind = next(each for each in (kinds if isinstance(kinds, list) else [kinds]) if each != "null")
+    if kind == "object" and "properties" in schema:
+        if schema is schemas["Problem"]:
+            return {name: f"a {name}" if name != "status" else 503 for name in ("code", "title", "status", "detail")}
+        return {name: filled((value or {}).get(name), each) for name, each in schema["properties"].items()}
+    if value not in (None, [], {}):
+        return [filled(each, schema["items"]) for each in value] if kind == "array" else value
+    if kind == "array":
+        return [filled(None, schema["items"])]
+    return {"string": "a value: ü ✓", "integer": 1_700_000_001, "boolean": True, "object": {"a": [1, {"b": "ü"}], "c": None, "d": 1.5, "e": False}}[kind]
+
+
+def test_every_code_is_known(program):
+    codes = document().tree["components"]["schemas"]["ProblemCode"]["enum"]
+    assert program.call("codes", {}, {})["result"] == sorted(codes)
