@@ -13,15 +13,18 @@ struct ClientCalls: Sendable {
 
     private static let timeout = Interval.seconds(10)
 
-    /// - Parameter maximumInFlight: the maximum number of simultaneous requests.
+    /// - Parameters:
+    ///   - keys: Assay's own, with which clients without a key file sign.
+    ///   - maximumInFlight: the maximum number of simultaneous requests.
     /// - Throws: ``ConfigurationError`` if a client's file, or an endpoint, can't be used.
     init(
-        _ provider: ProviderSettings, _ proxy: ProxyEnvironment?, on loop: any EventLoop, maximumInFlight: Int = 1
+        _ provider: ProviderSettings, _ proxy: ProxyEnvironment?, _ keys: ClientKeys = ClientKeys(),
+        on loop: any EventLoop, maximumInFlight: Int = 1
     ) throws(ConfigurationError) {
         var credentials: [String: ClientCredential] = [:]
         for client in provider.clients {
             credentials[client.client.id] = try ClientFiles.credential(
-                of: client, provider: provider.policy.id, ClientKeys())
+                of: client, provider: provider.policy.id, keys)
         }
         let calls = ProviderCalls(
             rules: provider.network, proxy: proxy, credentials: credentials,

@@ -9,11 +9,14 @@ import Settings
 struct ClientInspection: Sendable {
     private let provider: ProviderSettings
     private let proxy: ProxyEnvironment?
+    private let keys: ClientKeys
     private let loop: any EventLoop
 
-    init(_ provider: ProviderSettings, _ proxy: ProxyEnvironment?, _ loop: any EventLoop) {
+    /// - Parameter keys: Assay's own, with which clients without a key file sign.
+    init(_ provider: ProviderSettings, _ proxy: ProxyEnvironment?, _ keys: ClientKeys, _ loop: any EventLoop) {
         self.provider = provider
         self.proxy = proxy
+        self.keys = keys
         self.loop = loop
     }
 
@@ -23,7 +26,7 @@ struct ClientInspection: Sendable {
         guard !provider.clients.isEmpty, provider.introspection == nil else { return [] }
         let calls: ClientCalls
         do throws(ConfigurationError) {
-            calls = try ClientCalls(provider, proxy, on: loop)
+            calls = try ClientCalls(provider, proxy, keys, on: loop)
         } catch {
             return [Finding(.clients, .failure, error.text)]
         }

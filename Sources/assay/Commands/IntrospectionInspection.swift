@@ -10,13 +10,16 @@ import Settings
 struct IntrospectionInspection: Sendable {
     private let provider: ProviderSettings
     private let proxy: ProxyEnvironment?
+    private let keys: ClientKeys
     private let loop: any EventLoop
 
     private static let timeout = Interval.seconds(10)
 
-    init(_ provider: ProviderSettings, _ proxy: ProxyEnvironment?, _ loop: any EventLoop) {
+    /// - Parameter keys: Assay's own, with which clients without a key file sign.
+    init(_ provider: ProviderSettings, _ proxy: ProxyEnvironment?, _ keys: ClientKeys, _ loop: any EventLoop) {
         self.provider = provider
         self.proxy = proxy
+        self.keys = keys
         self.loop = loop
     }
 
@@ -25,7 +28,7 @@ struct IntrospectionInspection: Sendable {
     func findings(_ discovered: DiscoveredEndpoints?) async -> [Finding] {
         guard let rules = provider.introspection, let client = provider.clients.first else { return [] }
         do throws(ConfigurationError) {
-            let credential = try ClientFiles.credential(of: client, provider: provider.policy.id, ClientKeys())
+            let credential = try ClientFiles.credential(of: client, provider: provider.policy.id, keys)
             guard let address = try endpoint(rules) ?? discovered?.introspection else {
                 return [
                     Finding(

@@ -44,12 +44,13 @@ struct LiveCheck {
     /// Connects to all providers at the same time.
     ///
     /// - Parameter issuer: the only issuer to try, of an entry with many; `nil`: some of each list.
-    /// - Throws: ``ConfigurationError`` if the environment's proxy settings are invalid, or if no entry with many has the
-    ///   issuer.
+    /// - Throws: ``ConfigurationError`` if the environment's proxy settings are invalid, if a file of `client_keys` can't
+    ///   be used, or if no entry with many has the issuer.
     init(_ settings: Settings, issuer: String? = nil) async throws(ConfigurationError) {
         let candidates = try Self.candidates(settings, issuer)
         let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let keys = ClientKeys(try ClientKeyFiles.load(settings.clientKeys))
         stores = try await Self.storeFindings(settings, on: loop)
         results = await withTaskGroup(of: (Int, Result).self) { group in
             for (index, candidate) in candidates.enumerated() {
@@ -59,8 +60,8 @@ struct LiveCheck {
                     let (findings, discovered) = await inspection.findings()
                     let clients =
                         candidate.issuer == nil
-                        ? await ClientInspection(provider, proxy, loop).findings(discovered)
-                            + IntrospectionInspection(provider, proxy, loop).findings(discovered) : []
+                        ? await ClientInspection(provider, proxy, keys, loop).findings(discovered)
+                            + IntrospectionInspection(provider, proxy, keys, loop).findings(discovered) : []
                     return (
                         index,
                         Result(provider: provider.policy.id, issuer: candidate.issuer, findings: findings + clients)
