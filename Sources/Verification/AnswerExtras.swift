@@ -1,4 +1,4 @@
-package import JOSE
+internal import JOSE
 
 /// What only some answers have. One reference, so that an answer without them checks only once.
 final class AnswerExtras: Sendable {
