@@ -20,8 +20,8 @@ extension Dev {
         var provider: String
 
         @Option(
-            help: ArgumentHelp("What assay dev printed as the address of its providers.", valueName: "url"))
-        var issuerOrigin = "http://127.0.0.1:9400"
+            help: ArgumentHelp("The address that assay dev printed for its providers.", valueName: "url"))
+        var at = "http://127.0.0.1:9400"
 
         @Option(help: "Whose token. Default: kim.")
         var person: String?
@@ -85,9 +85,9 @@ extension Dev {
         private func post(_ body: [UInt8]) async throws -> [UInt8] {
             let target: FetchURL
             do throws(FetchFailure) {
-                target = try FetchURL("\(issuerOrigin)/\(provider)/token", allowingHTTP: true)
+                target = try FetchURL("\(at)/\(provider)/token", allowingHTTP: true)
             } catch {
-                throw ConfigurationError(text: "--issuer-origin: \(error.message)")
+                throw ConfigurationError(text: "--at: \(error.message)")
             }
             let answer = await ListenAddress.network(host: target.host, port: target.port).request(
                 .POST, target.requestTarget, tls: nil, fields: ["Content-Type": "application/json"], body: body,
@@ -95,11 +95,11 @@ extension Dev {
                     connectTimeout: .seconds(5), totalTimeout: .seconds(30), maximumBody: 1024 * 1024))
             guard let head = answer.head, case .success(let text) = answer.body else {
                 throw ConfigurationError(
-                    text: "nothing answers at \(issuerOrigin); start assay dev, or correct --issuer-origin")
+                    text: "nothing answers at \(at); start assay dev, or correct --at")
             }
             guard head.status == .ok else {
                 let error = (try? JSONTree(readingObject: text))?.object?["error"]?.string
-                throw ConfigurationError(text: "\(issuerOrigin): \(error ?? "status \(head.status.code)")")
+                throw ConfigurationError(text: "\(at): \(error ?? "status \(head.status.code)")")
             }
             return text
         }

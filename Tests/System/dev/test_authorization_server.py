@@ -171,7 +171,7 @@ def test_the_command_prints_a_token_with_its_proof(dev):
     origin = f"http://{dev.issuer_address}"
 
     def token(*options: str):
-        return run("dev", "token", "--issuer-origin", origin, *options)
+        return run("dev", "token", "--at", origin, *options)
 
     bound = token("--provider", "auth", "--dpop", "--url", API + "orders")
     assert bound.returncode == 0, bound
