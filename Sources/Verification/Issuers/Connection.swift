@@ -39,7 +39,7 @@ package struct Connection: Sendable, Equatable {
             throw .requestInvalid(
                 "connection must not consist of dots alone, because no path can hold one or two of them.")
         }
-        guard let issuer = try object.checkedString(MemberNames.issuer, characters: 1...OpenIssuerRules.maximumLength),
+        guard let issuer = try object.checkedString(MemberNames.issuer, characters: MemberBounds.connectionIssuer),
             let audience = try object.checkedString(MemberNames.audience, characters: MemberBounds.audience)
         else { throw .connectionIncomplete }
         self.init(
@@ -70,6 +70,7 @@ extension MemberNames {
 
 extension MemberBounds {
     package static var connection: ClosedRange<Int> { 1...255 }
+    static var connectionIssuer: ClosedRange<Int> { 1...255 }
     fileprivate static var claims: Int { 32 }
     fileprivate static var claimName: ClosedRange<Int> { 1...255 }
     fileprivate static var values: ClosedRange<Int> { 1...100 }

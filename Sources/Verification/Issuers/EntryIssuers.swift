@@ -24,9 +24,6 @@ package final class OpenIssuerRules: Sendable, Equatable {
     /// Issuers with a tenant in place of a claim.
     private let templates: [IssuerTemplate]
 
-    /// In Unicode scalars.
-    package static let maximumLength = 255
-
     /// - Parameters:
     ///   - network: the entry's rules.
     ///   - others: the policies of the other entries.
@@ -67,8 +64,8 @@ package final class OpenIssuerRules: Sendable, Equatable {
 extension NetworkRules {
     /// Why an issuer of a list or a request can't be used; `nil` if it can.
     package func refusal(ofIssuer issuer: String) -> String? {
-        guard issuer.hasScalars(1...OpenIssuerRules.maximumLength) else {
-            return "the issuer is longer than \(OpenIssuerRules.maximumLength) characters"
+        guard issuer.hasScalars(MemberBounds.connectionIssuer) else {
+            return "the issuer is longer than \(MemberBounds.connectionIssuer.upperBound) characters"
         }
         guard !issuer.contains("{"), !issuer.contains("}") else {
             return "the issuer has braces; write the issuer of one tenant"
