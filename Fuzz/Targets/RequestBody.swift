@@ -67,7 +67,7 @@ private func compare(_ request: VerifyRequest, _ members: [String: JSONTree], _ 
     require(same(parameters.accessToken, members["access_token"]), "access_token of \(shown(input))")
     require(same(parameters.code, members["code"]), "code of \(shown(input))")
     require(parameters.maximumAuthenticationAgeSeconds == members["max_age"]?.integer, "max_age of \(shown(input))")
-    require((members["include_claims"]?.bool ?? false) == request.includesClaims, "include_claims of \(shown(input))")
+    require((members["include_claims"]?.bool ?? false) == (request.extras?.includesClaims == true), "include_claims of \(shown(input))")
     let name = present(members["user"]?.object?["name"]?.object ?? [:])
     require(same(parameters.clientName?.givenName, nonEmpty(name["firstName"])), "firstName of \(shown(input))")
     require(same(parameters.clientName?.familyName, nonEmpty(name["lastName"])), "lastName of \(shown(input))")

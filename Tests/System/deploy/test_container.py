@@ -19,11 +19,11 @@ from harness.waiting import poll
 MEGABYTE = 1_000_000
 # The maximum size of the image and of its parts, in megabytes. Review what has grown before raising it.
 SIZES = {
-    "usr/local/bin/assay": 27,
+    "usr/local/bin/assay": 28,
     "libraries": 3.3,
     "everything else": 0.8,
 }
-SIZE = 30
+SIZE = 31.5
 
 
 @pytest.fixture(scope="module")
