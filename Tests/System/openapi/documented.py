@@ -15,7 +15,7 @@ FILE = REPOSITORY / "openapi.yaml"
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 PROBLEM = "application/problem+json"
 BASE = "urn:assay:openapi"
-READERS = {"application/yaml": yaml.safe_load, "application/json": json.loads, PROBLEM: json.loads}
+READERS = {"application/yaml": yaml.safe_load} | dict.fromkeys(("application/json", "application/jwk-set+json", PROBLEM), json.loads)
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 # Pages of other origins ask with OPTIONS first.

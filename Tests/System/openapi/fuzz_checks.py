@@ -71,6 +71,9 @@ def a_request_is_invalid_exactly_where_its_schema_says_so(context, response, cas
         # Schemas can't express conditions on the settings (providers, policies), the handle, the size in UTF-8, or what
         # a certificate is.
         assert code == "request_invalid" or fits(response.request.body, operation.request.schema)
+    elif operation.id == "refreshProvider":
+        # Its body is optional, and only for providers with many issuers.
+        return
     elif response.status_code == 200:
         items = read(response.request.body)["items"]
         results = json.loads(response.content)["results"]
