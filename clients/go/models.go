@@ -444,8 +444,9 @@ type BeginOptions struct {
 	// together with issuer and audience, all three as the backend's database has them. It comes back as
 	// identity.connection.
 	Connection string `json:"connection,omitempty"`
-	// Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-	// together with connection. It must not be null.
+	// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
+	// claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
+	// not be null.
 	ClaimValues json.RawMessage `json:"claim_values,omitempty"`
 	// The domains that this connection may speak for, because the backend has proved that they are this customer's.
 	// email_trust is unverified for addresses in all others. Only together with connection.
@@ -495,8 +496,9 @@ type BeginBrowserOptions struct {
 	// together with issuer and audience, all three as the backend's database has them. It comes back as
 	// identity.connection.
 	Connection string `json:"connection,omitempty"`
-	// Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-	// together with connection. It must not be null.
+	// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
+	// claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
+	// not be null.
 	ClaimValues json.RawMessage `json:"claim_values,omitempty"`
 	// The domains that this connection may speak for, because the backend has proved that they are this customer's.
 	// email_trust is unverified for addresses in all others. Only together with connection.
@@ -570,8 +572,9 @@ type RefreshOptions struct {
 	// together with issuer and audience, all three as the backend's database has them. It comes back as
 	// identity.connection.
 	Connection string `json:"connection,omitempty"`
-	// Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-	// together with connection. It must not be null.
+	// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
+	// claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
+	// not be null.
 	ClaimValues json.RawMessage `json:"claim_values,omitempty"`
 	// The domains that this connection may speak for, because the backend has proved that they are this customer's.
 	// email_trust is unverified for addresses in all others. Only together with connection.
@@ -599,8 +602,9 @@ type RevokeOptions struct {
 	// together with issuer and audience, all three as the backend's database has them. It comes back as
 	// identity.connection.
 	Connection string `json:"connection,omitempty"`
-	// Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-	// together with connection. It must not be null.
+	// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
+	// claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
+	// not be null.
 	ClaimValues json.RawMessage `json:"claim_values,omitempty"`
 	// The domains that this connection may speak for, because the backend has proved that they are this customer's.
 	// email_trust is unverified for addresses in all others. Only together with connection.
@@ -632,8 +636,9 @@ type RevokeCodeOptions struct {
 	// together with issuer and audience, all three as the backend's database has them. It comes back as
 	// identity.connection.
 	Connection string `json:"connection,omitempty"`
-	// Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-	// together with connection. It must not be null.
+	// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
+	// claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
+	// not be null.
 	ClaimValues json.RawMessage `json:"claim_values,omitempty"`
 	// The domains that this connection may speak for, because the backend has proved that they are this customer's.
 	// email_trust is unverified for addresses in all others. Only together with connection.
@@ -675,8 +680,9 @@ type VerifyOptions struct {
 	// together with issuer and audience, all three as the backend's database has them. It comes back as
 	// identity.connection.
 	Connection string `json:"connection,omitempty"`
-	// Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-	// together with connection. It must not be null.
+	// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
+	// claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
+	// not be null.
 	ClaimValues json.RawMessage `json:"claim_values,omitempty"`
 	// The domains that this connection may speak for, because the backend has proved that they are this customer's.
 	// email_trust is unverified for addresses in all others. Only together with connection.

@@ -74,7 +74,7 @@ def service():
         down = server.issuer("down", ec_key("op"))
         down.jwks.status = 500
         gateway = {"policies": [{"id": "web", "providers": ["oidc"]}]}
-        with Service(provider(issuer), provider(down, "down", optional=True), sign_ins={}, forward_auth=gateway) as service:
+        with Service(provider(issuer), provider(down, "down", optional=True), sign_ins={}, dpop={}, forward_auth=gateway) as service:
             service.wait_until_ready()
             service.accept(issuer.token())
             service.reject(down.token(), "keys_unavailable")

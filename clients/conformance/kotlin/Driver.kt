@@ -109,7 +109,10 @@ fun call(assay: Assay, name: String, with: With): Any? = with.run {
         )
         "refresh" -> assay.refresh(
             required("provider"), required("refresh_token"), required("subject"),
-            RefreshOptions(text("issuer"), text("audience"), texts("scopes"), flag("include_claims"))
+            RefreshOptions(
+                issuer = text("issuer"), audience = text("audience"), scopes = texts("scopes"),
+                includeClaims = flag("include_claims")
+            )
         )
         "revoke" -> assay.revoke(
             required("provider"), required("token"),

@@ -316,7 +316,7 @@ export interface BeginOptions {
   issuer?: string;
   /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
   connection?: string;
-  /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only together with connection. It must not be null. */
+  /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
   claim_values?: Record<string, unknown>;
   /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
   email_domains?: string[];
@@ -349,7 +349,7 @@ export interface BeginBrowserOptions {
   issuer?: string;
   /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
   connection?: string;
-  /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only together with connection. It must not be null. */
+  /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
   claim_values?: Record<string, unknown>;
   /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
   email_domains?: string[];
@@ -392,7 +392,7 @@ export interface RefreshOptions {
   audience?: string;
   /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
   connection?: string;
-  /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only together with connection. It must not be null. */
+  /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
   claim_values?: Record<string, unknown>;
   /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
   email_domains?: string[];
@@ -411,7 +411,7 @@ export interface RevokeOptions {
   audience?: string;
   /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
   connection?: string;
-  /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only together with connection. It must not be null. */
+  /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
   claim_values?: Record<string, unknown>;
   /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
   email_domains?: string[];
@@ -430,7 +430,7 @@ export interface RevokeCodeOptions {
   issuer?: string;
   /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
   connection?: string;
-  /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only together with connection. It must not be null. */
+  /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
   claim_values?: Record<string, unknown>;
   /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
   email_domains?: string[];
@@ -453,7 +453,7 @@ export interface VerifyOptions {
   issuer?: string;
   /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
   connection?: string;
-  /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only together with connection. It must not be null. */
+  /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
   claim_values?: Record<string, unknown>;
   /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
   email_domains?: string[];

@@ -416,8 +416,9 @@ class BeginOptions(TypedDict, total=False):
     # together with issuer and audience, all three as the backend's database has them. It comes back as
     # identity.connection.
     connection: str
-    # Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-    # together with connection. It must not be null.
+    # Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
+    # claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
+    # not be null.
     claim_values: dict[str, Any]
     # The domains that this connection may speak for, because the backend has proved that they are this customer's.
     # email_trust is unverified for addresses in all others. Only together with connection.
@@ -465,8 +466,9 @@ class BeginBrowserOptions(TypedDict, total=False):
     # together with issuer and audience, all three as the backend's database has them. It comes back as
     # identity.connection.
     connection: str
-    # Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-    # together with connection. It must not be null.
+    # Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
+    # claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
+    # not be null.
     claim_values: dict[str, Any]
     # The domains that this connection may speak for, because the backend has proved that they are this customer's.
     # email_trust is unverified for addresses in all others. Only together with connection.
@@ -534,8 +536,9 @@ class RefreshOptions(TypedDict, total=False):
     # together with issuer and audience, all three as the backend's database has them. It comes back as
     # identity.connection.
     connection: str
-    # Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-    # together with connection. It must not be null.
+    # Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
+    # claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
+    # not be null.
     claim_values: dict[str, Any]
     # The domains that this connection may speak for, because the backend has proved that they are this customer's.
     # email_trust is unverified for addresses in all others. Only together with connection.
@@ -561,8 +564,9 @@ class RevokeOptions(TypedDict, total=False):
     # together with issuer and audience, all three as the backend's database has them. It comes back as
     # identity.connection.
     connection: str
-    # Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-    # together with connection. It must not be null.
+    # Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
+    # claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
+    # not be null.
     claim_values: dict[str, Any]
     # The domains that this connection may speak for, because the backend has proved that they are this customer's.
     # email_trust is unverified for addresses in all others. Only together with connection.
@@ -592,8 +596,9 @@ class RevokeCodeOptions(TypedDict, total=False):
     # together with issuer and audience, all three as the backend's database has them. It comes back as
     # identity.connection.
     connection: str
-    # Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-    # together with connection. It must not be null.
+    # Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
+    # claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
+    # not be null.
     claim_values: dict[str, Any]
     # The domains that this connection may speak for, because the backend has proved that they are this customer's.
     # email_trust is unverified for addresses in all others. Only together with connection.
@@ -633,8 +638,9 @@ class VerifyOptions(TypedDict, total=False):
     # together with issuer and audience, all three as the backend's database has them. It comes back as
     # identity.connection.
     connection: str
-    # Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-    # together with connection. It must not be null.
+    # Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
+    # claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
+    # not be null.
     claim_values: dict[str, Any]
     # The domains that this connection may speak for, because the backend has proved that they are this customer's.
     # email_trust is unverified for addresses in all others. Only together with connection.

@@ -488,8 +488,9 @@ public struct BeginOptions: Codable, Sendable {
     /// together with issuer and audience, all three as the backend's database has them. It comes back as
     /// identity.connection.
     public var connection: String?
-    /// Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-    /// together with connection. It must not be null.
+    /// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for
+    /// each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection.
+    /// It must not be null.
     public var claimValues: [String: JSONValue]?
     /// The domains that this connection may speak for, because the backend has proved that they are this
     /// customer's. email_trust is unverified for addresses in all others. Only together with connection.
@@ -552,8 +553,9 @@ public struct BeginBrowserOptions: Codable, Sendable {
     /// together with issuer and audience, all three as the backend's database has them. It comes back as
     /// identity.connection.
     public var connection: String?
-    /// Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-    /// together with connection. It must not be null.
+    /// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for
+    /// each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection.
+    /// It must not be null.
     public var claimValues: [String: JSONValue]?
     /// The domains that this connection may speak for, because the backend has proved that they are this
     /// customer's. email_trust is unverified for addresses in all others. Only together with connection.
@@ -664,8 +666,9 @@ public struct RefreshOptions: Codable, Sendable {
     /// together with issuer and audience, all three as the backend's database has them. It comes back as
     /// identity.connection.
     public var connection: String?
-    /// Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-    /// together with connection. It must not be null.
+    /// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for
+    /// each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection.
+    /// It must not be null.
     public var claimValues: [String: JSONValue]?
     /// The domains that this connection may speak for, because the backend has proved that they are this
     /// customer's. email_trust is unverified for addresses in all others. Only together with connection.
@@ -705,8 +708,9 @@ public struct RevokeOptions: Codable, Sendable {
     /// together with issuer and audience, all three as the backend's database has them. It comes back as
     /// identity.connection.
     public var connection: String?
-    /// Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-    /// together with connection. It must not be null.
+    /// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for
+    /// each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection.
+    /// It must not be null.
     public var claimValues: [String: JSONValue]?
     /// The domains that this connection may speak for, because the backend has proved that they are this
     /// customer's. email_trust is unverified for addresses in all others. Only together with connection.
@@ -748,8 +752,9 @@ public struct RevokeCodeOptions: Codable, Sendable {
     /// together with issuer and audience, all three as the backend's database has them. It comes back as
     /// identity.connection.
     public var connection: String?
-    /// Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-    /// together with connection. It must not be null.
+    /// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for
+    /// each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection.
+    /// It must not be null.
     public var claimValues: [String: JSONValue]?
     /// The domains that this connection may speak for, because the backend has proved that they are this
     /// customer's. email_trust is unverified for addresses in all others. Only together with connection.
@@ -804,8 +809,9 @@ public struct VerifyOptions: Codable, Sendable {
     /// together with issuer and audience, all three as the backend's database has them. It comes back as
     /// identity.connection.
     public var connection: String?
-    /// Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only
-    /// together with connection. It must not be null.
+    /// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for
+    /// each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection.
+    /// It must not be null.
     public var claimValues: [String: JSONValue]?
     /// The domains that this connection may speak for, because the backend has proved that they are this
     /// customer's. email_trust is unverified for addresses in all others. Only together with connection.

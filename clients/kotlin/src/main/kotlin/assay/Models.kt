@@ -550,7 +550,7 @@ class BeginOptions(
     val issuer: String? = null,
     /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
     val connection: String? = null,
-    /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only together with connection. It must not be null. */
+    /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
     val claimValues: Map<String, Any?>? = null,
     /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
     val emailDomains: List<String>? = null,
@@ -596,7 +596,7 @@ class BeginBrowserOptions(
     val issuer: String? = null,
     /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
     val connection: String? = null,
-    /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only together with connection. It must not be null. */
+    /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
     val claimValues: Map<String, Any?>? = null,
     /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
     val emailDomains: List<String>? = null,
@@ -676,7 +676,7 @@ class RefreshOptions(
     val audience: String? = null,
     /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
     val connection: String? = null,
-    /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only together with connection. It must not be null. */
+    /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
     val claimValues: Map<String, Any?>? = null,
     /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
     val emailDomains: List<String>? = null,
@@ -707,7 +707,7 @@ class RevokeOptions(
     val audience: String? = null,
     /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
     val connection: String? = null,
-    /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only together with connection. It must not be null. */
+    /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
     val claimValues: Map<String, Any?>? = null,
     /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
     val emailDomains: List<String>? = null,
@@ -736,7 +736,7 @@ class RevokeCodeOptions(
     val issuer: String? = null,
     /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
     val connection: String? = null,
-    /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only together with connection. It must not be null. */
+    /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
     val claimValues: Map<String, Any?>? = null,
     /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
     val emailDomains: List<String>? = null,
@@ -771,7 +771,7 @@ class VerifyOptions(
     val issuer: String? = null,
     /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
     val connection: String? = null,
-    /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values. Only together with connection. It must not be null. */
+    /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
     val claimValues: Map<String, Any?>? = null,
     /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
     val emailDomains: List<String>? = null,
