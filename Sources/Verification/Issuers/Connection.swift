@@ -37,7 +37,7 @@ package struct Connection: Sendable, Equatable {
         }
         guard id != ".", id != ".." else {
             throw .requestInvalid(
-                "connection must not consist of dots alone, because no path can hold one or two of them.")
+                "connection must not be one dot or two, because no path can hold them.")
         }
         guard let issuer = try object.checkedString(MemberNames.issuer, characters: MemberBounds.connectionIssuer),
             let audience = try object.checkedString(MemberNames.audience, characters: MemberBounds.audience)
