@@ -46,7 +46,7 @@ enum ResourceReader {
     private static let authorizationServers = Setting(
         "authorization_servers", listOf: url, refusesEmpty: "must name at least one",
         defaultDescription: "the providers' issuers",
-        "The issuers that clients may ask for a token. Required if a provider's issuer is no `https` URL, has a claim in braces, or has aliases."
+        "The issuers that clients may ask for a token. Required if a provider's issuer is no `https` URL, has a claim in braces or aliases, or if it has a list of issuers."
     )
     private static let scopes = Setting(
         "scopes", listOf: .scope, refusesEmpty: "must name at least one scope; remove it for none",
