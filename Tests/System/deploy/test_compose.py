@@ -329,7 +329,17 @@ def test_prometheus_scrapes_assay_and_has_the_alerts(stack):
 
 def test_grafana_can_reach_prometheus(stack):
     (source,) = yaml.safe_load((FOLDER / "grafana/datasource.yaml").read_text(encoding="utf-8"))["datasources"]
-    ask = f"import urllib.request; print(urllib.request.urlopen('{source['url']}/-/ready', timeout=15).status)"
+    # The network's name server may learn of a new container a moment after it has started. Like Grafana, ask again.
+    ask = f"""
+import time, urllib.error, urllib.request
+for attempt in range(100):
+    try:
+        print(urllib.request.urlopen('{source["url"]}/-/ready', timeout=15).status)
+        break
+    except urllib.error.URLError as error:
+        assert "Name or service not known" in str(error), error
+        time.sleep(0.1)
+"""
     image = SERVICES["backend"]["image"]
     said = stack.engine.output("podman", "run", "--rm", "--network=tested_default", image, "python3", "-c", ask)
     assert said == "200"

@@ -4,6 +4,7 @@ import contextlib
 import json
 import socket
 import ssl
+import threading
 
 from . import contract
 
@@ -151,12 +152,12 @@ def request_bytes(method: str, path: str, body: bytes | None = None, headers: di
 
 
 class Client:
-    """Requests to one listener, over a connection that is kept alive and reopened after the service has closed it."""
+    """Requests to one listener. Each thread has a connection, kept alive, and reopened after the service has closed it."""
 
     def __init__(self, address: str, context: ssl.SSLContext | None = None):
         self.address = address
         self.context = context
-        self._connection: Connection | None = None
+        self._connections: dict[int, Connection] = {}
 
     def connect(self, timeout: float = 15) -> Connection:
         """Opens a separate connection."""
@@ -168,21 +169,26 @@ class Client:
             body = json.dumps(body).encode()
         octets = request_bytes(method, path, body, headers)
         request_id = (headers or {}).get("X-Request-Id")
-        kept = self._connection
+        # Out of the dictionary while in use: what a failed request has left unread must not answer the next one.
+        kept = self._connections.pop(threading.get_ident(), None)
         if kept is not None:
             try:
-                kept.send(octets)
-                return self._finish(kept, method, path, request_id)
+                return self._exchange(kept, octets, method, path, request_id)
             except (ConnectionClosed, BrokenPipeError, ConnectionResetError):
-                self.close()
-        self._connection = self.connect()
-        self._connection.send(octets)
-        return self._finish(self._connection, method, path, request_id)
+                pass
+        return self._exchange(self.connect(), octets, method, path, request_id)
 
-    def _finish(self, connection: Connection, method: str, path: str, request_id: str | None) -> Response:
-        response = connection.response(method, path, request_id=request_id)
+    def _exchange(self, connection: Connection, octets: bytes, method: str, path: str, request_id: str | None) -> Response:
+        try:
+            connection.send(octets)
+            response = connection.response(method, path, request_id=request_id)
+        except BaseException:
+            connection.close()
+            raise
         if (response.header("Connection") or "").lower() == "close":
-            self.close()
+            connection.close()
+        else:
+            self._connections[threading.get_ident()] = connection
         return response
 
     def get(self, path: str, headers: dict | None = None) -> Response:
@@ -192,6 +198,5 @@ class Client:
         return self.request("POST", path, body, headers)
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        while self._connections:
+            self._connections.popitem()[1].close()
