@@ -25,7 +25,12 @@ import Testing
                     key: NamedClientSettings.Key(id: "a1", file: "k")))
         #expect(settings.clients.isEmpty && settings.hasClients && settings.handlesSecrets)
         #expect(settings.maximumCalls == 256)
-        #expect(try read(provider: Self.yaml("from: request, auth: [none]", "max_calls: 3")).maximumCalls == 3)
+        #expect(settings.keptConnections == 64)
+        for (maximum, kept) in [(3, 3), (64, 64), (65, 64), (1000, 64)] {
+            let settings = try read(provider: Self.yaml("from: request, auth: [none]", "max_calls: \(maximum)"))
+            #expect(settings.maximumCalls == maximum)
+            #expect(settings.keptConnections == kept)
+        }
     }
 
     @Test(arguments: [

@@ -23,6 +23,7 @@ import Verification
         #expect(provider.introspection == IntrospectionRules())
         #expect(provider.accessTokens != nil && provider.clients.map(\.client.id) == ["api"])
         #expect(provider.maximumCalls == 256)
+        #expect(provider.keptConnections == 256)
         #expect(!provider.policy.issuesTokensOfSignIns)
         #expect(try read(provider: Self.opaque + "\nmax_calls: 7").maximumCalls == 7)
         #expect(try read(provider: "issuer: https://op.example\naudiences: [a]").introspection == nil)

@@ -13,6 +13,8 @@ package final class CallSlots: Sendable {
     /// that hangs leaves the others most.
     package static let limitOfOpenEntry = 256
     static let limitOfIssuer = 8
+    /// The maximum of idle connections of such an entry.
+    package static let keptConnectionsOfOpenEntry = 64
 
     package init(limit: Int) { self.limit = Atomic(limit) }
 

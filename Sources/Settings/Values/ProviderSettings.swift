@@ -41,6 +41,10 @@ package struct ProviderSettings: Sendable, Equatable {
     package var handlesSecrets: Bool { namedClients != nil || clients.contains { $0.authentication != .none } }
     /// The maximum number of calls in flight.
     package var maximumCalls = ProviderSettings.defaultMaximumCalls
+    /// How many idle connections to keep. Those of an entry with `issuers: any` lead to as many hosts as it has issuers.
+    package var keptConnections: Int {
+        namedClients == nil ? maximumCalls : min(maximumCalls, CallSlots.keptConnectionsOfOpenEntry)
+    }
     package var endpoints = ProviderEndpoints()
     package var quirks: Set<ProviderQuirk> = []
     package var usesPKCE = true
