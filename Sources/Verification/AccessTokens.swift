@@ -18,8 +18,11 @@ package struct AccessTokenRequest: Sendable {
     /// - Parameters:
     ///   - others: names of members that belong to something else.
     ///   - proofs: what DPoP proofs are checked with; `nil` if they are not checked.
+    ///   - resources: those that the request may name.
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    package init(_ object: JSONObject, beside others: [JSONName] = [], _ proofs: ProofChecks?) throws(Problem) {
+    package init(
+        _ object: JSONObject, beside others: [JSONName] = [], _ proofs: ProofChecks?, for resources: [ServedResource]
+    ) throws(Problem) {
         try object.requireOnly(Names.all + others, in: "request")
         resource = try object.checkedString(Names.resource, characters: MemberBounds.provider)
         token = try? object.utf8(Names.token)
@@ -34,12 +37,19 @@ package struct AccessTokenRequest: Sendable {
         if resource != nil, provider != nil || audience != nil {
             throw .requestInvalid("resource determines provider and audience; send resource, or send these.")
         }
+        var evidence = try BindingEvidence(of: object, proofs)
+        if let use = resource.flatMap(resources.named)?.resource.proofUse { evidence.proof?.use = use }
         parameters = AccessTokenParameters(
             audience: audience,
             expectedSubject: try ExpectedSubject(of: object),
             authenticatedAfter: try VerifyRequest.authenticatedAfter(object),
-            scopes: try object.scopes(Names.scopes) ?? [], evidence: try BindingEvidence(of: object, proofs))
+            scopes: try object.scopes(Names.scopes) ?? [], evidence: evidence)
         includesClaims = try object.boolean(MemberNames.includeClaims) ?? false
+    }
+
+    /// The resource that a body names, also one that is no valid request.
+    package static func resource(namedIn object: JSONObject, among resources: [ServedResource]) -> Resource? {
+        (try? object.string(Names.resource)).flatMap(resources.named)?.resource
     }
 
     /// Rejects a request for something that the provider's settings don't allow.

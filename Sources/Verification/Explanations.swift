@@ -27,9 +27,11 @@ package enum ExplainRequest {
     /// The member `as` names the kind of the other members. Without it, the member that holds the token does. Unknown
     /// members are rejected.
     ///
-    /// - Parameter proofs: what DPoP proofs are checked with; `nil` if they are not checked. The age of a nonce is not.
+    /// - Parameters:
+    ///   - proofs: what DPoP proofs are checked with; `nil` if they are not checked. The age of a nonce is not.
+    ///   - resources: those that the request may name.
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    package init(_ object: JSONObject, _ proofs: ProofChecks?) throws(Problem) {
+    package init(_ object: JSONObject, _ proofs: ProofChecks?, for resources: [ServedResource]) throws(Problem) {
         var proofs = proofs
         proofs?.checksNonceAge = false
         guard object[Names.policy] == nil else {
@@ -38,7 +40,8 @@ package enum ExplainRequest {
         }
         switch try Self.kind(of: object) ?? (object[Names.token] == nil ? .idToken : .accessToken) {
         case .idToken: self = .idToken(try VerifyRequest(object, beside: [Names.as]))
-        case .accessToken: self = .accessToken(try AccessTokenRequest(object, beside: [Names.as], proofs))
+        case .accessToken:
+            self = .accessToken(try AccessTokenRequest(object, beside: [Names.as], proofs, for: resources))
         case .notification: self = .notification(try NotificationRequest(object, beside: [Names.as]))
         }
     }

@@ -25,7 +25,7 @@ package final class RequestVerifier {
     let ofAccessTokens: ProviderIndex
     /// The providers that are asked about their access tokens.
     let ofOpaqueTokens: ProviderIndex
-    let resources: [ServedResource]
+    package let resources: [ServedResource]
 
     /// A provider, and this loop's latest copy of its keys.
     ///
@@ -235,11 +235,23 @@ extension RequestVerifier {
         return isAccessToken ? .providerOfIDTokens : .providerOfAccessTokens
     }
 
-    /// What a provider's settings say of DPoP proofs.
+    /// Whether the next DPoP proof of a client needs a nonce.
     ///
-    /// - Parameter number: `nil` if the provider is not known.
-    package func proofUse(ofProvider number: Int?) -> ProofUse {
-        number.flatMap { slots[$0]?.provider.accessTokens?.proofUse } ?? ProofUse()
+    /// - Parameters:
+    ///   - use: of the resource or policy that the request is for.
+    ///   - number: of the token's provider. `nil` if it is not known: its next token may be any provider's.
+    ///   - names: the IDs of the providers whose tokens the resource or policy accepts; empty: there is neither.
+    package func needsProofNonce(
+        _ use: ProofUse, ofProvider number: Int?, among names: [String], under rules: ProofRules
+    ) -> Bool {
+        let needsNonce = { (provider: Provider?) in
+            use.needsNonce(beside: provider?.accessTokens?.proofUse ?? ProofUse(), under: rules)
+        }
+        if let number { return needsNonce(slots[number]?.provider) }
+        guard !names.isEmpty else { return needsNonce(nil) }
+        return slots.contains { slot in
+            slot.map { names.containsExactly($0.policy.id) && needsNonce($0.provider) } ?? false
+        }
     }
 
     /// The problem of a request that names a provider that is not configured.

@@ -88,6 +88,50 @@ import Verification
         #expect(throws: SettingsError.self) { try policy(url, "") }
     }
 
+    @Test func `a resource comes before the provider, and a policy before its resource`() throws {
+        func uses(_ resource: String, _ policy: String = "", dpop: String = "dpop: {}") throws -> (
+            ProofUse?, ProofUse?, Settings
+        ) {
+            let yaml = """
+                \(dpop)
+                providers:
+                  - { \(Self.access) }
+                resources:
+                  - { id: r, resource: "https://r.example", providers: [p]\(resource) }
+                forward_auth:
+                  policies:
+                    - id: p
+                      resource: r
+                      request_url: { origin: "https://r.example", method: request, path: request }
+                \(policy)
+
+                """
+            let read = try settings(yaml)
+            return (read.resources.first?.proofUse, read.forwardAuth.policies.first?.proofUse, read)
+        }
+        var (resource, policy) = (ProofUse(), ProofUse())
+        #expect(try uses("").0 == resource)
+        (resource.passesOnce, resource.needsNonce) = (false, true)
+        var read = try uses(", replay: off, nonce: required")
+        #expect((read.0, read.1) == (resource, resource))
+        (policy.passesOnce, policy.needsNonce) = (true, true)
+        read = try uses(", replay: off, nonce: required", "      replay: on")
+        #expect((read.0, read.1) == (resource, policy))
+        let off = "dpop: { replay: off }"
+        #expect(try !uses("", dpop: off).2.remembersProofs)
+        #expect(try uses(", replay: on", dpop: off).2.remembersProofs)
+        let warning = { (settings: Settings) in settings.warnings.contains { $0.contains("nonce: required") } }
+        #expect(try !warning(uses("").2))
+        #expect(try warning(uses(", nonce: required").2))
+        for wrong in [", nonce: on", ", replay: no", ", nonce: { required: true }"] {
+            #expect(throws: SettingsError.self) { try uses(wrong) }
+        }
+        let resourceAlone = "resources:\n  - { id: r, resource: \"https://r.example\", providers: [p], nonce: off }\n"
+        let withoutProofs = "providers:\n  - { \(Self.access) }\n\(resourceAlone)"
+        #expect(throws: SettingsError.self) { try settings(withoutProofs) }
+        #expect(try settings("dpop: {}\n\(withoutProofs)").resources.first?.proofUse.needsNonce == false)
+    }
+
     // MARK: The store
 
     private static let server =

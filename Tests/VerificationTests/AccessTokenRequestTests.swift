@@ -6,7 +6,7 @@ import TestSupport
 
 @Suite struct AccessTokenRequestTests {
     private func request(_ text: String) throws -> AccessTokenRequest {
-        try AccessTokenRequest(JSONObject(Array(text.utf8), allowsNUL: true), nil)
+        try AccessTokenRequest(JSONObject(Array(text.utf8), allowsNUL: true), nil, for: [])
     }
 
     /// A request with a token and one other member.

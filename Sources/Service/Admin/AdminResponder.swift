@@ -54,7 +54,9 @@ final class AdminResponder: HTTPResponder {
             try route.check(request.head.method)
             try admit(request.head, to: route, &record.keyName)
             if route == .explain {
-                return try explain(ExplainRequest(request.jsonObject(), service.proofChecks), record)
+                let request = try ExplainRequest(
+                    request.jsonObject(), service.proofChecks, for: service.verifier.resources)
+                return try explain(request, record)
             }
         } catch {
             return .now(service.end(record, error))

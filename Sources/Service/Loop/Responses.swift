@@ -26,15 +26,17 @@ extension ServiceLoop {
         return response
     }
 
-    /// - Parameter spent: whether the request used something up, or may have; `nil`: the problem decides
-    ///   (``Problem/isSpent``).
-    /// - Parameter challenge: how to answer the API's client; `nil` unless the request named a resource.
+    /// - Parameters:
+    ///   - spent: whether the request used something up, or may have; `nil`: the problem decides
+    ///     (``Problem/isSpent``).
+    ///   - resource: that the request names.
+    ///   - challenge: how to answer the API's client; `nil` unless the request named a resource.
     func end(
         _ record: RequestRecord, _ problem: Problem, provider: Int? = nil, spent: Bool? = nil,
-        challenge: Challenge? = nil
+        of resource: Resource? = nil, challenge: Challenge? = nil
     ) -> HTTPResponse {
         let spent = record.route.usesSomethingUp ? spent ?? problem.isSpent : nil
-        let nonce = record.route == .accessTokens ? proofNonce(ofProvider: provider) : nil
+        let nonce = record.route == .accessTokens ? proofNonce(ofProvider: provider, for: resource) : nil
         let body = json {
             problem.write(to: &$0, requestID: record.id, spent: spent, challenge: challenge, proofNonce: nonce)
         }

@@ -160,10 +160,11 @@ final class ServiceLoop {
     ///
     /// - Parameters:
     ///   - provider: the number of the token's provider; `nil` if it is not known.
-    ///   - use: of the policy that the request is for.
-    func proofNonce(ofProvider provider: Int?, for use: ProofUse = ProofUse()) -> String? {
+    ///   - use: of the resource or policy that the request is for.
+    ///   - accepted: the IDs of the providers whose tokens it accepts.
+    func proofNonce(ofProvider provider: Int?, for use: ProofUse, among accepted: [String]) -> String? {
         guard let proofs = settings.proofs,
-            use.needsNonce(beside: verifier.proofUse(ofProvider: provider), under: proofs)
+            verifier.needsProofNonce(use, ofProvider: provider, among: accepted, under: proofs)
         else { return nil }
         return nonces.latest(at: VerificationTime.now().wall)
     }

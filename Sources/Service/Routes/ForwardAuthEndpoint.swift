@@ -121,7 +121,10 @@ extension ServiceResponder {
     ) -> HTTPResponse {
         let policy = rule.policy
         var headers: [(name: String, value: String)] = []
-        if policy.takesProofs, let nonce = service.proofNonce(ofProvider: decision.provider, for: policy.proofUse) {
+        if policy.takesProofs,
+            let nonce = service.proofNonce(
+                ofProvider: decision.provider, for: policy.proofUse, among: policy.providers)
+        {
             headers.append(("DPoP-Nonce", nonce))
         }
         switch decision {

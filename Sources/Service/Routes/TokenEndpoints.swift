@@ -42,9 +42,15 @@ extension ServiceResponder {
 
 /// `POST /v1/access-tokens/verify`.
 extension ServiceResponder {
-    func verifyAccessToken(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
+    func verifyAccessToken(_ body: JSONObject, _ record: RequestRecord) -> HTTPReply {
         let verifier = service.verifier
-        let request = try AccessTokenRequest(body, service.proofChecks)
+        let request: AccessTokenRequest
+        do throws(Problem) {
+            request = try AccessTokenRequest(body, service.proofChecks, for: verifier.resources)
+        } catch {
+            let resource = AccessTokenRequest.resource(namedIn: body, among: verifier.resources)
+            return .now(service.end(record, error, of: resource))
+        }
         if let opaque = verifier.opaqueToken(in: request) {
             return .later {
                 let timeout = self.service.settings.providerTimeout
@@ -86,15 +92,28 @@ extension ServiceResponder {
     ) -> HTTPResponse {
         service.note(verdict)
         service.metrics.countAccessToken(provider: verdict.provider, code: verdict.code)
+        let resource = verifier.resource(of: request)
         switch verdict {
         case .verified(let answer, let provider):
-            let nonce = service.proofNonce(ofProvider: provider)
+            let nonce = service.proofNonce(ofProvider: provider, for: resource)
             let text = service.json { answer.write(to: &$0, proofNonce: nonce) }
             return service.end(record, .ok, "application/json", text, provider: provider)
         case .refused(let problem, let provider):
             let challenge = verifier.challenge(to: request, problem, provider: provider, service.settings.proofs)
-            return service.end(record, problem, provider: provider, challenge: challenge)
+            return service.end(record, problem, provider: provider, of: resource, challenge: challenge)
         }
+    }
+}
+
+extension ServiceLoop {
+    /// The nonce that a client's next proof must have; `nil` if proofs need none.
+    ///
+    /// - Parameters:
+    ///   - provider: the number of the token's provider; `nil` if it is not known.
+    ///   - resource: that the request names.
+    func proofNonce(ofProvider provider: Int?, for resource: Resource?) -> String? {
+        proofNonce(
+            ofProvider: provider, for: resource?.proofUse ?? ProofUse(), among: resource?.providers ?? [])
     }
 }
 

@@ -35,12 +35,12 @@ enum PolicyReader {
         defaultDescription:
             "`{ \(IdentityHeader.usual.map { "\($0.name): \($0.value.rawValue)" }.joined(separator: ", ")) }`")
 
-    static let descriptions = [
-        id.description, providers.description, resource.description, TokenSourceReader.setting,
-        RequirementReader.description, headers, requiresKey.description, stripsToken.description,
-        RequestURLReader.description, CertificateFieldReader.description, ProofUseReader.replay.description,
-        ProofUseReader.nonce.description,
-    ]
+    static let descriptions =
+        [
+            id.description, providers.description, resource.description, TokenSourceReader.setting,
+            RequirementReader.description, headers, requiresKey.description, stripsToken.description,
+            RequestURLReader.description, CertificateFieldReader.description,
+        ] + ProofUseReader.descriptions
 
     /// - Returns: `nil` if an error was reported.
     static func read(_ element: Section, _ settings: Settings) -> ForwardAuthPolicy? {
@@ -71,13 +71,14 @@ enum PolicyReader {
         policy.proofUse = ProofUseReader.read(element)
         if policy.proofUse != ProofUse(), policy.requestURL == nil, !element.isFaulty(RequestURLReader.description.name)
         {
-            for name in [ProofUseReader.replay.name, ProofUseReader.nonce.name] where element.mentions(name) {
+            for name in ProofUseReader.descriptions.map(\.name) where element.mentions(name) {
                 element.refuse(
                     name,
                     "\(name) is about DPoP proofs, which a policy takes only with request_url; add it, or remove \(name)"
                 )
             }
         }
+        if let resource { policy.proofUse = policy.proofUse.completed(by: resource.proofUse) }
         checkIssuers(members, policy, element)
         checkDomains(members, policy, element)
         if policy.stripsToken, !policy.sources.allSatisfy(\.isHeader) {

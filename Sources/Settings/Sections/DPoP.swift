@@ -36,6 +36,7 @@ extension Settings {
         guard let dpop else { return false }
         return dpop.rules[keyPath: rule]
             || providers.contains { $0.accessTokens?.proofUse[keyPath: use] == true }
+            || resources.contains { $0.proofUse[keyPath: use] == true }
             || forwardAuth.policies.contains { $0.proofUse[keyPath: use] == true }
     }
 }
@@ -93,12 +94,12 @@ enum DPoPReader {
         Member(
             Setting(
                 "replay", .onOff,
-                "Whether to check that a proof is new: `dpop_proof_replayed`. `off` only where a request may be repeated safely, or for a gateway whose backend checks the proof itself. An entry of `providers` and a policy may say otherwise."
+                "Whether to check that a proof is new: `dpop_proof_replayed`. `off` only where a request may be repeated safely, or for a gateway whose backend checks the proof itself. An entry of `providers`, a resource and a policy may say otherwise."
             ), at: \.rules.passesOnce),
         Member(
             Setting(
                 "nonce", .nonceNeed,
-                "Whether a proof must have a nonce that Assay has made in the last 5 minutes: `dpop_nonce_required`. Nonces are made with the keys of `sign_ins.key_files`, or else with a key of the process. An entry of `providers` and a policy may say otherwise."
+                "Whether a proof must have a nonce that Assay has made in the last 5 minutes: `dpop_nonce_required`. Nonces are made with the keys of `sign_ins.key_files`, or else with a key of the process. An entry of `providers`, a resource and a policy may say otherwise."
             ), at: \.rules.needsNonce),
     ]
 
@@ -125,11 +126,14 @@ extension Settings.DPoP {
 enum ProofUseReader {
     static let replay = Setting(
         "replay", .onOff, defaultDescription: "as in more general settings",
-        "Whether to check that a [DPoP proof](access-tokens.md#tokens-bound-to-a-key) is new, if not as in `dpop.replay`."
+        "Whether to check that a [DPoP proof](access-tokens.md#tokens-bound-to-a-key) is new. A policy comes before its resource, a resource before the token's provider, and all of them before `dpop.replay`."
     )
     static let nonce = Setting(
         "nonce", .nonceNeed, defaultDescription: "as in more general settings",
-        "Whether a [DPoP proof](access-tokens.md#tokens-bound-to-a-key) must have a nonce, if not as in `dpop.nonce`.")
+        "Whether a [DPoP proof](access-tokens.md#tokens-bound-to-a-key) must have a nonce. A policy comes before its resource, a resource before the token's provider, and all of them before `dpop.nonce`."
+    )
+
+    static let descriptions = [replay.description, nonce.description]
 
     static func read(_ section: Section) -> ProofUse {
         var use = ProofUse()

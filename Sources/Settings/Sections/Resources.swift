@@ -59,10 +59,11 @@ enum ResourceReader {
             "Other members of the metadata, such as `resource_name`, `resource_documentation` or `scopes_supported` (default: `scopes`). Nothing that Assay writes itself, no `jwks_uri`, no `signed_metadata`."
     )
 
-    private static let descriptions = [
-        id.description, resource.description, providers.description, audiences.description,
-        authorizationServers.description, scopes.description, metadata,
-    ]
+    private static let descriptions =
+        [
+            id.description, resource.description, providers.description, audiences.description,
+            authorizationServers.description, scopes.description, metadata,
+        ] + ProofUseReader.descriptions
 
     private static var url: ValueType<String> {
         .text(
@@ -84,11 +85,24 @@ enum ResourceReader {
         let servers = readServers(element, members)
         let scopes = scopes.read(element) ?? []
         let metadata = readMetadata(element)
+        let proofUse = readProofUse(element, settings)
         element.finish()
         guard let id, let address, let names, let servers else { return nil }
-        return Resource(
+        var resource = Resource(
             id: id, address: address, audiences: audiences, providers: names, authorizationServers: servers,
             scopes: scopes, metadata: metadata)
+        resource.proofUse = proofUse
+        return resource
+    }
+
+    private static func readProofUse(_ element: Section, _ settings: Settings) -> ProofUse {
+        if settings.dpop == nil, !element.reading.isFaulty(["dpop"]) {
+            for name in ProofUseReader.descriptions.map(\.name) where element.mentions(name) {
+                element.refuse(
+                    name, "\(name) is about DPoP proofs, which are not checked; add dpop: {}, or remove \(name)")
+            }
+        }
+        return ProofUseReader.read(element)
     }
 
     private static func members(

@@ -70,6 +70,11 @@ extension ServedResource {
 }
 
 extension RequestVerifier {
+    /// The resource that a request is for; `nil` if it names none, or one that is not configured.
+    package func resource(of request: AccessTokenRequest) -> Resource? {
+        request.resource.flatMap(resource)?.resource
+    }
+
     /// The challenge with which an API answers a refused access token.
     ///
     /// - Parameters:

@@ -1,5 +1,5 @@
 private import Bytes
-internal import IDToken
+package import IDToken
 package import JOSE
 
 /// An API as its clients know it: what its tokens are for, where they come from, and what its metadata says.
@@ -20,6 +20,8 @@ package struct Resource: Sendable, Equatable {
     package var scopes: [String]
     /// The members of the metadata that Assay does not know itself.
     package var metadata: [String: JSONTree]
+    /// What DPoP proofs for it need, where that differs from its provider's settings.
+    package var proofUse = ProofUse()
 
     package init(
         id: String, address: ResourceAddress, audiences: [String]? = nil, providers: [String],
@@ -32,6 +34,16 @@ package struct Resource: Sendable, Equatable {
         self.authorizationServers = authorizationServers
         self.scopes = scopes
         self.metadata = metadata
+    }
+}
+
+extension ProofUse {
+    /// These, with those of more general settings for what they leave open.
+    package func completed(by general: ProofUse) -> ProofUse {
+        var use = self
+        use.passesOnce = passesOnce ?? general.passesOnce
+        use.needsNonce = needsNonce ?? general.needsNonce
+        return use
     }
 }
 

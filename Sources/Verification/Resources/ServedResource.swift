@@ -73,9 +73,14 @@ package final class ServedResource {
     ]
 }
 
-extension RequestVerifier {
+extension [ServedResource] {
     /// The resource with this ID, compared byte for byte.
-    package func resource(_ id: String) -> ServedResource? { resources.first { $0.resource.id.isExactly(id) } }
+    func named(_ id: String) -> ServedResource? { first { $0.resource.id.isExactly(id) } }
+}
+
+extension RequestVerifier {
+    /// The resource with this ID.
+    package func resource(_ id: String) -> ServedResource? { resources.named(id) }
 
     /// The resource whose metadata is at this address.
     package func resource(withMetadataAt path: ArraySlice<UInt8>, onHost host: ArraySlice<UInt8>) -> ServedResource? {

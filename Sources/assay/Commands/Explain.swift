@@ -117,7 +117,7 @@ struct Explain: AsyncParsableCommand {
         guard let object = try? JSONObject(kind.body(for: token, signIn, provider: provider)) else {
             throw .requestInvalid("The token must be UTF-8 text.")
         }
-        return try ExplainRequest(object, nil)
+        return try ExplainRequest(object, nil, for: [])
     }
 
     /// The token's contents, not masked; `nil` if it can't be read.

@@ -109,6 +109,107 @@ def test_one_provider_alone_may_need_a_nonce(issuer, lax):
         accepted(service, token, dpop=once)
 
 
+RESOURCE = "https://resource.example"
+
+
+def for_resource(client: Client) -> str:
+    return access_token(client.issuer, aud=RESOURCE, cnf={"jkt": client.key.dpop_jkt})
+
+
+def at(id: str, host: str, *providers: str, **members) -> dict:
+    """A resource."""
+    return {"id": id, "resource": f"https://{host}.example", "providers": list(providers), "authorization_servers": ["https://as.example"]} | members
+
+
+@pytest.fixture(scope="module")
+def resources(issuer, lax):
+    providers = access(issuer), access(lax, "lax", nonce="required", replay="on")
+    settings = {
+        "dpop": {"replay": "off"},
+        "resources": [
+            at("needs", "resource", "api", nonce="required", replay="on"),
+            at("free", "free", "api", "lax", nonce="off", replay="off", audiences=["https://resource.example"]),
+            at("silent", "silent", "api", "lax", audiences=["https://resource.example"]),
+            at("other", "other", "api", audiences=["https://resource.example"]),
+        ],
+        "forward_auth": {
+            "policies": [
+                {"id": id, "resource": "needs", "request_url": {"origin": "https://api.example.com", "method": "request", "path": "request"}} | more
+                for id, more in (("needs", {}), ("free", {"nonce": "off"}))
+            ]
+        },
+    }
+    with Service(*providers, **settings) as service:
+        yield service.wait_until_ready()
+
+
+def test_a_resource_alone_may_need_nonces(resources, issuer):
+    """Every answer and problem of a call for it has one, whether the token's provider is known or not."""
+    client = Client(issuer)
+    token = for_resource(client)
+    nonce = refused(verify(resources, token, resource="needs", dpop=asked(client, token)), "dpop_nonce_required")["dpop_nonce"]
+    once = asked(client, token, nonce)
+    assert accepted(resources, token, resource="needs", dpop=once)["dpop_nonce"]
+    refused(verify(resources, token, resource="needs", dpop=once), "dpop_proof_replayed")
+    stranger = access_token(issuer, iss="https://nobody.example")
+    for body, code in [
+        ({"token": None}, "token_missing"),
+        ({"token": token}, "binding_required"),
+        ({"token": "x"}, "issuer_mismatch"),
+        ({"token": stranger}, "issuer_mismatch"),
+        ({"token": token, "provider": "api"}, "request_invalid"),
+        ({"token": 5}, "request_invalid"),
+    ]:
+        for resource, has in (("needs", True), ("other", False)):
+            response = resources.api.post("/v1/access-tokens/verify", body | {"resource": resource})
+            assert (response.json["code"], "dpop_nonce" in response.json) == (code, has), response.json
+    for body in ({"token": token, "resource": "none"}, {"token": token, "resource": 5}, {"token": "x"}):
+        assert "dpop_nonce" not in resources.api.post("/v1/access-tokens/verify", body).json
+    # The resource's rules hold for calls that name it, and for no others.
+    free = client.token()
+    for _ in range(2):
+        assert "dpop_nonce" not in accepted(resources, free, dpop=asked(client, free))
+
+
+def test_a_resource_comes_before_its_providers(resources, issuer, lax):
+    for by, needs in ((issuer, False), (lax, True)):
+        client = Client(by)
+        token = for_resource(client)
+        once = asked(client, token)
+        for _ in range(2):
+            assert "dpop_nonce" not in accepted(resources, token, resource="free", dpop=once)
+        response = verify(resources, token, resource="silent", dpop=once)
+        assert (response.code, "dpop_nonce" in response.json) == ("dpop_nonce_required" if needs else None, needs)
+    # The next token may be of the provider whose proofs need one.
+    missing = resources.api.post("/v1/access-tokens/verify", {"token": None, "resource": "silent"})
+    assert missing.json["dpop_nonce"]
+
+
+def test_an_explanation_has_the_rules_of_the_resource(resources, issuer):
+    client = Client(issuer)
+    token = for_resource(client)
+    (check,) = explained(resources, token, asked(client, token), resource="needs")
+    assert check["code"] == "dpop_nonce_required"
+    (check,) = explained(resources, token, asked(client, token), resource="free")
+    assert check["state"] == "passed"
+
+
+def test_a_policy_has_the_rules_of_its_resource(resources, issuer):
+    client = Client(issuer)
+    token = for_resource(client)
+
+    def ask(policy: str, nonce: str | None = None):
+        proof = client.key.proof(htm="GET", htu="https://api.example.com/orders", ath=hash_of(token), nonce=nonce)
+        return resources.api.get(f"/v1/forward-auth/{policy}/orders", {"Authorization": f"DPoP {token}", "DPoP": str(proof)})
+
+    denied = ask("needs")
+    assert denied.status == 401 and "use_dpop_nonce" in denied.header("WWW-Authenticate")
+    assert ask("needs", denied.header("DPoP-Nonce")).status == 200
+    allowed = ask("free")
+    assert (allowed.status, allowed.header("DPoP-Nonce")) == (200, None)
+    assert resources.api.get("/v1/forward-auth/needs/orders").header("DPoP-Nonce")
+
+
 def test_an_explanation_does_not_check_the_age_of_a_nonce(service, issuer):
     client = Client(issuer)
     token = client.token()
@@ -119,8 +220,8 @@ def test_an_explanation_does_not_check_the_age_of_a_nonce(service, issuer):
     assert check["code"] == "dpop_nonce_required" and "DPoP-Nonce" in check["fix"]
 
 
-def explained(service, token: str, dpop: dict) -> list[dict]:
-    answer = service.admin.post("/v1/explain", {"token": token, "dpop": dpop}).json
+def explained(service, token: str, dpop: dict, **members) -> list[dict]:
+    answer = service.admin.post("/v1/explain", {"token": token, "dpop": dpop} | members).json
     return [check for check in answer["checks"] if check["name"] == "binding"]
 
 

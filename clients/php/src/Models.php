@@ -429,7 +429,7 @@ final class VerifiedAccessToken
         public readonly ?array $introspection,
         /** @var array<string, mixed>|null Only with include_claims: the token's Claims Set, or the provider's answer about an opaque token, as its original JSON text, so that no number is rounded. */
         public readonly ?array $claims,
-        /** Only in responses of POST /v1/access-tokens/verify, and only where the settings have nonce: required for the call's DPoP proofs. Send it to the client in the header DPoP-Nonce: its next proof must have it. A nonce lives five minutes. */
+        /** Only in responses of POST /v1/access-tokens/verify, and only where the settings have nonce: required for the call's DPoP proofs: for all, for its resource or for the token's provider (any of the resource's, if that is not known). Send it to the client in the header DPoP-Nonce: its next proof must have it. A nonce lives five minutes. */
         public readonly ?string $dpopNonce,
     ) {
     }

@@ -280,7 +280,8 @@ class Assay
   # - claims: Only with include_claims: the token's Claims Set, or the provider's answer about an opaque token,
   # as its original JSON text, so that no number is rounded.
   # - dpop_nonce: Only in responses of POST /v1/access-tokens/verify, and only where the settings have nonce:
-  # required for the call's DPoP proofs. Send it to the client in the header DPoP-Nonce: its next proof must
+  # required for the call's DPoP proofs: for all, for its resource or for the token's provider (any of the
+  # resource's, if that is not known). Send it to the client in the header DPoP-Nonce: its next proof must
   # have it. A nonce lives five minutes.
   VerifiedAccessToken = Struct.new(:identity, :token, :authorization, :keys, :introspection, :claims, :dpop_nonce,
     keyword_init: true)

@@ -417,8 +417,9 @@ public struct VerifiedAccessToken: Codable, Sendable, Equatable, CustomStringCon
     /// original JSON text, so that no number is rounded.
     public var claims: [String: JSONValue]?
     /// Only in responses of POST /v1/access-tokens/verify, and only where the settings have nonce: required for the
-    /// call's DPoP proofs. Send it to the client in the header DPoP-Nonce: its next proof must have it. A nonce
-    /// lives five minutes.
+    /// call's DPoP proofs: for all, for its resource or for the token's provider (any of the resource's, if that is
+    /// not known). Send it to the client in the header DPoP-Nonce: its next proof must have it. A nonce lives five
+    /// minutes.
     public var dpopNonce: String?
 
     enum CodingKeys: String, CodingKey {
