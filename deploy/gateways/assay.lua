@@ -2,8 +2,9 @@
 -- unset. On 200, it copies the identity headers to the request. `txn.assay_challenge` and `txn.assay_nonce` are for the client.
 -- The rules after it in haproxy.cfg decide.
 
--- In milliseconds. With opaque tokens in the policy, 1200: 200 more than `forward_auth.introspection_timeout`.
-local TIMEOUT = 200
+-- In milliseconds. Assay answers within 150 (`forward_auth.timeout`), about opaque tokens within 1000
+-- (`forward_auth.introspection_timeout`). Without such tokens, 200 is enough.
+local TIMEOUT = 1200
 local SENT = { "authorization", "cookie", "dpop", "client-cert" }
 -- Of a WebSocket's handshake, whose list of protocols may contain the token.
 local SENT_OF_HANDSHAKE = { "upgrade", "origin", "sec-websocket-protocol" }

@@ -50,12 +50,12 @@ enum ForwardAuthReader {
 
     private static let timeout = Setting(
         "timeout", .milliseconds(10...10_000), defaultDescription: "`150ms`",
-        "How long a request from a gateway waits in all: for keys, and for the store of DPoP proofs. The gateway configurations in `deploy/gateways` wait 200 ms for the whole response."
+        "How long a request from a gateway waits in all: for keys, and for the store of DPoP proofs. Gateways must wait longer; the configurations in `deploy/gateways` wait for 1.2 s."
     )
 
     private static let introspectionTimeout = Setting(
         "introspection_timeout", .milliseconds(10...10_000), defaultDescription: "`1000ms`",
-        "How long a request from a gateway waits for a provider's answer about an opaque token before the response is 503. Gateways must wait longer: with such a policy, 200 ms more than this."
+        "How long a request from a gateway waits for a provider's answer about an opaque token before the response is 503. Gateways must wait longer: 200 ms more than this, as the configurations in `deploy/gateways` do."
     )
 
     private static let policies = SettingDescription(

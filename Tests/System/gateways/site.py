@@ -22,14 +22,14 @@ POLICIES = [
     {"id": "open", "providers": ["api"], "require_key": False},
     {"id": "api-open", "providers": ["api"], "require_key": False},
 ]
+SETTINGS = {"api_keys": [sha256_hex(KEY)], "forward_auth": {"policies": POLICIES}, "log": {"requests": False}}
 IDENTITY = ("X-Auth-Subject", "X-Auth-Issuer", "X-Auth-Email", "X-Auth-Email-Trust", "X-Auth-Scopes")
 
 
 def assay(issuer: Issuer, **settings) -> Service:
     """A service with these policies."""
     trusted = provider(issuer, "api", tokens="access", audiences=[API])
-    usual = {"api_keys": [sha256_hex(KEY)], "forward_auth": {"policies": POLICIES}, "log": {"requests": False}}
-    return Service(trusted, **(usual | settings))
+    return Service(trusted, **(SETTINGS | settings))
 
 
 def token(issuer: Issuer, key=None, **claims) -> str:

@@ -8,9 +8,13 @@ import time
 import pytest
 
 from gateways.gateways import NAMES
-from gateways.site import KEY, Site, assay, refresh, token
+from gateways.site import API, KEY, SETTINGS, Site, assay, refresh, token
 from harness.freezing import frozen
+from harness.service import Service
+from harness.token_endpoint import INTROSPECTION, answered, held
 from harness.waiting import free_port, poll
+from introspection.opaque import members, opaque
+from introspection.opaque import token as opaque_token
 
 # The status for clients without a decision of Assay. Caddy uses 502 and 504 for a failed upstream.
 UNDECIDED = {"nginx": 503, "envoy": 503, "caddy": 502, "haproxy": 503}
@@ -41,10 +45,24 @@ def test_requests_are_denied_in_time_while_assay_hangs(name, issuer, tmp_path):
         with frozen(service.process.pid):
             begun = time.monotonic()
             site.denies(TOO_SLOW[name], token(issuer))
-            # The gateways wait for 200 ms, but the machine may be busy.
+            # The gateways wait for 1.2 s, but the machine may be busy.
             assert time.monotonic() - begun < 5
         poll(lambda: site.ask(token(issuer)).status == 200)
         site.denies(401)
+
+
+def test_the_answer_about_an_opaque_token_is_awaited(name, issuer, endpoint, tmp_path):
+    """Its provider may take longer than Assay does for any other token."""
+    slow = answered(lambda call: threading.Event().wait(0.4) or members(scope="read"))
+    endpoint.always(slow, INTROSPECTION)
+    trusted = opaque(issuer, endpoint, tmp_path, id="api", audiences=[API])
+    with (
+        Service(trusted, **SETTINGS) as service,
+        Site(name, service.wait_until_ready().api.address, tmp_path / name) as site,
+    ):
+        site.passes(opaque_token())
+        endpoint.always(held(), INTROSPECTION)
+        site.denies(503, opaque_token())
 
 
 def test_requests_are_denied_until_keys_are_available(name, shared_server, tmp_path):
