@@ -176,7 +176,7 @@ struct ProviderFactory: Sendable {
             }
         let made = ProviderCalls(
             rules: provider.network, proxy: proxy, credentials: credentials, assertionKey: assertionKey,
-            quirks: provider.quirks, keptConnections: provider.maximumCalls, on: Self.callsLoop
+            ownKeys: clientKeys.keys, quirks: provider.quirks, keptConnections: provider.maximumCalls, on: Self.callsLoop
         ) { [calls] report in calls.record(report, provider: id) }
         var files = zip(provider.clients, versions).map { client, versions in
             ClientFiles.Entry(
