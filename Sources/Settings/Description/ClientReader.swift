@@ -131,6 +131,11 @@ enum ClientReader {
         } else if let id, !provider.policy.audiences.contains(id) {
             element.refuse("id", "\(id) is not one of the provider's audiences; add it to them, or correct it")
         }
+        if request?.isSigned == true, provider.policy.hasTemplateIssuer {
+            element.refuse(
+                Self.request.name,
+                "the issuer differs by tenant, so it can't be the audience of a signed request; set request: plain or pushed")
+        }
         let authentication = authentication(method, signsRequests: request?.isSigned == true, element, provider)
         element.finish()
         guard let id, let authentication else { return nil }

@@ -214,7 +214,7 @@ package struct ClientSettings: Sendable, Equatable {
     }
 
     /// Whether a key of `client_keys` signs for it.
-    var needsOwnKey: Bool {
+    package var needsOwnKey: Bool {
         switch authentication {
         case .signingKey: true
         case .privateKeyJWT: false
