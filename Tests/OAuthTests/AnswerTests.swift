@@ -37,7 +37,7 @@ import TestSupport
     @Test(arguments: [UInt(200), 201])
     func `a reference to a request`(status: UInt) throws {
         let body = #"{"request_uri":"urn:a","expires_in":90,"more":1}"#
-        #expect(try Self.answer(body, status).pushed() .uri == "urn:a")
+        #expect(try Self.answer(body, status).pushed().uri == "urn:a")
     }
 
     @Test(

@@ -42,7 +42,9 @@ import Testing
 
     @Test func `how requests reach the provider`() throws {
         func client(_ members: String) throws -> OAuthClient {
-            try #require(read(provider: Self.yaml("auth: private_key_jwt, key_id: k, key_file: f" + members)).clients.first).client
+            try #require(
+                read(provider: Self.yaml("auth: private_key_jwt, key_id: k, key_file: f" + members)).clients.first
+            ).client
         }
         #expect(try client("").requestForm == nil)
         for form in AuthorizationRequestForm.allCases {

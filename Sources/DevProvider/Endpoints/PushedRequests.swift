@@ -59,7 +59,8 @@ extension EmulatedProvider {
             return try AuthorizationRequest(query, to: self)
         }
         if client.mustPush {
-            throw DevRequestError("the client \(client.id) must push its requests to \(base)/par; request_uri is missing")
+            throw DevRequestError(
+                "the client \(client.id) must push its requests to \(base)/par; request_uri is missing")
         }
         return try AuthorizationRequest(try unwrapped(query, of: client, now: now), to: self)
     }
@@ -70,7 +71,9 @@ extension EmulatedProvider {
     /// - Throws: ``DevRequestError``.
     private func unwrapped(_ form: FormParameters, of client: DevClient, now: Int64?) throws -> FormParameters {
         guard let object = form["request"] else {
-            if client.mustSign { throw DevRequestError("the client \(client.id) must sign its requests; request is missing") }
+            if client.mustSign {
+                throw DevRequestError("the client \(client.id) must sign its requests; request is missing")
+            }
             return form
         }
         guard let jws = try? CompactJWS(object), let claims = (try? JSONTree(readingObject: jws.payload))?.object,

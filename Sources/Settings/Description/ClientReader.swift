@@ -134,7 +134,8 @@ enum ClientReader {
         if request?.isSigned == true, provider.policy.hasTemplateIssuer {
             element.refuse(
                 Self.request.name,
-                "the issuer differs by tenant, so it can't be the audience of a signed request; set request: plain or pushed")
+                "the issuer differs by tenant, so it can't be the audience of a signed request; set request: plain or pushed"
+            )
         }
         let authentication = authentication(method, signsRequests: request?.isSigned == true, element, provider)
         element.finish()

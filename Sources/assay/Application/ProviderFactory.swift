@@ -178,7 +178,8 @@ struct ProviderFactory: Sendable {
             }
         let made = ProviderCalls(
             rules: provider.network, proxy: proxy, credentials: credentials, assertionKey: assertionKey,
-            ownKeys: self.credentials.ownKeys ?? clientKeys.keys, quirks: provider.quirks, keptConnections: provider.maximumCalls, on: Self.callsLoop
+            ownKeys: self.credentials.ownKeys ?? clientKeys.keys, quirks: provider.quirks,
+            keptConnections: provider.maximumCalls, on: Self.callsLoop
         ) { [calls] report in calls.record(report, provider: id) }
         var files = zip(provider.clients, versions).map { client, versions in
             ClientFiles.Entry(

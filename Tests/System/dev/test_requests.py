@@ -43,7 +43,7 @@ def visited(dev, url: str):
 
 def answered(response) -> dict[str, str]:
     """The parameters with which the browser comes back."""
-    assert response.status == 302, response
+    assert response.status == 303, response
     return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(response.header("Location")).query))
 
 
@@ -66,7 +66,7 @@ def test_a_request_that_came_otherwise_is_refused(dev, name):
 
 
 def test_the_fault_of_refused_clients_is_seen_at_the_begin(dev):
-    assert dev.ask_issuer("POST", "/pushed/faults", {"refused_clients": True}).status == 200
+    assert dev.ask_issuer("POST", "/faults", {"provider": "pushed", "fault": "refused_clients"}).status == 200
     try:
         response = dev.api.post("/v1/sign-ins", {"provider": "pushed", "redirect_uri": REDIRECT})
         assert_code(response, "client_rejected")
