@@ -57,6 +57,14 @@ package struct FormWriter: ~Copyable {
         addEncoded(value)
     }
 
+    /// Adds a pair whose name may need encoding.
+    package mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+        if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
+        addEncoded(name)
+        bytes.append(UInt8(ascii: "="))
+        addEncoded(value)
+    }
+
     /// Encodes text, and adds it without a name.
     package mutating func addEncoded(_ text: Span<UInt8>) {
         for index in text.indices {

@@ -17,7 +17,9 @@ import TestSupport
             """
             ,"authorization_endpoint":"https://a.example/authorize?a=b","token_endpoint":"https://A.example/token",
             "revocation_endpoint":"https://a.example/revoke","userinfo_endpoint":"https://a.example/user",
-            "introspection_endpoint":"https://a.example/introspect","authorization_response_iss_parameter_supported":true
+            "introspection_endpoint":"https://a.example/introspect","authorization_response_iss_parameter_supported":true,
+            "pushed_authorization_request_endpoint":"https://a.example/par","require_signed_request_object":true,
+            "require_pushed_authorization_requests":true
             """)
         #expect(found.authorization?.text == "https://a.example/authorize?a=b")
         #expect(found.token?.text == "https://a.example/token")
@@ -25,6 +27,8 @@ import TestSupport
         #expect(found.userInfo?.text == "https://a.example/user")
         #expect(found.introspection?.text == "https://a.example/introspect")
         #expect(found.sendsResponseIssuer)
+        #expect(found.pushedRequest?.text == "https://a.example/par")
+        #expect(found.requiresPushedRequests && found.requiresSignedRequests)
     }
 
     @Test(arguments: [
@@ -37,7 +41,7 @@ import TestSupport
         let found = try endpoints(members + #","revocation_endpoint":"https://a.example/revoke""#)
         #expect(found.token == nil)
         #expect(found.revocation != nil)
-        #expect(!found.sendsResponseIssuer)
+        #expect(!found.sendsResponseIssuer && !found.requiresPushedRequests && !found.requiresSignedRequests)
     }
 
     @Test func `http is used only where fetches may`() throws {

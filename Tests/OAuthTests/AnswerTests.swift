@@ -32,6 +32,31 @@ import TestSupport
         }
     }
 
+    // MARK: Pushed authorization requests
+
+    @Test(arguments: [UInt(200), 201])
+    func `a reference to a request`(status: UInt) throws {
+        let body = #"{"request_uri":"urn:a","expires_in":90,"more":1}"#
+        #expect(try Self.answer(body, status).pushed().uri == "urn:a")
+    }
+
+    @Test(
+        arguments: [
+            (#"{"expires_in":90}"#, 201, CallFailure.answerInvalid(.member(.requestURI))),
+            (#"{"request_uri":7,"expires_in":90}"#, 201, .answerInvalid(.member(.requestURI))),
+            (#"{"request_uri":"a b","expires_in":90}"#, 201, .answerInvalid(.member(.requestURI))),
+            (#"{"request_uri":"a"}"#, 201, .answerInvalid(.member(.expiresIn))),
+            (#"{"request_uri":"a","expires_in":0}"#, 201, .answerInvalid(.member(.expiresIn))),
+            (#"{"request_uri":"a","expires_in":90}"#, 202, .answerInvalid(.status(202))),
+            (#"{"error":"invalid_grant"}"#, 400, .refused(.invalidGrant)),
+            (#"{"error":"invalid_client"}"#, 401, .clientRejected(.invalidClient)),
+            (#"{"error":"invalid_request_object"}"#, 400, .refused(.invalidRequestObject)),
+            ("{}", 503, .unavailable(.status(503))),
+        ] as [(String, UInt, CallFailure)])
+    func `a request that was not taken`(body: String, status: UInt, expected: CallFailure) {
+        #expect(throws: expected) { try Self.answer(body, status).pushed() }
+    }
+
     @Test func `a whole grant`() throws {
         let body = """
             {"access_token":"a.b","token_type":"bearer","expires_in":3600,"refresh_token":"r/1","scope":"openid email",\

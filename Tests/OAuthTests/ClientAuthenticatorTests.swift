@@ -73,6 +73,27 @@ import TestSupport
         }
     }
 
+    @Test func `an authorization request names the client once, however it authenticates`() throws {
+        var parameters = AuthorizationParameters()
+        parameters.add("scope", .text("openid a"))
+        parameters.add("max_age", .number(60))
+        parameters.add("a b", .json(Array("{}".utf8)))
+        let body = "scope=openid+a&max_age=60&a+b=%7B%7D"
+        for (credential, authentication, authorization) in [
+            (ClientCredential.none, "client_id=c", nil),
+            (.secret(try secret("s"), sentIn: .post), "client_id=c&client_secret=s", nil),
+            (.secret(try secret("s"), sentIn: .basic), "client_id=c", "Basic Yzpz"),
+        ] {
+            var authenticator = ClientAuthenticator(clientID: "c", credential)
+            let sent = try authenticator.authenticate(.parameters(parameters), now: Self.now)
+                .send { Sent(body: text($0), authorization: $1) }
+            #expect(sent == Sent(body: authentication + "&" + body, authorization: authorization))
+            let object = try authenticator.authenticate(.object(Array("a.b.c".utf8)), now: Self.now)
+                .send { octets, _ in text(octets) }
+            #expect(object.contains("request=a.b.c") && !object.contains("scope"))
+        }
+    }
+
     /// The endpoint's methods, and whether a secret that is configured for the header then goes there.
     @Test(
         arguments: [

@@ -40,6 +40,18 @@ import Testing
                     keyID: "k1", keyFile: "k", certificateFile: nil, audience: "https://op.example/token"))
     }
 
+    @Test func `how requests reach the provider`() throws {
+        func client(_ members: String) throws -> OAuthClient {
+            try #require(
+                read(provider: Self.yaml("auth: private_key_jwt, key_id: k, key_file: f" + members)).clients.first
+            ).client
+        }
+        #expect(try client("").requestForm == nil)
+        for form in AuthorizationRequestForm.allCases {
+            #expect(try client(", request: \(form.rawValue)").requestForm == form)
+        }
+    }
+
     @Test(arguments: [
         ("auth: client_secret_post", "auth: client_secret_post needs secret_file"),
         ("auth: none, key_id: k", "key_id only has an effect with auth: apple and private_key_jwt; remove it"),
@@ -68,6 +80,15 @@ import Testing
             "assertion_audience: token_endpoint needs endpoints.token; set it"
         ),
         ("key_id: k", "a client needs id and auth"),
+        (
+            "auth: none, signing_key: k",
+            "signing_key only has an effect with auth: private_key_jwt, or with signed requests; remove it"
+        ),
+        ("auth: none, request: jar", "request must be one of plain, pushed, signed, signed_pushed; found \"jar\""),
+        (
+            "auth: none, request: signed",
+            "provider p: the client a needs key_id and key_file with auth: private_key_jwt, or a key with use: signature in client_keys; add one of them"
+        ),
     ])
     func `what does not fit`(client: String, message: String) throws {
         #expect(try faults(Self.document(client)).map(\.message).contains(message))

@@ -57,11 +57,23 @@ import Verification
 
     // MARK: Begin
 
+    @Test(arguments: AuthorizationRequestForm.allCases, [AuthorizationRequestForm.plain, .pushed])
+    func `the client's form comes before the one that the document requires`(
+        form: AuthorizationRequestForm, required: AuthorizationRequestForm
+    ) throws {
+        let endpoint = AuthorizationEndpoint(
+            url: "https://idp.example/authorize", sendsResponseIssuer: false, requiredForm: required)
+        let chosen = try Self.begin(rules: Self.rules { $0.clients[1].requestForm = form }, endpoint: endpoint).begun
+        #expect((chosen.authorizationURL == nil) == (form != .plain))
+        let usual = try Self.begin(endpoint: endpoint).begun
+        #expect((usual.authorizationURL == nil) == (required != .plain) && usual.state != nil)
+    }
+
     @Test func `the URL has what ties the code to the sign-in`() throws {
         let (begun, opened) = try Self.begin(
             #", "max_age": 60, "prompt": "login", "login_hint": "a b&c=d", "scopes": ["email"]"#)
         guard case .browser(let browser) = opened.content.kind else { throw Problem.notFound }
-        let url = try #require(begun.browser?.authorizationURL)
+        let url = try #require(begun.authorizationURL)
         #expect(url.hasPrefix("https://idp.example/authorize?tenant=1&response_type=code&client_id=web&"))
         #expect(url.contains("login_hint=a%20b%26c%3Dd"))
         let verifier = try #require(browser.verifier)
@@ -72,7 +84,7 @@ import Verification
                 "code_challenge": try verifier.challenge(try DigestContext()), "code_challenge_method": "S256",
                 "max_age": "60", "prompt": "login", "login_hint": "a b&c=d",
             ])
-        #expect(begun.browser?.state == browser.state.text && browser.redirectURI == Self.callback)
+        #expect(begun.state == browser.state.text && browser.redirectURI == Self.callback)
         #expect(opened.content.audience == "web")
     }
 
@@ -89,12 +101,12 @@ import Verification
         }
         let policy = Self.policy { $0.nonce.accepted = [.sha256Hex] }
         let (begun, _) = try Self.begin(policy: policy, rules: apple)
-        let parameters = Self.parameters(of: try #require(begun.browser?.authorizationURL))
+        let parameters = Self.parameters(of: try #require(begun.authorizationURL))
         #expect(parameters["scope"] == "name email" && parameters["response_mode"] == "form_post")
         let digest = try DigestContext().digest(Array(try #require(begun.nonce).text.utf8).span, with: .sha256)
         #expect(parameters["nonce"] == String(hexadecimal: digest.span) && parameters["nonce"] == begun.nonce?.digest)
         let bare = Self.parameters(
-            of: try #require(try Self.begin(#", "scopes": []"#, rules: apple).begun.browser?.authorizationURL))
+            of: try #require(try Self.begin(#", "scopes": []"#, rules: apple).begun.authorizationURL))
         #expect(bare["scope"] == nil && bare["response_mode"] == nil)
         #expect(throws: Problem.self) { try Self.begin(#", "response_mode": "query""#, rules: apple) }
     }
@@ -154,7 +166,7 @@ import Verification
 
     @Test func `a response is checked before anything is used up`() throws {
         let (begun, opened) = try Self.begin(#", "context": "/back""#)
-        let state = try #require(begun.browser?.state)
+        let state = try #require(begun.state)
         func problem(_ response: String, members: String = "", requiresIssuer: Bool? = false) -> Problem? {
             Self.problem {
                 try Self.plan(
@@ -203,7 +215,7 @@ import Verification
 
     @Test func `what only the other kind of sign-in has is refused`() throws {
         let (begun, opened) = try Self.begin()
-        let response = #"{"state": "\#(try #require(begun.browser?.state))", "code": "c"}"#
+        let response = #"{"state": "\#(try #require(begun.state))", "code": "c"}"#
         for members in [
             #", "id_token": "x""#, #", "code": "x""#, #", "access_token": "x""#, #", "user": {"name": {}}"#,
         ] {
@@ -215,7 +227,7 @@ import Verification
 
     @Test func `a sign-in ends when its client, redirect URI or binding is configured no longer`() throws {
         let (begun, opened) = try Self.begin()
-        let response = #"{"state": "\#(try #require(begun.browser?.state))", "code": "c"}"#
+        let response = #"{"state": "\#(try #require(begun.state))", "code": "c"}"#
         func problem(_ rules: GrantRules?) -> Problem? {
             Self.problem { try Self.plan(response, of: opened, rules: rules) }
         }
@@ -231,13 +243,13 @@ import Verification
             $0.allowsUnboundCodes = true
         }
         let (free, loose) = try Self.begin(policy: nonceless, rules: unbound)
-        let answer = #"{"state": "\#(try #require(free.browser?.state))", "code": "c"}"#
+        let answer = #"{"state": "\#(try #require(free.state))", "code": "c"}"#
         #expect(Self.problem { try Self.plan(answer, of: loose, policy: nonceless, rules: unbound) } == nil)
         #expect(
             Self.problem { try Self.plan(answer, of: loose, policy: nonceless, rules: Self.rules()) } == .signInInvalid)
         // Tied by its nonce alone, which is then no longer checked.
         let (noncy, tied) = try Self.begin(rules: Self.rules { $0.usesPKCE = false })
-        let reply = #"{"state": "\#(try #require(noncy.browser?.state))", "code": "c"}"#
+        let reply = #"{"state": "\#(try #require(noncy.state))", "code": "c"}"#
         #expect(Self.problem { try Self.plan(reply, of: tied) } == nil)
         #expect(Self.problem { try Self.plan(reply, of: tied, policy: nonceless) } == .signInInvalid)
     }

@@ -109,7 +109,7 @@ import TestSupport
         .proofReplayed,
         .requestUnknown,
         .clientNotConfigured,
-        .signInNotSupported,
+        .signInNotSupported, .pushedRequestsNotSupported, .requestKeyMissing,
         .signInInvalid,
         .signInExpired,
         .signInReplayed,

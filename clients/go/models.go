@@ -444,6 +444,10 @@ type BeginOptions struct {
 	// together with issuer and audience, all three as the backend's database has them. It comes back as
 	// identity.connection.
 	Connection string `json:"connection,omitempty"`
+	// How the client of the connection authenticates to its provider: required for calls to the provider's endpoints
+	// if the request names a connection, or the sign-in began with one; its ID is the connection's audience. Nothing
+	// keeps the secret after the request.
+	Client json.RawMessage `json:"client,omitempty"`
 	// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
 	// claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
 	// not be null.
@@ -496,6 +500,10 @@ type BeginBrowserOptions struct {
 	// together with issuer and audience, all three as the backend's database has them. It comes back as
 	// identity.connection.
 	Connection string `json:"connection,omitempty"`
+	// How the client of the connection authenticates to its provider: required for calls to the provider's endpoints
+	// if the request names a connection, or the sign-in began with one; its ID is the connection's audience. Nothing
+	// keeps the secret after the request.
+	Client json.RawMessage `json:"client,omitempty"`
 	// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
 	// claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
 	// not be null.

@@ -85,7 +85,8 @@ extension EmulatedProvider {
         return .object(try userClaims(of: granted.person, scopes: granted.scopes))
     }
 
-    private func authenticate(_ form: FormParameters, _ authorization: String?, now: Int64) throws -> DevClient {
+    /// - Throws: ``DevOAuthError``.
+    func authenticate(_ form: FormParameters, _ authorization: String?, now: Int64) throws -> DevClient {
         let proof = try ClientAuthentication(form, authorization: authorization)
         let audiences = [policy.issuer, documentIssuer(ofTenant: nil), base + "/token"]
         guard !faults.has(.refusedClients), let client = client(proof.clientID),
@@ -149,6 +150,8 @@ extension EmulatedProvider {
             "issuer": .string(documentIssuer(ofTenant: tenant) + (faults.has(.wrongIssuer) ? "/another" : "")),
             "jwks_uri": .string(base + "/keys"),
             "token_endpoint": .string(base + "/token"), "authorization_endpoint": .string(base + "/authorize"),
+            "pushed_authorization_request_endpoint": .string(base + "/par"),
+            "request_parameter_supported": .bool(true),
             "response_types_supported": list("code", "code id_token"),
             "response_modes_supported": list("query", "fragment", "form_post"),
             "grant_types_supported": list("authorization_code", "refresh_token"),

@@ -57,16 +57,26 @@ package struct DevClient: Sendable {
     /// `{connection}` in one stands for any text that a path's segment or a query's value can be.
     package let redirectURIs: [String]
     package let authentication: Authentication
+    /// Whether it must push its authorization requests (RFC 9126, section 6).
+    package let mustPush: Bool
+    /// Whether it must sign them (RFC 9101, section 10.5).
+    package let mustSign: Bool
 
-    package init(id: String, redirectURIs: [String], authentication: Authentication) {
+    package init(
+        id: String, redirectURIs: [String], authentication: Authentication, mustPush: Bool = false,
+        mustSign: Bool = false
+    ) {
         self.id = id
         self.redirectURIs = redirectURIs
         self.authentication = authentication
+        self.mustPush = mustPush
+        self.mustSign = mustSign
     }
 
     /// The same registration under another ID.
     func named(_ id: String) -> DevClient {
-        DevClient(id: id, redirectURIs: redirectURIs, authentication: authentication)
+        DevClient(
+            id: id, redirectURIs: redirectURIs, authentication: authentication, mustPush: mustPush, mustSign: mustSign)
     }
 
     /// How the client must authenticate. Any secret or key is accepted, because the provider does not know

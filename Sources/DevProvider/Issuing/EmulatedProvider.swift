@@ -11,6 +11,7 @@ struct EmulatedProvider {
     let base: String
     var keys: ProviderKeys
     var grants = IssuedGrants()
+    var pushed = PushedRequests()
     /// The clients that have registered themselves, by ID.
     var registered: [String: DevClient] = [:]
     var faults = Faults()

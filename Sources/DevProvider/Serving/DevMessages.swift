@@ -130,6 +130,11 @@ struct FormParameters {
         return members
     }
 
+    /// The members of a request object: texts, and others as JSON.
+    init(_ members: [String: JSONTree]) {
+        values = members.mapValues { $0.string ?? String(decoding: $0.json, as: UTF8.self) }
+    }
+
     /// All parameters, as strings.
     var texts: [String: JSONTree] { values.mapValues(JSONTree.string) }
 

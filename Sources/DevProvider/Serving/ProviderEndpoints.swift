@@ -25,7 +25,7 @@ extension DevResponder {
     /// Whether a real provider has this endpoint too, so that faults apply to it.
     private static func isProtocol(_ path: String, _ request: HTTPRequest) -> Bool {
         switch path {
-        case "/keys", "/authorize", "/revoke", "/userinfo", "/register": true
+        case "/keys", "/authorize", "/par", "/revoke", "/userinfo", "/register": true
         case "/token": request.isForm
         default: path.hasSuffix("/.well-known/openid-configuration")
         }
@@ -59,6 +59,9 @@ extension DevResponder {
             guard let form = FormParameters(request.body) else { throw DevOAuthError.invalidRequest }
             let proof = request.head.fields["DPoP"]?.string
             return .json(try provider.grant(form, authorization: authorization, proof: proof, now: now))
+        case ("/par", .post):
+            guard request.isForm, let form = FormParameters(request.body) else { throw DevOAuthError.invalidRequest }
+            return .json(try provider.push(form, authorization: authorization, now: now), .created)
         case ("/register", .post) where provider.settings.accessTokens != nil:
             return .json(try provider.register(request.members(), now: now), .created)
         case ("/token", .post): return try token(request, &provider, now: now)
@@ -101,7 +104,8 @@ extension DevResponder {
             guard let query = FormParameters(request.head.query.bytes) else {
                 throw DevRequestError("the query can't be read, or repeats a parameter")
             }
-            asked = try AuthorizationRequest(query, to: provider)
+            // The page's own form comes later than the browser, when the reference may have ended.
+            asked = try provider.request(query, now: request.head.method == .post ? nil : now)
         } catch let error as DevRequestError {
             return page(SignInPage.refusal(error.text, provider), .badRequest)
         }

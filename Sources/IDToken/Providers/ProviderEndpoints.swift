@@ -4,14 +4,18 @@ public struct ProviderEndpoints: Sendable, Equatable {
     public var token: String?
     public var revocation: String?
     public var userInfo: String?
+    /// For authorization requests that are sent before the browser (RFC 9126).
+    public var pushedRequest: String?
 
     public init(
-        authorization: String? = nil, token: String? = nil, revocation: String? = nil, userInfo: String? = nil
+        authorization: String? = nil, token: String? = nil, revocation: String? = nil, userInfo: String? = nil,
+        pushedRequest: String? = nil
     ) {
         self.authorization = authorization
         self.userInfo = userInfo
         self.token = token
         self.revocation = revocation
+        self.pushedRequest = pushedRequest
     }
 }
 

@@ -103,6 +103,12 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
     package let revocationMethods: [String]?
     /// Whether responses of the authorization endpoint name the issuer (RFC 9207, section 3).
     package let sendsResponseIssuer: Bool
+    /// For authorization requests that are sent before the browser (RFC 9126, section 5).
+    package let pushedRequest: FetchURL?
+    /// Whether authorization requests must be pushed (RFC 9126, section 5).
+    package let requiresPushedRequests: Bool
+    /// Whether authorization requests must be signed (RFC 9101, section 10.5).
+    package let requiresSignedRequests: Bool
 
     /// Reads the endpoints alone, from a document that need not name keys.
     ///
@@ -123,6 +129,9 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
         introspection = url("introspection_endpoint")
         revocationMethods = members["revocation_endpoint_auth_methods_supported"]?.array?.compactMap(\.string)
         sendsResponseIssuer = members["authorization_response_iss_parameter_supported"] == .bool(true)
+        pushedRequest = url("pushed_authorization_request_endpoint")
+        requiresPushedRequests = members["require_pushed_authorization_requests"] == .bool(true)
+        requiresSignedRequests = members["require_signed_request_object"] == .bool(true)
     }
 
     /// Reads what ``archived`` wrote.
@@ -137,6 +146,9 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
         introspection = url("introspection")
         revocationMethods = members["revocation_methods"]?.array?.compactMap(\.string)
         sendsResponseIssuer = members["sends_response_issuer"] == .bool(true)
+        pushedRequest = url("pushed_request")
+        requiresPushedRequests = members["requires_pushed_requests"] == .bool(true)
+        requiresSignedRequests = members["requires_signed_requests"] == .bool(true)
     }
 
     /// Everything, for a file.
@@ -146,7 +158,9 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
             "authorization": text(authorization), "token": text(token), "revocation": text(revocation),
             "userinfo": text(userInfo), "introspection": text(introspection),
             "revocation_methods": revocationMethods.map { .array($0.map(JSONTree.string)) } ?? .null,
-            "sends_response_issuer": .bool(sendsResponseIssuer),
+            "sends_response_issuer": .bool(sendsResponseIssuer), "pushed_request": text(pushedRequest),
+            "requires_pushed_requests": .bool(requiresPushedRequests),
+            "requires_signed_requests": .bool(requiresSignedRequests),
         ])
     }
 
@@ -154,6 +168,8 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
         left.authorization == right.authorization && left.token == right.token && left.revocation == right.revocation
             && left.userInfo == right.userInfo && left.introspection == right.introspection
             && left.revocationMethods == right.revocationMethods
-            && left.sendsResponseIssuer == right.sendsResponseIssuer
+            && left.sendsResponseIssuer == right.sendsResponseIssuer && left.pushedRequest == right.pushedRequest
+            && left.requiresPushedRequests == right.requiresPushedRequests
+            && left.requiresSignedRequests == right.requiresSignedRequests
     }
 }

@@ -15,6 +15,8 @@ package final class ProviderCalls: Sendable {
     let onReport: @Sendable (CallReport) -> Void
     let state: NIOLoopBoundBox<State>
     private let quirks: Set<ProviderQuirk>
+    /// The relying party's own keys, which sign the authorization requests of clients without a key.
+    let ownKeys: ClientKeys
 
     struct State {
         /// By the ID of a client of the settings.
@@ -32,6 +34,7 @@ package final class ProviderCalls: Sendable {
     /// - Parameters:
     ///   - credentials: by client ID.
     ///   - assertionKey: of clients that requests name; `nil` if they have none.
+    ///   - ownKeys: the relying party's own.
     ///   - quirks: how the provider's answers differ from the protocol.
     ///   - keptConnections: how many idle connections to keep: the usual number of calls in flight, so that connections
     ///     whose responses arrive together are all kept.
@@ -39,13 +42,15 @@ package final class ProviderCalls: Sendable {
     ///   - onReport: called on that loop after each request.
     package init(
         rules: NetworkRules, proxy: ProxyEnvironment?, credentials: [String: ClientCredential],
-        assertionKey: AssertionKey? = nil, quirks: Set<ProviderQuirk>, keptConnections: Int, on loop: any EventLoop,
+        assertionKey: AssertionKey? = nil, ownKeys: ClientKeys = ClientKeys(), quirks: Set<ProviderQuirk>,
+        keptConnections: Int, on loop: any EventLoop,
         onReport: @escaping @Sendable (CallReport) -> Void
     ) {
         self.loop = loop
         dialer = ProviderDialer(rules: rules, proxy: proxy, loop: loop, unixSeconds: SystemClocks.unixSeconds)
         idleTimeout = rules.idleTimeout
         self.quirks = quirks
+        self.ownKeys = ownKeys
         self.onReport = onReport
         let authenticators = credentials.map { ($0, ClientAuthenticator(clientID: $0, $1)) }
         state = NIOLoopBoundBox.makeBoxSendingValue(
@@ -223,6 +228,7 @@ extension CallFailure {
 /// An endpoint of a provider that is called.
 package enum CallEndpoint: String, Sendable, CaseIterable {
     case token, revocation
+    case pushedRequest = "pushed_authorization_request"
     case userInfo = "user_info"
     case introspection
     /// Apple's, called only by the command line.

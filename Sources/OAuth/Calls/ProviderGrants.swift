@@ -10,6 +10,7 @@ package final class ProviderGrants: Sendable {
     private let token: FetchURL?
     private let revocation: FetchURL?
     private let userInfo: FetchURL?
+    private let pushedRequest: FetchURL?
     private let readsDiscovery: Bool
 
     /// - Parameters:
@@ -32,6 +33,7 @@ package final class ProviderGrants: Sendable {
         token = try url(endpoints.token)
         revocation = try url(endpoints.revocation)
         userInfo = try url(endpoints.userInfo)
+        pushedRequest = try url(endpoints.pushedRequest)
     }
 
     /// - Parameter discovered: `nil` if no discovery document has been read yet.
@@ -53,6 +55,10 @@ package final class ProviderGrants: Sendable {
 
     package func userInfoEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
         optional(userInfo ?? discovered?.userInfo, discovered)
+    }
+
+    package func pushedRequestEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
+        optional(pushedRequest ?? discovered?.pushedRequest, discovered)
     }
 
     /// Whether the provider says that its responses name the issuer; `nil` if that is not known yet.

@@ -66,6 +66,8 @@ package enum CallFailure: Error, Equatable, Sendable {
             case notBefore = "nbf"
             case issuedAt = "iat"
             case clientID = "client_id"
+            case requestURI = "request_uri"
+            case expiresIn = "expires_in"
         }
 
         /// What is wrong with a signed introspection response.

@@ -7,6 +7,7 @@ package enum TokenEndpoint {}
 package enum RevocationEndpoint {}
 package enum UserMigrationEndpoint {}
 package enum IntrospectionEndpoint {}
+package enum PushedAuthorizationEndpoint {}
 
 /// A form with client authentication, which is sent at most once.
 ///
@@ -94,6 +95,29 @@ package struct ClientAuthenticator {
         return try authenticate(form, by: credential, now: now)
     }
 
+    /// - Throws: ``OpenSSLError``.
+    package mutating func authenticate(
+        _ request: PushedAuthorization, now: UnixTime
+    ) throws(OpenSSLError) -> AuthenticatedRequest<PushedAuthorizationEndpoint> {
+        var form = Form()
+        // `client_id` is required, even if HTTP Basic names the client too (RFC 9126, section 2.1).
+        if case .secret(_, .basic) = credential { form.add("client_id", clientID) }
+        switch request {
+        case .parameters(let parameters): form.parameters = parameters
+        case .object(let object): form.add("request", try SecretBytes(object.span))
+        }
+        return try authenticate(form, by: credential, now: now)
+    }
+
+    /// The client's own key, which also signs its authorization requests; `nil` if it has none.
+    var requestKey: ClientSigningKey? {
+        switch credential {
+        case .key(let key, let id, _, _): ClientSigningKey(id: id, JWSSigner(key))
+        case .ownKey(let keys, let id, _): keys.signing(id)
+        case .secret, .apple, .none: nil
+        }
+    }
+
     /// - Parameter accessToken: for the scope `user.migration`. Apple requires both the token and the client secret.
     /// - Throws: ``OpenSSLError``.
     package mutating func authenticate(
@@ -146,7 +170,7 @@ package struct ClientAuthenticator {
         }
         return AuthenticatedRequest(
             body: try form.encoded(), authorization: authorization,
-            secrets: SentSecrets(form.secrets + encoded + [authorization].compactMap(\.self)))
+            secrets: SentSecrets(try form.secrets() + encoded + [authorization].compactMap(\.self)))
     }
 
     /// ID and secret are form-encoded first (RFC 6749, section 2.3.1).
@@ -174,6 +198,8 @@ private struct Form {
     }
 
     private var pairs: [(name: StaticString, value: Value)] = []
+    /// Those of an authorization request.
+    var parameters: AuthorizationParameters?
 
     mutating func add(_ name: StaticString, _ text: String) { pairs.append((name, .text(text))) }
     mutating func add(_ name: StaticString, _ secret: SecretBytes) { pairs.append((name, .secret(secret))) }
@@ -188,16 +214,26 @@ private struct Form {
         add(name, try SecretBytes(secret.text.utf8.span))
     }
 
-    var secrets: [SecretBytes] { pairs.compactMap { if case .secret(let secret) = $0.value { secret } else { nil } } }
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    func secrets() throws(OpenSSLError) -> [SecretBytes] {
+        var secrets = pairs.compactMap { if case .secret(let secret) = $0.value { secret } else { nil } }
+        for text in parameters?.confidential ?? [] where !text.isEmpty {
+            secrets.append(try SecretBytes(text.utf8.span))
+        }
+        return secrets
+    }
 
     func encoded() throws(OpenSSLError) -> SecretBytes {
-        let capacity = pairs.reduce(0) { total, pair in
+        var capacity = pairs.reduce(0) { total, pair in
             let length =
                 switch pair.value {
                 case .text(let text): text.utf8.count
                 case .secret(let secret): secret.count
                 }
             return total + pair.name.utf8CodeUnitCount + 3 * length + 2
+        }
+        for parameter in parameters?.all ?? [] {
+            capacity += 3 * (parameter.name.utf8.count + parameter.value.text.utf8.count) + 2
         }
         var form = FormWriter(reservingCapacity: capacity)
         for (name, value) in pairs {
@@ -206,6 +242,7 @@ private struct Form {
             case .secret(let secret): secret.withBytes { form.add(name, $0) }
             }
         }
+        for (name, value) in parameters?.all ?? [] { form.add(name.utf8.span, value.text.utf8.span) }
         var octets = form.take()
         defer { wipe(&octets) }
         return try SecretBytes(octets.span)

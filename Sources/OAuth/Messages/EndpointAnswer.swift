@@ -91,6 +91,25 @@ package struct EndpointAnswer: Sendable {
         return body
     }
 
+    /// The response of a pushed authorization request endpoint (RFC 9126, section 2.2).
+    ///
+    /// - Throws: ``CallFailure``.
+    package func pushed() throws(CallFailure) -> PushedReference {
+        let answer = try readable()
+        if let name = answer.errorName {
+            let failure = CallFailure(name, isInvalidRequestRevoked: false)
+            // There is no grant that could be invalid.
+            if case .grantInvalid = failure { throw .refused(name) }
+            throw failure
+        }
+        guard status == 201 || status == 200 else { throw .answerInvalid(.status(status)) }
+        guard let uri = try answer.text("request_uri", .requestURI), (1...2048).contains(uri.utf8.count),
+            uri.utf8.allSatisfy(\.isVisibleASCII)
+        else { throw .answerInvalid(.member(.requestURI)) }
+        guard let seconds = answer.expiresInSeconds, seconds > 0 else { throw .answerInvalid(.member(.expiresIn)) }
+        return PushedReference(uri: uri, lifetimeSeconds: seconds)
+    }
+
     /// The provider's own explanation of an error, for operators (RFC 6749, section 5.2).
     ///
     /// - Parameter secrets: what the request contained. The explanation may repeat it, and is then returned without it.

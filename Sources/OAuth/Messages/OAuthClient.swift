@@ -1,5 +1,6 @@
 private import Bytes
 package import IDToken
+internal import JOSE
 package import OpenSSL
 
 /// A client that is registered with a provider.
@@ -11,6 +12,10 @@ package struct OAuthClient: Sendable, Equatable {
     package var scopes: [String] = []
     /// Additional parameters of the authorization URL.
     package var authorizationParameters: [AuthorizationParameter] = []
+    /// How its authorization requests are sent; `nil`: as the discovery document requires.
+    package var requestForm: AuthorizationRequestForm?
+    /// The key of `client_keys` that signs its authorization requests if it has no key of its own; `nil`: the first.
+    package var signingKey: String?
 
     package init(id: String) { self.id = id }
 
@@ -167,6 +172,9 @@ package struct AssertionKey: Sendable {
     func credential(at issuer: String) -> ClientCredential {
         .key(key, keyID: keyID, certificateThumbprint: nil, audience: issuer)
     }
+
+    /// The key as one that signs authorization requests.
+    var requestKey: ClientSigningKey { ClientSigningKey(id: keyID, JWSSigner(key)) }
 }
 
 /// What requests for an entry with `issuers: any` may name as their client.
@@ -174,6 +182,8 @@ package struct NamedClientRules: Sendable, Equatable {
     package var methods: [RequestAuthentication.Method]
     /// Each has ``placeholder`` in its path or query, so that each connection has redirect URIs of its own.
     package var redirectURIs: [String]
+    /// How authorization requests are sent; `nil`: as each discovery document requires.
+    package var requestForm: AuthorizationRequestForm?
 
     package static let placeholder = "{connection}"
 
@@ -185,6 +195,7 @@ package struct NamedClientRules: Sendable, Equatable {
     /// The client of a connection.
     fileprivate func client(_ id: String, ofConnection connection: String) -> OAuthClient {
         var client = OAuthClient(id: id)
+        client.requestForm = requestForm
         client.redirectURIs = redirectURIs.map { $0.replacing(Self.placeholder, with: percentEncoded(connection)) }
         return client
     }

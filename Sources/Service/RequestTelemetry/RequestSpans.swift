@@ -94,6 +94,7 @@ extension CallEndpoint {
         switch self {
         case .token: "token"
         case .revocation: "revoke"
+        case .pushedRequest: "pushed authorization request"
         case .userInfo: "user info"
         case .introspection: "introspection"
         case .userMigration: "user migration"

@@ -16,18 +16,22 @@ extension ServiceResponder {
         let request = try BeginRequest(body)
         let now = VerificationTime.now()
         let operation = operation(at: now.monotonic)
-        let begun = { (begun: BegunSignIn) in
+        let begun = { (begun: BegunSignIn, record: RequestRecord) in
             if let number = operation.provider { self.service.metrics.signIns.countBegun(provider: number) }
             let text = self.service.json { begun.write(to: &$0) }
             return self.service.end(record, .created, "application/json", text, provider: operation.provider)
         }
         switch try operation.begin(request, by: signIns, at: now.wall) {
-        case .now(let answer): return .now(begun(answer))
+        case .now(let answer): return .now(begun(answer, record))
         case .later(let wait):
             return .later {
+                var record = record
                 do throws(Problem) {
-                    return begun(try await wait())
+                    let answer = try await wait()
+                    record.calls = operation.calls
+                    return begun(answer, record)
                 } catch {
+                    record.calls = operation.calls
                     return self.service.end(record, error, provider: operation.provider)
                 }
             }

@@ -48,7 +48,7 @@ enum ClientReader {
         "A file with the private key (PEM, PKCS#8), for `apple` and `private_key_jwt`. Re-read when it changes.")
     private static let signingKey = Setting(
         "signing_key", .text, defaultDescription: "the first of `client_keys` with `use: signature`",
-        "The key of `client_keys` that signs for the client, if it has `auth: private_key_jwt` and no `key_file`. The audience of its assertions is the issuer."
+        "The key of `client_keys` that signs for the client, if it has no `key_file` and has `auth: private_key_jwt` or signed requests. The audience of its assertions is the issuer."
     )
     private static let certificateFile = Setting(
         "certificate_file", .file(.certificate),
@@ -78,11 +78,17 @@ enum ClientReader {
             && text.index(after: colon) < text.endIndex
     }
 
+    static let request = Setting(
+        "request", ValueType<AuthorizationRequestForm>.word,
+        defaultDescription: "what the provider's discovery document requires, else `plain`",
+        "How authorization requests reach the provider. `plain`: as parameters of the URL. `pushed`: sent to the provider by Assay, so that the URL has only a reference (RFC 9126). `signed`: in the URL, as a JWT signed by the client's `key_file` or `signing_key` (RFC 9101). `signed_pushed`: both. See [Pushed and signed requests](authorization-requests.md)."
+    )
+
     private static let descriptions = [
         id.description, auth.description, secretFile.description, teamID.description, keyID.description,
         keyFile.description, signingKey.description, certificateFile.description, assertionAudience.description,
         redirectURIs.description,
-        scopes.description, AuthorizationParameterReader.setting,
+        scopes.description, AuthorizationParameterReader.setting, request.description,
     ]
 
     static let setting = SettingDescription(
@@ -111,19 +117,27 @@ enum ClientReader {
         let uris = redirectURIs.read(element)
         let scopes = scopes.read(element)
         let parameters = AuthorizationParameterReader.read(element)
+        let request = request.read(element)
         if id == nil { element.refuseMissing("id", "a client needs id and auth") }
         if method == nil { element.refuseMissing("auth", "a client needs id and auth") }
         if provider.introspection != nil {
             for (name, isThere) in [
                 (redirectURIs.name, uris != nil), (Self.scopes.name, scopes != nil),
                 (AuthorizationParameterReader.setting.name, !parameters.isEmpty),
+                (Self.request.name, request != nil),
             ] where isThere {
                 element.refuse(name, "\(name) is only for sign-ins, which tokens: opaque has none of; remove it")
             }
         } else if let id, !provider.policy.audiences.contains(id) {
             element.refuse("id", "\(id) is not one of the provider's audiences; add it to them, or correct it")
         }
-        let authentication = authentication(method, element, provider)
+        if request?.isSigned == true, provider.policy.hasTemplateIssuer {
+            element.refuse(
+                Self.request.name,
+                "the issuer differs by tenant, so it can't be the audience of a signed request; set request: plain or pushed"
+            )
+        }
+        let authentication = authentication(method, signsRequests: request?.isSigned == true, element, provider)
         element.finish()
         guard let id, let authentication else { return nil }
         element.recordLines([secretFile, keyFile, certificateFile].map(\.name), ofElement: id)
@@ -131,12 +145,14 @@ enum ClientReader {
         client.redirectURIs = uris ?? []
         client.scopes = scopes ?? []
         client.authorizationParameters = parameters
+        client.requestForm = request
+        client.signingKey = signingKey.read(element)
         return ClientSettings(client: client, authentication: authentication)
     }
 
     /// - Parameter method: `nil` if it is unknown. The other members are then read, but not compared with it.
     private static func authentication(
-        _ method: Method?, _ element: Section, _ provider: ProviderReading
+        _ method: Method?, signsRequests: Bool, _ element: Section, _ provider: ProviderReading
     ) -> ClientSettings.Authentication? {
         let texts = Dictionary(
             uniqueKeysWithValues: [secretFile, teamID, keyID, keyFile, signingKey, certificateFile].map {
@@ -146,8 +162,12 @@ enum ClientReader {
         guard let method else { return nil }
         for name in texts.keys.sorted() + [assertionAudience.name] {
             let isThere = element.source(name) != nil
+            if name == signingKey.name, signsRequests { continue }
             if isThere, !(method.required + method.optional).contains(name) {
-                element.refuse(name, "\(name) only has an effect with auth: \(Method.with(name)); remove it")
+                element.refuse(
+                    name,
+                    "\(name) only has an effect with auth: \(Method.with(name))"
+                        + (name == signingKey.name ? ", or with signed requests" : "") + "; remove it")
             } else if !isThere, method.required.contains(name) {
                 element.refuseMissing(name, "auth: \(method.rawValue) needs \(name)")
             }

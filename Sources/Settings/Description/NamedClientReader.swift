@@ -30,7 +30,7 @@ enum NamedClientReader {
 
     static let descriptions = [
         from.description, auth.description, redirectURIs.description, keyID.description, keyFile.description,
-        assertionAudience.description,
+        assertionAudience.description, ClientReader.request.description,
     ]
 
     /// - Returns: `nil` if an error was reported.
@@ -41,6 +41,7 @@ enum NamedClientReader {
         let methods = auth.read(own)
         let uris = redirectURIs.read(own) ?? []
         let (keyID, keyFile) = (keyID.read(own), keyFile.read(own))
+        let request = ClientReader.request.read(own)
         if from == nil {
             own.refuseMissing(self.from.name, "clients of a provider with issuers: any need from: request")
         }
@@ -60,7 +61,8 @@ enum NamedClientReader {
             )
         }
         guard from != nil, let methods, !methods.isEmpty else { return nil }
-        let rules = NamedClientRules(methods: methods, redirectURIs: uris)
+        var rules = NamedClientRules(methods: methods, redirectURIs: uris)
+        rules.requestForm = request
         guard methods.contains(.key) else {
             for (name, isThere) in [(self.keyID.name, keyID != nil), (self.keyFile.name, keyFile != nil)] where isThere
             {

@@ -14,10 +14,13 @@ extension ProviderReading {
     private static let tokenEndpoint = endpoint("token", "The token endpoint.")
     private static let revocationEndpoint = endpoint("revocation", "The revocation endpoint.")
     private static let userInfoEndpoint = endpoint("user_info", "The UserInfo endpoint.")
+    private static let pushedRequestEndpoint = endpoint(
+        "pushed_authorization_request", "The endpoint to which authorization requests are pushed (RFC 9126).")
 
     static let endpoints = SettingDescription(
         section: "endpoints",
-        [authorizationEndpoint, tokenEndpoint, revocationEndpoint, userInfoEndpoint].map(\.description),
+        [authorizationEndpoint, tokenEndpoint, revocationEndpoint, userInfoEndpoint, pushedRequestEndpoint].map(
+            \.description),
         "The provider's endpoints, if they differ from those in the discovery document.")
 
     private static func endpoint(_ name: String, _ help: String) -> Setting<String> {
@@ -41,8 +44,9 @@ extension ProviderReading {
         read(tokenEndpoint, \.token)
         read(revocationEndpoint, \.revocation)
         read(userInfoEndpoint, \.userInfo)
+        read(pushedRequestEndpoint, \.pushedRequest)
         if provider.introspection != nil {
-            for setting in [authorizationEndpoint, revocationEndpoint, userInfoEndpoint]
+            for setting in [authorizationEndpoint, revocationEndpoint, userInfoEndpoint, pushedRequestEndpoint]
             where own.mentions(setting.name) {
                 own.refuse(
                     setting.name,
@@ -121,6 +125,14 @@ extension ProviderReading {
             section.refuse(
                 ClientReader.setting.name,
                 "clients need endpoints.token, because no discovery document is read for this provider; set it")
+        }
+        if provider.endpoints.pushedRequest == nil, provider.keys?.readsDiscovery == false,
+            let client = provider.clients.first(where: { $0.client.requestForm?.isPushed == true })
+        {
+            section.refuse(
+                ClientReader.setting.name,
+                "the client \(client.client.id) pushes its requests, which needs endpoints.pushed_authorization_request, because no discovery document is read for this provider; set it"
+            )
         }
         if provider.readsUserInfo, provider.endpoints.userInfo == nil, provider.keys?.readsDiscovery == false {
             section.refuse(

@@ -123,13 +123,13 @@ enum ClientKeysReader {
                         "the key \(key.id) has the file that the client \(client.client.id) of provider \(id) signs with, but a key has only one use; make another with assay key new"
                     )
                 }
-                guard case .signingKey(let name, _) = client.authentication else { continue }
+                guard client.needsOwnKey else { continue }
                 if signing.isEmpty {
                     top.refuse(
                         description.name,
-                        "provider \(id): the client \(client.client.id) needs key_id and key_file, or a key with use: signature in client_keys; add one of them"
+                        "provider \(id): the client \(client.client.id) needs key_id and key_file with auth: private_key_jwt, or a key with use: signature in client_keys; add one of them"
                     )
-                } else if let name, !signing.contains(where: { $0.id.isExactly(name) }) {
+                } else if let name = client.client.signingKey, !signing.contains(where: { $0.id.isExactly(name) }) {
                     top.refuse(
                         description.name,
                         "provider \(id): signing_key of the client \(client.client.id) names \(name), which is no key with use: signature; correct it, or add the key"

@@ -217,6 +217,15 @@ package struct ClientSettings: Sendable, Equatable {
         self.authentication = authentication
     }
 
+    /// Whether a key of `client_keys` signs for it.
+    package var needsOwnKey: Bool {
+        switch authentication {
+        case .signingKey: true
+        case .privateKeyJWT: false
+        case .secret, .apple, .none: client.requestForm?.isSigned == true
+        }
+    }
+
     /// How the client authenticates to the provider.
     package enum Authentication: Sendable, Equatable {
         case secret(file: String, sentIn: ClientCredential.SecretPlace)

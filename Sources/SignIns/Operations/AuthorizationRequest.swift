@@ -1,7 +1,7 @@
 private import Bytes
 internal import IDToken
 private import JOSE
-internal import OAuth
+package import OAuth
 internal import OpenSSL
 internal import Verification
 
@@ -10,12 +10,15 @@ package struct AuthorizationEndpoint: Sendable {
     package let url: String
     /// Whether its responses name the issuer (RFC 9207, section 3).
     package let sendsResponseIssuer: Bool
+    /// The form of requests that the discovery document requires.
+    let requiredForm: AuthorizationRequestForm
 
     /// - Returns: `nil` if the URL's own query has a parameter that the request sets: the provider may take either.
-    package init?(url: String, sendsResponseIssuer: Bool) {
+    package init?(url: String, sendsResponseIssuer: Bool, requiredForm: AuthorizationRequestForm = .plain) {
         guard !AuthorizationEndpoint.setsReserved(url) else { return nil }
         self.url = url
         self.sendsResponseIssuer = sendsResponseIssuer
+        self.requiredForm = requiredForm
     }
 
     private static func setsReserved(_ url: String) -> Bool {
@@ -105,33 +108,65 @@ struct AuthorizationRequest {
             issuer: issuer, requiresResponseIssuer: endpoint.sendsResponseIssuer)
     }
 
-    /// The URL to send the browser to.
+    /// The request, ready for the browser, or to be signed and pushed first.
     ///
     /// - Throws: ``OpenSSLError`` when out of memory.
-    func url(
-        at endpoint: AuthorizationEndpoint, for signIn: BrowserSignIn, maximumAge: Int64?,
+    func prepared(
+        at endpoint: AuthorizationEndpoint, for signIn: BrowserSignIn, maximumAge: Int64?, now: UnixTime,
         _ digests: borrowing DigestContext
-    ) throws(OpenSSLError) -> String {
+    ) throws(OpenSSLError) -> PreparedRequest {
+        let form = client.requestForm ?? endpoint.requiredForm
+        if let way = UnsentRequest.Way(form) {
+            var parameters = AuthorizationParameters()
+            try write(to: &parameters, for: signIn, maximumAge, digests)
+            return .unsent(
+                UnsentRequest(
+                    parameters: parameters, way: way, client: client, endpoint: endpoint, issuer: issuer, madeAt: now))
+        }
         var url = URLWithQuery(endpoint.url)
         url.add("response_type", "code")
         url.add("client_id", client.id)
-        url.add("redirect_uri", browser.redirectURI)
-        url.add("scope", scopes.isEmpty ? nil : scopes.joined(separator: " "))
-        url.add("state", signIn.state.text)
-        if let verifier = signIn.verifier {
-            url.add("code_challenge", try verifier.challenge(digests))
-            url.add("code_challenge_method", "S256")
-        }
-        if let nonce = signIn.nonce, let nonceForm { url.add("nonce", try nonce.text(as: nonceForm, digests)) }
-        url.add("response_mode", responseMode?.rawValue)
-        url.add("max_age", maximumAge.map(String.init))
-        url.add("prompt", browser.prompt)
-        url.add("login_hint", browser.loginHint)
-        url.add("ui_locales", browser.uiLocales)
-        url.add("acr_values", browser.acrValues)
-        for parameter in client.authorizationParameters { url.add(parameter.name, parameter.value) }
-        return url.text
+        try write(to: &url, for: signIn, maximumAge, digests)
+        return .url(url.text)
     }
+
+    /// Writes all parameters but the client's ID and the response type.
+    ///
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    private func write(
+        to request: inout some ParameterWriter, for signIn: BrowserSignIn, _ maximumAge: Int64?,
+        _ digests: borrowing DigestContext
+    ) throws(OpenSSLError) {
+        request.add("redirect_uri", browser.redirectURI)
+        request.add("scope", scopes.isEmpty ? nil : scopes.joined(separator: " "))
+        request.add("state", signIn.state.text)
+        if let verifier = signIn.verifier {
+            request.add("code_challenge", try verifier.challenge(digests))
+            request.add("code_challenge_method", "S256")
+        }
+        if let nonce = signIn.nonce, let nonceForm { request.add("nonce", try nonce.text(as: nonceForm, digests)) }
+        request.add("response_mode", responseMode?.rawValue)
+        request.add("max_age", number: maximumAge)
+        request.add("prompt", browser.prompt)
+        request.add("login_hint", browser.loginHint)
+        request.add("ui_locales", browser.uiLocales)
+        request.add("acr_values", browser.acrValues)
+        for parameter in client.authorizationParameters { request.add(parameter.name, parameter.value) }
+    }
+}
+
+/// An authorization request: the URL for the browser, or what must be signed or pushed before there is one.
+enum PreparedRequest {
+    case url(String)
+    case unsent(UnsentRequest)
+}
+
+/// Where the parameters of an authorization request are written.
+protocol ParameterWriter {
+    /// Adds a parameter; `nil` adds none.
+    mutating func add(_ name: String, _ value: String?)
+    /// Adds a number; `nil` adds none.
+    mutating func add(_ name: String, number: Int64?)
 }
 
 extension Nonce {
@@ -147,7 +182,7 @@ extension Nonce {
 }
 
 /// Builds the query of a URL.
-private struct URLWithQuery {
+struct URLWithQuery: ParameterWriter {
     private(set) var text: String
     private var hasQuery: Bool
 
@@ -157,7 +192,8 @@ private struct URLWithQuery {
         hasQuery = text.utf8.contains(UInt8(ascii: "?"))
     }
 
-    /// Adds a parameter; `nil` adds none.
+    mutating func add(_ name: String, number: Int64?) { add(name, number.map(String.init)) }
+
     mutating func add(_ name: String, _ value: String?) {
         guard let value else { return }
         text += (hasQuery ? "&" : "?") + percentEncoded(name) + "=" + percentEncoded(value)

@@ -19,6 +19,8 @@ package struct BeginRequest {
     package let connection: Connection?
     let context: String?
     let lifetimeSeconds: Int64
+    /// How the client of a connection authenticates, if its request is pushed.
+    let client: RequestAuthentication?
 
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ object: JSONObject) throws(Problem) {
@@ -34,6 +36,7 @@ package struct BeginRequest {
         expectedSubject = try ExpectedSubject(of: object, connection)
         context = try Self.context(object)
         lifetimeSeconds = try Self.lifetime(object)
+        client = try RequestAuthentication(of: object)
     }
 
     /// Reads the members for the authorization URL. A native sign-in, which has no such URL, must not have them.
@@ -98,7 +101,9 @@ package struct BeginRequest {
         static let uiLocales: JSONName = "ui_locales"
         static let acrValues: JSONName = "acr_values"
         /// Members that only a sign-in in a browser has.
-        static let ofBrowsers = [scopes, responseMode, prompt, loginHint, uiLocales, acrValues]
+        static let ofBrowsers = [
+            scopes, responseMode, prompt, loginHint, uiLocales, acrValues, RequestAuthentication.name,
+        ]
         static let all =
             [
                 MemberNames.provider, MemberNames.audience, redirectURI, MemberNames.maxAge, MemberNames.subject,
@@ -113,7 +118,13 @@ package struct BegunSignIn {
     /// `nil` if the provider's nonces are not checked.
     let nonce: (text: String, digest: String)?
     /// `nil` for a native sign-in.
-    let browser: (state: String, authorizationURL: String)?
+    let state: String?
+    /// `nil` for a native sign-in, and as long as the request is ``unsent``.
+    private(set) var authorizationURL: String?
+    /// Until when ``authorizationURL`` can be used; `nil` if that does not end.
+    private(set) var requestExpiresAt: UnixTime?
+    /// The authorization request that must be signed or pushed.
+    private(set) var unsent: UnsentRequest?
     let expiresAt: UnixTime
 
     /// - Parameters:
@@ -146,12 +157,16 @@ package struct BegunSignIn {
             if let authorization, let endpoint {
                 let begun = try authorization.begun(at: endpoint)
                 kind = .browser(begun)
-                let url = try authorization.url(
-                    at: endpoint, for: begun, maximumAge: request.maximumAuthenticationAgeSeconds, digests)
-                browser = (begun.state.text, url)
+                state = begun.state.text
+                switch try authorization.prepared(
+                    at: endpoint, for: begun, maximumAge: request.maximumAuthenticationAgeSeconds, now: now, digests)
+                {
+                case .url(let url): authorizationURL = url
+                case .unsent(let request): unsent = request
+                }
             } else {
                 kind = .native(try .random())
-                browser = nil
+                state = nil
             }
             let signIn = SignIn(
                 provider: policy.id, audience: audience, begunAt: now,
@@ -177,21 +192,30 @@ package struct BegunSignIn {
         handle = sealed
     }
 
-    /// Writes the response as a JSON object with every member.
+    /// The same sign-in, once its authorization request was signed or pushed.
+    func sent(_ sent: SentRequest) -> BegunSignIn {
+        var begun = self
+        (begun.authorizationURL, begun.requestExpiresAt, begun.unsent) = (sent.url, sent.expiresAt, nil)
+        return begun
+    }
+
+    /// Writes the response as a JSON object with every member; `request_expires_at` only if the request ends.
     package func write(to json: inout JSONWriter) {
         json.beginObject()
         json.member("sign_in", String(decoding: handle.text, as: UTF8.self))
         json.member("nonce", nonce?.text)
         json.member("nonce_sha256", nonce?.digest)
-        json.member("state", browser?.state)
-        json.member("authorization_url", browser?.authorizationURL)
+        json.member("state", state)
+        json.member("authorization_url", authorizationURL)
+        if let requestExpiresAt { json.member("request_expires_at", requestExpiresAt.seconds) }
         json.member("expires_at", expiresAt.seconds)
         json.endObject()
     }
 }
 
 extension Operation {
-    /// Begins a sign-in: at once, unless its provider's discovery document must be read first.
+    /// Begins a sign-in: at once, unless its provider's discovery document must be read first, or its request signed or
+    /// pushed.
     ///
     /// - Throws: the problems of ``BegunSignIn/init(_:under:_:_:now:sealedBy:_:)``, ``Problem/providerUnknown(nearest:)``.
     package func begin(
@@ -200,7 +224,14 @@ extension Operation {
         let provider = try provider(named: request.provider)
         if provider.issuers?.list != nil { throw .signInNotSupported }
         try choose(request.connection, of: provider)
-        guard connection != nil, discovered == nil else { return .now(try begun(request, provider, signIns, now)) }
+        if connection == nil, request.client != nil { throw .clientNotNamed }
+        guard connection != nil, discovered == nil else {
+            let begun = try begun(request, provider, signIns, now)
+            guard let unsent = begun.unsent else { return .now(begun) }
+            return .later { () async throws(Problem) in
+                begun.sent(try await self.send(unsent, authenticatedBy: request.client, to: provider))
+            }
+        }
         do throws(Problem) {
             // What no document would change is refused at once.
             _ = try begun(request, provider, signIns, now)
@@ -209,7 +240,9 @@ extension Operation {
         }
         return .later { () async throws(Problem) in
             try await self.requireDocument()
-            return try self.begun(request, provider, signIns, now)
+            let begun = try self.begun(request, provider, signIns, now)
+            guard let unsent = begun.unsent else { return begun }
+            return begun.sent(try await self.send(unsent, authenticatedBy: request.client, to: provider))
         }
     }
 
@@ -227,6 +260,10 @@ extension Operation {
             return nil
         }
         return AuthorizationEndpoint(
-            url: url.text, sendsResponseIssuer: grants.sendsResponseIssuer(discovered) ?? false)
+            url: url.text, sendsResponseIssuer: grants.sendsResponseIssuer(discovered) ?? false,
+            // If the settings name the endpoint, the document may not have been read yet.
+            requiredForm: discovered.map {
+                AuthorizationRequestForm(pushed: $0.requiresPushedRequests, signed: $0.requiresSignedRequests)
+            } ?? .plain)
     }
 }

@@ -186,18 +186,20 @@ struct GrantCalls {
     /// - Parameters:
     ///   - clientID: of the client that calls.
     ///   - authentication: the request's, for a provider with `issuers: any`.
+    ///   - authenticates: whether a call needs the client's authentication.
     /// - Throws: ``Problem/clientNotConfigured``, ``Problem/requestInvalid(_:)`` if the request's authentication is missing, or is not
     ///   one that the settings allow.
     init(
-        of operation: Operation, to provider: Provider, by clientID: String, _ authentication: RequestAuthentication?
+        of operation: Operation, to provider: Provider, by clientID: String, _ authentication: RequestAuthentication?,
+        authenticates: Bool = true
     ) throws(Problem) {
         guard let grants = provider.grants else { throw .clientNotConfigured }
         self.operation = operation
         self.grants = grants
         policy = operation.policy(of: provider)
         if let connection = operation.connection, let rules = grants.rules.named {
-            let client = NamedClient(id: clientID, issuer: connection.issuer, try rules.allowed(authentication))
-            self.client = .named(client)
+            let authentication = authenticates ? try rules.allowed(authentication) : .none
+            self.client = .named(NamedClient(id: clientID, issuer: connection.issuer, authentication))
         } else {
             guard authentication == nil else { throw .clientNotNamed }
             client = .configured(clientID)
@@ -231,6 +233,11 @@ struct GrantCalls {
             grants.userInfoEndpoint(operation.discovered), else: .providerAnswerInvalid(.noUserInfoEndpoint))
     }
 
+    /// - Throws: ``Problem/endpointUnknown``, ``Problem/pushedRequestsNotSupported``.
+    func pushedRequestEndpoint() throws(Problem) -> FetchURL {
+        try known(grants.pushedRequestEndpoint(operation.discovered), else: .pushedRequestsNotSupported)
+    }
+
     private func known(
         _ endpoint: ProviderGrants.OptionalEndpoint, else missing: Problem
     ) throws(Problem) -> FetchURL {
@@ -239,6 +246,21 @@ struct GrantCalls {
         case .unknown: throw .endpointUnknown
         case .none: throw missing
         }
+    }
+
+    /// Signs an authorization request.
+    func object(of request: UnsentRequest) async -> Result<[UInt8], RequestObjectFault> {
+        let object = grants.calls.requestObject(
+            request.objectParameters, of: request.client.id, by: client, signingKey: request.client.signingKey,
+            for: request.issuer, now: request.madeAt)
+        return (try? await object.get()) ?? .failure(.cryptographyUnavailable)
+    }
+
+    func push(
+        _ request: PushedAuthorization, at address: FetchURL, _ slot: CallSlot
+    ) async -> Result<PushedReference, CallFailure> {
+        await operation.result(
+            of: grants.calls.push(request, by: client, at: address, slot, until: operation.callDeadline))
     }
 
     /// Redeems a code or a refresh token.

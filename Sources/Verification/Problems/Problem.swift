@@ -41,6 +41,10 @@ package enum Problem: Error, Equatable, Sendable {
     case clientNotConfigured
     case redirectURINotConfigured
     case signInNotSupported
+    /// Like `signInNotSupported`: the client's requests must be pushed, but the provider has no endpoint for that.
+    case pushedRequestsNotSupported
+    /// Like `signInNotSupported`: the client's requests must be signed, but there is no key.
+    case requestKeyMissing
     case revocationNotSupported
     case notificationsNotConfigured
     case signInInvalid
@@ -143,7 +147,8 @@ package enum Problem: Error, Equatable, Sendable {
         case .audienceNotConfigured: Row("audience_not_configured", 400, "Audience not configured")
         case .clientNotConfigured: Row("client_not_configured", 400, "Client not configured")
         case .redirectURINotConfigured: Row("redirect_uri_not_configured", 400, "Redirect URI not configured")
-        case .signInNotSupported: Row("sign_in_not_supported", 400, "Sign-in not supported")
+        case .signInNotSupported, .pushedRequestsNotSupported, .requestKeyMissing:
+            Row("sign_in_not_supported", 400, "Sign-in not supported")
         case .revocationNotSupported: Row("revocation_not_supported", 400, "Revocation not supported")
         case .notificationsNotConfigured: Row("notifications_not_configured", 400, "Notifications not configured")
         case .signInInvalid: Row("sign_in_invalid", 422, "Invalid sign-in")
@@ -252,6 +257,10 @@ package enum Problem: Error, Equatable, Sendable {
             "The provider has no revocation endpoint; delete the tokens, and let them expire."
         case .signInNotSupported:
             "A sign-in of this kind can't begin with this provider: nothing would tie the token to it, the provider issues no tokens for such sign-ins, or it has no audiences; call /v1/verify instead."
+        case .pushedRequestsNotSupported:
+            "The client's authorization requests are to be pushed, but the provider's discovery document names no pushed_authorization_request_endpoint; set endpoints.pushed_authorization_request, or change the client's request."
+        case .requestKeyMissing:
+            "The client's authorization requests are to be signed, but it has no key; give it a key_file (auth: private_key_jwt), or add a key with use: signature to client_keys."
         case .notificationsNotConfigured:
             "This provider accepts no notifications; list the kinds that it sends under its setting notifications."
         case .signInInvalid:

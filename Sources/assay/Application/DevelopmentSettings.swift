@@ -1,6 +1,7 @@
 import DevProvider
 import HTTP
 import IDToken
+import JOSE
 import Keys
 import OAuth
 import OpenSSL
@@ -57,6 +58,12 @@ struct DevelopmentSettings {
                     try SigningKey(generating: .ellipticCurve(.p256)), keyID: key.id)
             }
         }
+        var ownKeys = ClientKeys.Loaded()
+        if team.providers.flatMap(\.clients).contains(where: \.needsOwnKey) {
+            let key = try SigningKey(generating: .ellipticCurve(.p256))
+            ownKeys.signing = [ClientSigningKey(id: "client", JWSSigner(key))]
+        }
+        credentials.ownKeys = ClientKeys(ownKeys)
         settings.resources = team.resources.map { resource in
             var resource = resource
             resource.authorizationServers = resource.providers.compactMap { id in
@@ -97,7 +104,7 @@ extension ProviderSettings {
         provider.endpoints = ProviderEndpoints(
             authorization: base + "/authorize", token: base + "/token",
             revocation: endpoints.revocation.map { _ in base + "/revoke" },
-            userInfo: endpoints.userInfo.map { _ in base + "/userinfo" })
+            userInfo: endpoints.userInfo.map { _ in base + "/userinfo" }, pushedRequest: base + "/par")
         provider.notifications?.issuers = []
         // The development provider encrypts nothing.
         provider.encryption = nil
@@ -108,6 +115,7 @@ extension ProviderSettings {
         for index in provider.clients.indices {
             // The credential is generated, so there is no file to watch.
             provider.clients[index].authentication = .none
+            provider.clients[index].client.signingKey = nil
             provider.clients[index].client.redirectURIs.append(server.callback(of: policy.id))
         }
         return provider
@@ -145,7 +153,12 @@ extension DevProviderSettings {
         let callback = server.callback(of: team.policy.id)
         var clients = team.clients.map { DevClient($0, callback: callback) }
         if let named = developed.namedClients {
-            clients = [DevClient(id: "client", redirectURIs: named.rules.redirectURIs, authentication: .any)]
+            clients = [
+                DevClient(
+                    id: "client", redirectURIs: named.rules.redirectURIs, authentication: .any,
+                    mustPush: named.rules.requestForm?.isPushed == true,
+                    mustSign: named.rules.requestForm?.isSigned == true)
+            ]
         }
         let many = team.issuers.map {
             DevIssuers(
@@ -169,7 +182,8 @@ extension DevClient {
             }
         self.init(
             id: settings.client.id, redirectURIs: settings.client.redirectURIs + [callback],
-            authentication: authentication)
+            authentication: authentication, mustPush: settings.client.requestForm?.isPushed == true,
+            mustSign: settings.client.requestForm?.isSigned == true)
     }
 }
 

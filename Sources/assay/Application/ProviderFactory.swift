@@ -15,6 +15,8 @@ struct GivenCredentials: Sendable {
     var clients: [String: [String: ClientCredential]] = [:]
     /// Of clients that requests name, by provider.
     var assertionKeys: [String: AssertionKey] = [:]
+    /// Assay's own.
+    var ownKeys: ClientKeys?
 }
 
 /// Creates the service's providers from the settings.
@@ -176,7 +178,8 @@ struct ProviderFactory: Sendable {
             }
         let made = ProviderCalls(
             rules: provider.network, proxy: proxy, credentials: credentials, assertionKey: assertionKey,
-            quirks: provider.quirks, keptConnections: provider.keptConnections, on: Self.callsLoop
+            ownKeys: self.credentials.ownKeys ?? clientKeys.keys, quirks: provider.quirks,
+            keptConnections: provider.keptConnections, on: Self.callsLoop
         ) { [calls] report in calls.record(report, provider: id) }
         var files = zip(provider.clients, versions).map { client, versions in
             ClientFiles.Entry(

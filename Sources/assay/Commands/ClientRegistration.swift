@@ -70,6 +70,16 @@ struct ClientRegistration: ParsableCommand {
                 json.member("token_endpoint_auth_signing_alg", algorithm.rawValue)
             }
         }
+        if let form = client.client.requestForm {
+            if form.isPushed { json.member("require_pushed_authorization_requests", true) }
+            if form.isSigned { json.member("require_signed_request_object", true) }
+            let key = keys.first {
+                $0.use.isSignature && (client.client.signingKey == nil || $0.id == client.client.signingKey)
+            }
+            if form.isSigned, client.needsOwnKey, case .signature(let algorithm)? = key?.use {
+                json.member("request_object_signing_alg", algorithm.rawValue)
+            }
+        }
         if let encryption = entry.encryption, let algorithm = encryption.registeredAlgorithm(keys) {
             for kind in EncryptionRules.Kind.allCases where encryption.required.contains(kind) || kind == .idToken {
                 guard let (algorithmName, contentName) = kind.registeredNames else { continue }

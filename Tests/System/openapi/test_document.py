@@ -30,6 +30,7 @@ REJECTIONS = {
 
 # Optional members of responses: (schema, member).
 OPTIONAL = {
+    ("/components/schemas/BeginAnswer", "request_expires_at"),
     ("/components/schemas/VerifyAnswer", "claims"),
     ("/components/schemas/Identity", "connection"),
     ("/components/schemas/Event", "issuer"),

@@ -316,6 +316,8 @@ export interface BeginOptions {
   issuer?: string;
   /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
   connection?: string;
+  /** How the client of the connection authenticates to its provider: required for calls to the provider's endpoints if the request names a connection, or the sign-in began with one; its ID is the connection's audience. Nothing keeps the secret after the request. */
+  client?: Record<string, unknown>;
   /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
   claim_values?: Record<string, unknown>;
   /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
@@ -349,6 +351,8 @@ export interface BeginBrowserOptions {
   issuer?: string;
   /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
   connection?: string;
+  /** How the client of the connection authenticates to its provider: required for calls to the provider's endpoints if the request names a connection, or the sign-in began with one; its ID is the connection's audience. Nothing keeps the secret after the request. */
+  client?: Record<string, unknown>;
   /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
   claim_values?: Record<string, unknown>;
   /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */

@@ -417,6 +417,10 @@ class BeginOptions(TypedDict, total=False):
     # together with issuer and audience, all three as the backend's database has them. It comes back as
     # identity.connection.
     connection: str
+    # How the client of the connection authenticates to its provider: required for calls to the provider's endpoints
+    # if the request names a connection, or the sign-in began with one; its ID is the connection's audience. Nothing
+    # keeps the secret after the request.
+    client: dict[str, Any]
     # Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
     # claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
     # not be null.
@@ -467,6 +471,10 @@ class BeginBrowserOptions(TypedDict, total=False):
     # together with issuer and audience, all three as the backend's database has them. It comes back as
     # identity.connection.
     connection: str
+    # How the client of the connection authenticates to its provider: required for calls to the provider's endpoints
+    # if the request names a connection, or the sign-in began with one; its ID is the connection's audience. Nothing
+    # keeps the secret after the request.
+    client: dict[str, Any]
     # Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
     # claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
     # not be null.

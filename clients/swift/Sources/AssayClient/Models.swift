@@ -489,6 +489,10 @@ public struct BeginOptions: Codable, Sendable {
     /// together with issuer and audience, all three as the backend's database has them. It comes back as
     /// identity.connection.
     public var connection: String?
+    /// How the client of the connection authenticates to its provider: required for calls to the provider's
+    /// endpoints if the request names a connection, or the sign-in began with one; its ID is the connection's
+    /// audience. Nothing keeps the secret after the request.
+    public var client: [String: JSONValue]?
     /// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for
     /// each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection.
     /// It must not be null.
@@ -502,12 +506,13 @@ public struct BeginOptions: Codable, Sendable {
     /// Lifetime of the sign-in, in seconds.
     public var expiresIn: Int64?
 
-    public init(audience: String? = nil, maxAge: Int64? = nil, subject: String? = nil, issuer: String? = nil, connection: String? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, context: String? = nil, expiresIn: Int64? = nil) {
+    public init(audience: String? = nil, maxAge: Int64? = nil, subject: String? = nil, issuer: String? = nil, connection: String? = nil, client: [String: JSONValue]? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, context: String? = nil, expiresIn: Int64? = nil) {
         self.audience = audience
         self.maxAge = maxAge
         self.subject = subject
         self.issuer = issuer
         self.connection = connection
+        self.client = client
         self.claimValues = claimValues
         self.emailDomains = emailDomains
         self.context = context
@@ -515,7 +520,7 @@ public struct BeginOptions: Codable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case audience, maxAge = "max_age", subject, issuer, connection, claimValues = "claim_values", emailDomains = "email_domains", context, expiresIn = "expires_in"
+        case audience, maxAge = "max_age", subject, issuer, connection, client, claimValues = "claim_values", emailDomains = "email_domains", context, expiresIn = "expires_in"
     }
 }
 
@@ -554,6 +559,10 @@ public struct BeginBrowserOptions: Codable, Sendable {
     /// together with issuer and audience, all three as the backend's database has them. It comes back as
     /// identity.connection.
     public var connection: String?
+    /// How the client of the connection authenticates to its provider: required for calls to the provider's
+    /// endpoints if the request names a connection, or the sign-in began with one; its ID is the connection's
+    /// audience. Nothing keeps the secret after the request.
+    public var client: [String: JSONValue]?
     /// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for
     /// each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection.
     /// It must not be null.
@@ -567,7 +576,7 @@ public struct BeginBrowserOptions: Codable, Sendable {
     /// Lifetime of the sign-in, in seconds.
     public var expiresIn: Int64?
 
-    public init(audience: String? = nil, scopes: [String]? = nil, prompt: String? = nil, loginHint: String? = nil, uiLocales: String? = nil, acrValues: String? = nil, responseMode: String? = nil, maxAge: Int64? = nil, subject: String? = nil, issuer: String? = nil, connection: String? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, context: String? = nil, expiresIn: Int64? = nil) {
+    public init(audience: String? = nil, scopes: [String]? = nil, prompt: String? = nil, loginHint: String? = nil, uiLocales: String? = nil, acrValues: String? = nil, responseMode: String? = nil, maxAge: Int64? = nil, subject: String? = nil, issuer: String? = nil, connection: String? = nil, client: [String: JSONValue]? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, context: String? = nil, expiresIn: Int64? = nil) {
         self.audience = audience
         self.scopes = scopes
         self.prompt = prompt
@@ -579,6 +588,7 @@ public struct BeginBrowserOptions: Codable, Sendable {
         self.subject = subject
         self.issuer = issuer
         self.connection = connection
+        self.client = client
         self.claimValues = claimValues
         self.emailDomains = emailDomains
         self.context = context
@@ -586,7 +596,7 @@ public struct BeginBrowserOptions: Codable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case audience, scopes, prompt, loginHint = "login_hint", uiLocales = "ui_locales", acrValues = "acr_values", responseMode = "response_mode", maxAge = "max_age", subject, issuer, connection, claimValues = "claim_values", emailDomains = "email_domains", context, expiresIn = "expires_in"
+        case audience, scopes, prompt, loginHint = "login_hint", uiLocales = "ui_locales", acrValues = "acr_values", responseMode = "response_mode", maxAge = "max_age", subject, issuer, connection, client, claimValues = "claim_values", emailDomains = "email_domains", context, expiresIn = "expires_in"
     }
 }
 

@@ -550,6 +550,8 @@ class BeginOptions(
     val issuer: String? = null,
     /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
     val connection: String? = null,
+    /** How the client of the connection authenticates to its provider: required for calls to the provider's endpoints if the request names a connection, or the sign-in began with one; its ID is the connection's audience. Nothing keeps the secret after the request. */
+    val client: Map<String, Any?>? = null,
     /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
     val claimValues: Map<String, Any?>? = null,
     /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
@@ -565,6 +567,7 @@ class BeginOptions(
         "subject" to subject,
         "issuer" to issuer,
         "connection" to connection,
+        "client" to client,
         "claim_values" to claimValues,
         "email_domains" to emailDomains,
         "context" to context,
@@ -596,6 +599,8 @@ class BeginBrowserOptions(
     val issuer: String? = null,
     /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
     val connection: String? = null,
+    /** How the client of the connection authenticates to its provider: required for calls to the provider's endpoints if the request names a connection, or the sign-in began with one; its ID is the connection's audience. Nothing keeps the secret after the request. */
+    val client: Map<String, Any?>? = null,
     /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
     val claimValues: Map<String, Any?>? = null,
     /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
@@ -617,6 +622,7 @@ class BeginBrowserOptions(
         "subject" to subject,
         "issuer" to issuer,
         "connection" to connection,
+        "client" to client,
         "claim_values" to claimValues,
         "email_domains" to emailDomains,
         "context" to context,
