@@ -57,16 +57,23 @@ package struct DevClient: Sendable {
     /// `{connection}` in one stands for any text that a path's segment or a query's value can be.
     package let redirectURIs: [String]
     package let authentication: Authentication
+    /// Where the browser may go after the person has signed out, in addition to URIs of loopback and test hosts.
+    package let postLogoutRedirectURIs: [String]
 
-    package init(id: String, redirectURIs: [String], authentication: Authentication) {
+    package init(
+        id: String, redirectURIs: [String], authentication: Authentication, postLogoutRedirectURIs: [String] = []
+    ) {
         self.id = id
         self.redirectURIs = redirectURIs
         self.authentication = authentication
+        self.postLogoutRedirectURIs = postLogoutRedirectURIs
     }
 
     /// The same registration under another ID.
     func named(_ id: String) -> DevClient {
-        DevClient(id: id, redirectURIs: redirectURIs, authentication: authentication)
+        DevClient(
+            id: id, redirectURIs: redirectURIs, authentication: authentication,
+            postLogoutRedirectURIs: postLogoutRedirectURIs)
     }
 
     /// How the client must authenticate. Any secret or key is accepted, because the provider does not know

@@ -9,28 +9,25 @@ private import OpenSSL
 internal import SignIns
 internal import Verification
 
-/// `POST /v1/sign-ins` and `POST /v1/sign-ins/finish`.
+/// `POST /v1/sign-ins`, `POST /v1/sign-ins/finish` and `POST /v1/sign-outs`.
 extension ServiceResponder {
     func beginSignIn(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let signIns = try signIns()
         let request = try BeginRequest(body)
         let now = VerificationTime.now()
         let operation = operation(at: now.monotonic)
-        let begun = { (begun: BegunSignIn) in
+        return reply(to: record, operation, try operation.begin(request, by: signIns, at: now.wall)) { begun in
             if let number = operation.provider { self.service.metrics.signIns.countBegun(provider: number) }
             let text = self.service.json { begun.write(to: &$0) }
             return self.service.end(record, .created, "application/json", text, provider: operation.provider)
         }
-        switch try operation.begin(request, by: signIns, at: now.wall) {
-        case .now(let answer): return .now(begun(answer))
-        case .later(let wait):
-            return .later {
-                do throws(Problem) {
-                    return begun(try await wait())
-                } catch {
-                    return self.service.end(record, error, provider: operation.provider)
-                }
-            }
+    }
+
+    func signOut(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
+        let operation = operation(at: SystemClocks.monotonic())
+        return reply(to: record, operation, try operation.signOut(body)) { signOut in
+            let text = self.service.json { signOut.write(to: &$0) }
+            return self.service.end(record, .ok, "application/json", text, provider: operation.provider)
         }
     }
 
@@ -82,6 +79,24 @@ extension ServiceResponder {
         let settings = service.settings
         return Operation(
             by: service.verifier, at: now, keysTimeout: settings.keysTimeout, callTimeout: settings.providerTimeout)
+    }
+
+    /// Responds once an operation that uses nothing up has ended.
+    private func reply<Answer>(
+        to record: RequestRecord, _ operation: Operation, _ answer: Reply<Answer, Problem>,
+        by respond: @escaping (Answer) -> HTTPResponse
+    ) -> HTTPReply {
+        switch answer {
+        case .now(let answer): .now(respond(answer))
+        case .later(let wait):
+            .later {
+                do throws(Problem) {
+                    return respond(try await wait())
+                } catch {
+                    return self.service.end(record, error, provider: operation.provider)
+                }
+            }
+        }
     }
 
     /// Responds once an operation has ended.

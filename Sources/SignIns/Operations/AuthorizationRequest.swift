@@ -13,18 +13,9 @@ package struct AuthorizationEndpoint: Sendable {
 
     /// - Returns: `nil` if the URL's own query has a parameter that the request sets: the provider may take either.
     package init?(url: String, sendsResponseIssuer: Bool) {
-        guard !AuthorizationEndpoint.setsReserved(url) else { return nil }
+        guard !URLWithQuery.query(of: url, hasAnyOf: AuthorizationParameter.reserved) else { return nil }
         self.url = url
         self.sendsResponseIssuer = sendsResponseIssuer
-    }
-
-    private static func setsReserved(_ url: String) -> Bool {
-        guard let query = url.split(separator: "?", maxSplits: 1).dropFirst().first else { return false }
-        return query.split(separator: "&").contains { parameter in
-            let name = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)[0]
-            let decoded = percentDecoded(name.replacing("+", with: " ")).map { String(decoding: $0, as: UTF8.self) }
-            return decoded.map(AuthorizationParameter.reserved.contains) ?? true
-        }
     }
 }
 
@@ -147,7 +138,7 @@ extension Nonce {
 }
 
 /// Builds the query of a URL.
-private struct URLWithQuery {
+struct URLWithQuery {
     private(set) var text: String
     private var hasQuery: Bool
 
@@ -155,6 +146,16 @@ private struct URLWithQuery {
     init(_ text: String) {
         self.text = text
         hasQuery = text.utf8.contains(UInt8(ascii: "?"))
+    }
+
+    /// Whether a URL's own query has a parameter of one of these names, or one whose name can't be read.
+    static func query(of url: String, hasAnyOf names: [String]) -> Bool {
+        guard let query = url.split(separator: "?", maxSplits: 1).dropFirst().first else { return false }
+        return query.split(separator: "&").contains { parameter in
+            let name = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)[0]
+            let decoded = percentDecoded(name.replacing("+", with: " ")).map { String(decoding: $0, as: UTF8.self) }
+            return decoded.map(names.contains) ?? true
+        }
     }
 
     /// Adds a parameter; `nil` adds none.

@@ -145,7 +145,10 @@ extension DevProviderSettings {
         let callback = server.callback(of: team.policy.id)
         var clients = team.clients.map { DevClient($0, callback: callback) }
         if let named = developed.namedClients {
-            clients = [DevClient(id: "client", redirectURIs: named.rules.redirectURIs, authentication: .any)]
+            let client = DevClient(
+                id: "client", redirectURIs: named.rules.redirectURIs, authentication: .any,
+                postLogoutRedirectURIs: named.rules.postLogoutRedirectURIs)
+            clients = [client]
         }
         let many = team.issuers.map {
             DevIssuers(
@@ -169,7 +172,7 @@ extension DevClient {
             }
         self.init(
             id: settings.client.id, redirectURIs: settings.client.redirectURIs + [callback],
-            authentication: authentication)
+            authentication: authentication, postLogoutRedirectURIs: settings.client.postLogoutRedirectURIs)
     }
 }
 
@@ -252,6 +255,7 @@ extension Settings {
                         auth: client_secret_post
                         secret_file: never-opened
                         redirect_uris: ["\(origin)/callback/microsoft"]
+                        post_logout_redirect_uris: ["\(origin)/signed-out"]
                         scopes: [email, profile]
                   - id: oidc
                     issuer: https://oidc.test
@@ -263,6 +267,7 @@ extension Settings {
                         auth: client_secret_basic
                         secret_file: never-opened
                         redirect_uris: ["\(origin)/callback/oidc"]
+                        post_logout_redirect_uris: ["\(origin)/signed-out"]
                         scopes: [email, profile]
                 """ + (hasConnections ? connections : ""), environment: [:])
     }
