@@ -17,7 +17,8 @@ import TestSupport
             """
             ,"authorization_endpoint":"https://a.example/authorize?a=b","token_endpoint":"https://A.example/token",
             "revocation_endpoint":"https://a.example/revoke","userinfo_endpoint":"https://a.example/user",
-            "introspection_endpoint":"https://a.example/introspect","authorization_response_iss_parameter_supported":true,
+            "introspection_endpoint":"https://a.example/introspect","end_session_endpoint":"https://a.example/bye",
+            "authorization_response_iss_parameter_supported":true,
             "pushed_authorization_request_endpoint":"https://a.example/par","require_signed_request_object":true,
             "require_pushed_authorization_requests":true
             """)
@@ -26,6 +27,7 @@ import TestSupport
         #expect(found.revocation?.text == "https://a.example/revoke")
         #expect(found.userInfo?.text == "https://a.example/user")
         #expect(found.introspection?.text == "https://a.example/introspect")
+        #expect(found.endSession?.text == "https://a.example/bye")
         #expect(found.sendsResponseIssuer)
         #expect(found.pushedRequest?.text == "https://a.example/par")
         #expect(found.requiresPushedRequests && found.requiresSignedRequests)

@@ -171,11 +171,12 @@ import Testing
 
     @Test func `settings of sign-ins in the browser`() throws {
         let client = """
-            auth: client_secret_post, secret_file: s, scopes: [email, "a:b/c"], redirect_uris: ["https://app.example/cb", "com.example.app:/cb"], authorization_parameters: { access_type: offline, hd: "*" }
+            auth: client_secret_post, secret_file: s, scopes: [email, "a:b/c"], redirect_uris: ["https://app.example/cb", "com.example.app:/cb"], post_logout_redirect_uris: ["https://app.example/bye"], authorization_parameters: { access_type: offline, hd: "*" }
             """
         let provider = try read(provider: Self.yaml(client, "pkce: off\nallow_unbound_codes: true\nuser_info: true"))
         let found = try #require(provider.clients.first).client
         #expect(found.scopes == ["email", "a:b/c"] && found.redirectURIs.count == 2)
+        #expect(found.postLogoutRedirectURIs == ["https://app.example/bye"])
         #expect(
             found.authorizationParameters == [
                 AuthorizationParameter(name: "access_type", value: "offline"),

@@ -42,6 +42,18 @@ import Testing
         #expect(settings.namedClients?.rules.redirectURIs == [uri])
     }
 
+    @Test(arguments: ["https://app.example/bye", "https://app.example/{connection}/bye"])
+    func `the address after a sign-out may be the same for all`(uri: String) throws {
+        let settings = try read(
+            provider: Self.yaml("from: request, auth: [none], post_logout_redirect_uris: [\"\(uri)\"]"))
+        let rules = try #require(settings.namedClients?.rules)
+        #expect(rules.postLogoutRedirectURIs == [uri])
+        var grants = GrantRules(clients: [], quirks: [])
+        grants.named = rules
+        let client = grants.ofConnection("a b", clientID: "c").clients.first
+        #expect(client?.postLogoutRedirectURIs == [uri.replacing("{connection}", with: "a%20b")])
+    }
+
     @Test(arguments: [
         "https://app.example/callback", "https://{connection}.example/cb", "https://{connection}/{connection}",
         "https://app.example/{connection}/{tenant}", "https://app.example/{Connection}", "https://{connection}",

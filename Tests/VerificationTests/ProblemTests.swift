@@ -128,6 +128,7 @@ import TestSupport
         .rejected(.claimInvalid(ClaimName("nonce")), of: .notification),
         .redirectURINotConfigured,
         .revocationNotSupported,
+        .postLogoutRedirectURINotConfigured, .signOutNotSupported,
         .grantInvalid(.invalidGrant),
         .providerRefused(.other),
         .clientRejected(.invalidClient),

@@ -77,11 +77,16 @@ struct AuthorizationRequest {
 
 extension DevClient {
     /// Whether this redirect URI is allowed: the settings list it, or its host is loopback or reserved for tests.
-    fileprivate func allows(_ uri: String) -> Bool {
+    fileprivate func allows(_ uri: String) -> Bool { Self.allows(uri, redirectURIs) }
+
+    /// The same for the address after the person has signed out.
+    func allowsAfterLogout(_ uri: String) -> Bool { Self.allows(uri, postLogoutRedirectURIs) }
+
+    private static func allows(_ uri: String, _ registered: [String]) -> Bool {
         guard uri.utf8.count <= 2048, uri.utf8.allSatisfy(\.isVisibleASCII), !uri.contains("#") else {
             return false
         }
-        return redirectURIs.contains { Self.fits(uri, $0) } || HostName(ofURL: uri)?.isOfDevelopment == true
+        return registered.contains { fits(uri, $0) } || HostName(ofURL: uri)?.isOfDevelopment == true
     }
 
     private static func fits(_ uri: String, _ registered: String) -> Bool {

@@ -167,6 +167,7 @@ extension EmulatedProvider {
         if !isApple { members["token_endpoint_auth_signing_alg_values_supported"] = list("RS256", "PS256", "ES256") }
         if dialect.hasRevocation { members["revocation_endpoint"] = .string(base + "/revoke") }
         if dialect.hasUserInfo { members["userinfo_endpoint"] = .string(base + "/userinfo") }
+        if dialect.hasEndSession { members["end_session_endpoint"] = .string(base + "/logout") }
         if dialect.namesResponseIssuer {
             members["authorization_response_iss_parameter_supported"] = .bool(true)
         }

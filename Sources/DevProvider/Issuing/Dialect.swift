@@ -17,6 +17,8 @@ struct Dialect: Sendable {
     var namesAuthorizedParty = false
     var hasUserInfo = true
     var hasRevocation = true
+    /// Whether people can sign out in the browser (RP-Initiated Logout 1.0).
+    var hasEndSession = true
     /// Whether responses of the authorization endpoint name the issuer (RFC 9207).
     var namesResponseIssuer = true
     /// The `error` of the response when the person cancels.
@@ -62,6 +64,7 @@ extension Dialect {
         dialect.hasTextBooleans = true
         dialect.sendsUserOnce = true
         dialect.hasUserInfo = false
+        dialect.hasEndSession = false
         dialect.namesResponseIssuer = false
         dialect.cancelError = "user_cancelled_authorize"
         dialect.events = .apple
@@ -72,6 +75,7 @@ extension Dialect {
     private static let google: Dialect = {
         var dialect = Dialect()
         dialect.subject = .digits
+        dialect.hasEndSession = false
         dialect.namesAuthorizedParty = true
         dialect.moreClaims = { _ in ["locale": .string("en")] }
         return dialect
@@ -140,6 +144,7 @@ extension Dialect {
     private static let withoutUserInfo: Dialect = {
         var dialect = Dialect()
         dialect.hasUserInfo = false
+        dialect.hasEndSession = false
         dialect.namesResponseIssuer = false
         return dialect
     }()

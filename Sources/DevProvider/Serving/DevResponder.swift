@@ -69,14 +69,16 @@ final class DevResponder: HTTPResponder {
     }
 
     /// Refuses requests meant for another host, and all but GET, HEAD and OPTIONS from another site's page. Neither
-    /// should be able to sign anything, or to change what a test sees.
+    /// should be able to sign anything, or to change what a test sees. Signing out changes nothing here, and a relying
+    /// party's form may ask for it.
     private func refusal(of request: HTTPRequest) -> HTTPResponse? {
         let fields = request.head.fields
         guard let host = fields.only("Host").flatMap({ HostName($0.string) }), host.isOfDevelopment else {
             return .error(
                 .misdirectedRequest, "Host must be localhost, a loopback address, or a name that ends in .test")
         }
-        let isRead = [.get, .head, .options].contains(request.head.method)
+        let isRead =
+            [.get, .head, .options].contains(request.head.method) || request.head.path.string.hasSuffix("/logout")
         // Over plain HTTP, browsers send Sec-Fetch-Site only to loopback, but Origin with every POST.
         let site = fields["Sec-Fetch-Site"]?.string ?? "none"
         let origin = fields["Origin"]?.string

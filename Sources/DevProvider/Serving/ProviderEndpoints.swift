@@ -25,7 +25,7 @@ extension DevResponder {
     /// Whether a real provider has this endpoint too, so that faults apply to it.
     private static func isProtocol(_ path: String, _ request: HTTPRequest) -> Bool {
         switch path {
-        case "/keys", "/authorize", "/par", "/revoke", "/userinfo", "/register": true
+        case "/keys", "/authorize", "/par", "/revoke", "/userinfo", "/register", "/logout": true
         case "/token": request.isForm
         default: path.hasSuffix("/.well-known/openid-configuration")
         }
@@ -69,6 +69,8 @@ extension DevResponder {
             guard request.isForm, let form = FormParameters(request.body) else { throw DevOAuthError.invalidRequest }
             try provider.revoke(form, authorization: authorization, now: now)
             return .json(.object([:]))
+        case ("/logout", .get), ("/logout", .post):
+            return provider.dialect.hasEndSession ? try endSession(request, provider, now: now) : nil
         case ("/userinfo", .get), ("/userinfo", .post):
             guard provider.dialect.hasUserInfo else { return nil }
             guard let claims = try provider.userInfo(authorization: authorization) else {
@@ -135,6 +137,28 @@ extension DevResponder {
         }
         if let address = form["address"] { person.hidesEmail = address == "hidden" }
         return .signIn(person)
+    }
+
+    // MARK: Signing out
+
+    /// Shows the page on which the person confirms that they sign out, or responds to the form submitted from it.
+    private func endSession(
+        _ request: HTTPRequest, _ provider: EmulatedProvider, now: Int64
+    ) throws -> HTTPResponse {
+        let parameters: FormParameters
+        let asked: EndSessionRequest
+        do {
+            let query = request.isForm ? FormParameters(request.body) : FormParameters(request.head.query.bytes)
+            guard let query else { throw DevRequestError("the parameters can't be read, or one is repeated") }
+            parameters = query
+            asked = try EndSessionRequest(query, to: provider, now: now)
+        } catch let error as DevRequestError {
+            return page(SignInPage.refusal(error.text, provider), .badRequest)
+        }
+        guard request.head.method == .post, parameters["action"] == "sign-out" else {
+            return page(SignOutPage.page(asked, provider))
+        }
+        return asked.destination.map { .redirect($0) } ?? page(SignOutPage.signedOut(provider))
     }
 
     /// Sends the browser back to the relying party.

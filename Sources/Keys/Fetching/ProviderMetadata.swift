@@ -99,6 +99,8 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
     package let revocation: FetchURL?
     package let userInfo: FetchURL?
     package let introspection: FetchURL?
+    /// Where users sign out (RP-Initiated Logout 1.0, section 2.1).
+    package let endSession: FetchURL?
     /// How clients may authenticate at ``revocation`` (RFC 8414, section 2); `nil` if the document does not say.
     package let revocationMethods: [String]?
     /// Whether responses of the authorization endpoint name the issuer (RFC 9207, section 3).
@@ -127,6 +129,7 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
         revocation = url("revocation_endpoint")
         userInfo = url("userinfo_endpoint")
         introspection = url("introspection_endpoint")
+        endSession = url("end_session_endpoint")
         revocationMethods = members["revocation_endpoint_auth_methods_supported"]?.array?.compactMap(\.string)
         sendsResponseIssuer = members["authorization_response_iss_parameter_supported"] == .bool(true)
         pushedRequest = url("pushed_authorization_request_endpoint")
@@ -144,6 +147,7 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
         revocation = url("revocation")
         userInfo = url("userinfo")
         introspection = url("introspection")
+        endSession = url("end_session")
         revocationMethods = members["revocation_methods"]?.array?.compactMap(\.string)
         sendsResponseIssuer = members["sends_response_issuer"] == .bool(true)
         pushedRequest = url("pushed_request")
@@ -157,6 +161,7 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
         return .object([
             "authorization": text(authorization), "token": text(token), "revocation": text(revocation),
             "userinfo": text(userInfo), "introspection": text(introspection),
+            "end_session": text(endSession),
             "revocation_methods": revocationMethods.map { .array($0.map(JSONTree.string)) } ?? .null,
             "sends_response_issuer": .bool(sendsResponseIssuer), "pushed_request": text(pushedRequest),
             "requires_pushed_requests": .bool(requiresPushedRequests),
@@ -167,7 +172,7 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
     package static func == (left: DiscoveredEndpoints, right: DiscoveredEndpoints) -> Bool {
         left.authorization == right.authorization && left.token == right.token && left.revocation == right.revocation
             && left.userInfo == right.userInfo && left.introspection == right.introspection
-            && left.revocationMethods == right.revocationMethods
+            && left.endSession == right.endSession && left.revocationMethods == right.revocationMethods
             && left.sendsResponseIssuer == right.sendsResponseIssuer && left.pushedRequest == right.pushedRequest
             && left.requiresPushedRequests == right.requiresPushedRequests
             && left.requiresSignedRequests == right.requiresSignedRequests

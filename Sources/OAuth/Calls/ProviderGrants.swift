@@ -61,6 +61,11 @@ package final class ProviderGrants: Sendable {
         optional(pushedRequest ?? discovered?.pushedRequest, discovered)
     }
 
+    /// Where users sign out in the browser. Only the discovery document names it.
+    package func endSessionEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
+        optional(discovered?.endSession, discovered)
+    }
+
     /// Whether the provider says that its responses name the issuer; `nil` if that is not known yet.
     package func sendsResponseIssuer(_ discovered: DiscoveredEndpoints?) -> Bool? {
         discovered?.sendsResponseIssuer ?? (readsDiscovery ? nil : false)

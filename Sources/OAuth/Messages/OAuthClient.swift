@@ -8,6 +8,8 @@ package struct OAuthClient: Sendable, Equatable {
     package let id: String
     /// Compared byte for byte.
     package var redirectURIs: [String] = []
+    /// Where the browser may come back to after the user has signed out. Compared byte for byte.
+    package var postLogoutRedirectURIs: [String] = []
     /// The scopes to request if a sign-in names none.
     package var scopes: [String] = []
     /// Additional parameters of the authorization URL.
@@ -19,7 +21,9 @@ package struct OAuthClient: Sendable, Equatable {
 
     package init(id: String) { self.id = id }
 
-    package func hasRedirectURI(_ uri: String) -> Bool { redirectURIs.contains { $0.isExactly(uri) } }
+    package func hasRedirectURI(_ uri: String) -> Bool { redirectURIs.containsExactly(uri) }
+
+    package func hasPostLogoutRedirectURI(_ uri: String) -> Bool { postLogoutRedirectURIs.containsExactly(uri) }
 }
 
 /// A parameter of the authorization URL that Assay does not set itself.
@@ -184,6 +188,8 @@ package struct NamedClientRules: Sendable, Equatable {
     package var redirectURIs: [String]
     /// How authorization requests are sent; `nil`: as each discovery document requires.
     package var requestForm: AuthorizationRequestForm?
+    /// Those to which the browser may come back after the user has signed out. They may have ``placeholder``, too.
+    package var postLogoutRedirectURIs: [String] = []
 
     package static let placeholder = "{connection}"
 
@@ -196,7 +202,9 @@ package struct NamedClientRules: Sendable, Equatable {
     fileprivate func client(_ id: String, ofConnection connection: String) -> OAuthClient {
         var client = OAuthClient(id: id)
         client.requestForm = requestForm
-        client.redirectURIs = redirectURIs.map { $0.replacing(Self.placeholder, with: percentEncoded(connection)) }
+        func own(_ uri: String) -> String { uri.replacing(Self.placeholder, with: percentEncoded(connection)) }
+        client.redirectURIs = redirectURIs.map(own)
+        client.postLogoutRedirectURIs = postLogoutRedirectURIs.map(own)
         return client
     }
 }

@@ -3,7 +3,8 @@ internal import Verification
 
 /// The paths of both listeners. A closed set, so they can be used in metrics and logs.
 enum Route: Int, CaseIterable {
-    case verify, batch, signIns, finishSignIn, refreshGrant, revokeGrant, notifications, accessTokens, forwardAuth
+    case verify, batch, signIns, finishSignIn, signOuts, refreshGrant, revokeGrant, notifications, accessTokens,
+        forwardAuth
     case keySet, resourceMetadata, wellKnownMetadata
     case openAPI, live, ready, providers, refresh, explain, events, verdicts, metrics, unknown
     case root, console, consoleStyle, consoleScript
@@ -43,6 +44,10 @@ enum Route: Int, CaseIterable {
             Row(
                 pattern: "/v1/sign-ins/finish", method: .post, listeners: [.service], feature: .signIns,
                 permissions: [.signIns], usesSomethingUp: true)
+        case .signOuts:
+            Row(
+                pattern: "/v1/sign-outs", method: .post, listeners: [.service], feature: .clients,
+                permissions: [.signIns])
         case .refreshGrant:
             Row(
                 pattern: "/v1/grants/refresh", method: .post, listeners: [.service], feature: .clients,

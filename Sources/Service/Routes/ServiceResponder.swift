@@ -49,6 +49,7 @@ final class ServiceResponder: HTTPResponder {
             case .verify: return try verify(body(of: request, &record), record)
             case .batch: return try verifyBatch(body(of: request, &record), record)
             case .signIns: return try beginSignIn(body(of: request, &record), record)
+            case .signOuts: return try signOut(body(of: request, &record), record)
             case .refreshGrant: return refreshGrant(try body(of: request, &record), record)
             case .revokeGrant: return revokeGrant(try body(of: request, &record), record)
             case .finishSignIn: return try finishSignIn(body(of: request, &record), record)

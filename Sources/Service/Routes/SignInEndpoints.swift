@@ -9,32 +9,25 @@ private import OpenSSL
 internal import SignIns
 internal import Verification
 
-/// `POST /v1/sign-ins` and `POST /v1/sign-ins/finish`.
+/// `POST /v1/sign-ins`, `POST /v1/sign-ins/finish` and `POST /v1/sign-outs`.
 extension ServiceResponder {
     func beginSignIn(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let signIns = try signIns()
         let request = try BeginRequest(body)
         let now = VerificationTime.now()
         let operation = operation(at: now.monotonic)
-        let begun = { (begun: BegunSignIn, record: RequestRecord) in
+        return reply(to: record, operation, try operation.begin(request, by: signIns, at: now.wall)) { begun, record in
             if let number = operation.provider { self.service.metrics.signIns.countBegun(provider: number) }
             let text = self.service.json { begun.write(to: &$0) }
             return self.service.end(record, .created, "application/json", text, provider: operation.provider)
         }
-        switch try operation.begin(request, by: signIns, at: now.wall) {
-        case .now(let answer): return .now(begun(answer, record))
-        case .later(let wait):
-            return .later {
-                var record = record
-                do throws(Problem) {
-                    let answer = try await wait()
-                    record.calls = operation.calls
-                    return begun(answer, record)
-                } catch {
-                    record.calls = operation.calls
-                    return self.service.end(record, error, provider: operation.provider)
-                }
-            }
+    }
+
+    func signOut(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
+        let operation = operation(at: SystemClocks.monotonic())
+        return reply(to: record, operation, try operation.signOut(body)) { signOut, record in
+            let text = self.service.json { signOut.write(to: &$0) }
+            return self.service.end(record, .ok, "application/json", text, provider: operation.provider)
         }
     }
 
@@ -86,6 +79,28 @@ extension ServiceResponder {
         let settings = service.settings
         return Operation(
             by: service.verifier, at: now, keysTimeout: settings.keysTimeout, callTimeout: settings.providerTimeout)
+    }
+
+    /// Responds once an operation that uses nothing up has ended.
+    private func reply<Answer>(
+        to record: RequestRecord, _ operation: Operation, _ answer: Reply<Answer, Problem>,
+        by respond: @escaping (Answer, RequestRecord) -> HTTPResponse
+    ) -> HTTPReply {
+        switch answer {
+        case .now(let answer): .now(respond(answer, record))
+        case .later(let wait):
+            .later {
+                var record = record
+                do throws(Problem) {
+                    let answer = try await wait()
+                    record.calls = operation.calls
+                    return respond(answer, record)
+                } catch {
+                    record.calls = operation.calls
+                    return self.service.end(record, error, provider: operation.provider)
+                }
+            }
+        }
     }
 
     /// Responds once an operation has ended.

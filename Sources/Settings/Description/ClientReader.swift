@@ -62,6 +62,11 @@ enum ClientReader {
         "redirect_uris", listOf: redirectURI,
         "The redirect URIs of the client. The `redirect_uri` of a request must be one of these, byte for byte.")
 
+    static let postLogoutRedirectURIs = Setting(
+        "post_logout_redirect_uris", listOf: redirectURI,
+        "Where the provider may send the browser after the user has signed out there, as registered at the provider. The `post_logout_redirect_uri` of `POST /v1/sign-outs` must be one of these, byte for byte."
+    )
+
     private static let scopes = Setting(
         "scopes", listOf: .scope,
         "The scopes that a sign-in in a browser requests, unless `POST /v1/sign-ins` names others. `openid` is added, except at Apple."
@@ -87,7 +92,7 @@ enum ClientReader {
     private static let descriptions = [
         id.description, auth.description, secretFile.description, teamID.description, keyID.description,
         keyFile.description, signingKey.description, certificateFile.description, assertionAudience.description,
-        redirectURIs.description,
+        redirectURIs.description, postLogoutRedirectURIs.description,
         scopes.description, AuthorizationParameterReader.setting, request.description,
     ]
 
@@ -115,6 +120,7 @@ enum ClientReader {
         let id = id.read(element)
         let method = auth.read(element)
         let uris = redirectURIs.read(element)
+        let postLogoutURIs = postLogoutRedirectURIs.read(element)
         let scopes = scopes.read(element)
         let parameters = AuthorizationParameterReader.read(element)
         let request = request.read(element)
@@ -122,7 +128,8 @@ enum ClientReader {
         if method == nil { element.refuseMissing("auth", "a client needs id and auth") }
         if provider.introspection != nil {
             for (name, isThere) in [
-                (redirectURIs.name, uris != nil), (Self.scopes.name, scopes != nil),
+                (redirectURIs.name, uris != nil), (postLogoutRedirectURIs.name, postLogoutURIs != nil),
+                (Self.scopes.name, scopes != nil),
                 (AuthorizationParameterReader.setting.name, !parameters.isEmpty),
                 (Self.request.name, request != nil),
             ] where isThere {
@@ -143,6 +150,7 @@ enum ClientReader {
         element.recordLines([secretFile, keyFile, certificateFile].map(\.name), ofElement: id)
         var client = OAuthClient(id: id)
         client.redirectURIs = uris ?? []
+        client.postLogoutRedirectURIs = postLogoutURIs ?? []
         client.scopes = scopes ?? []
         client.authorizationParameters = parameters
         client.requestForm = request

@@ -19,6 +19,10 @@ enum NamedClientReader {
         "redirect_uris", listOf: ClientReader.redirectURI,
         "The redirect URIs of every connection, with `{connection}` in the path or the query. Each connection needs its own: otherwise an attacker's provider could receive the codes of another."
     )
+    private static let postLogoutRedirectURIs = Setting(
+        "post_logout_redirect_uris", listOf: ClientReader.redirectURI,
+        "Where the providers may send the browser after the user has signed out there. `{connection}` in one stands for the connection's ID."
+    )
     private static let keyID = Setting("key_id", .text, "The ID of the key at the customers' providers.")
     private static let keyFile = Setting(
         "key_file", .file(.privateKey),
@@ -29,8 +33,8 @@ enum NamedClientReader {
         "The audience of assertions: always the issuer, because the key is the same for all connections.")
 
     static let descriptions = [
-        from.description, auth.description, redirectURIs.description, keyID.description, keyFile.description,
-        assertionAudience.description, ClientReader.request.description,
+        from.description, auth.description, redirectURIs.description, postLogoutRedirectURIs.description,
+        keyID.description, keyFile.description, assertionAudience.description, ClientReader.request.description,
     ]
 
     /// - Returns: `nil` if an error was reported.
@@ -40,6 +44,7 @@ enum NamedClientReader {
         let from = from.read(own)
         let methods = auth.read(own)
         let uris = redirectURIs.read(own) ?? []
+        let postLogoutURIs = postLogoutRedirectURIs.read(own) ?? []
         let (keyID, keyFile) = (keyID.read(own), keyFile.read(own))
         let request = ClientReader.request.read(own)
         if from == nil {
@@ -63,6 +68,7 @@ enum NamedClientReader {
         guard from != nil, let methods, !methods.isEmpty else { return nil }
         var rules = NamedClientRules(methods: methods, redirectURIs: uris)
         rules.requestForm = request
+        rules.postLogoutRedirectURIs = postLogoutURIs
         guard methods.contains(.key) else {
             for (name, isThere) in [(self.keyID.name, keyID != nil), (self.keyFile.name, keyFile != nil)] where isThere
             {

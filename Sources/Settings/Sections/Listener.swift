@@ -266,7 +266,7 @@ enum APIKeysReader {
     private static let allow = Setting(
         "allow", listOf: ValueType<APIKey.Permission>.word, refusesEmpty: "must name at least one path",
         defaultDescription: "all",
-        "What the key is for: `verify` (batches too), `sign_ins` (begin and finish), `grants`, `notifications`, `access_tokens`, `forward_auth`, `explain`. The admin listener's other paths need a key that allows all of these."
+        "What the key is for: `verify` (batches too), `sign_ins` (begin, finish and sign out), `grants`, `notifications`, `access_tokens`, `forward_auth`, `explain`. The admin listener's other paths need a key that allows all of these."
     )
 
     /// - Parameter defaultDescription: the default in words, if there is one.

@@ -15,19 +15,10 @@ package struct AuthorizationEndpoint: Sendable {
 
     /// - Returns: `nil` if the URL's own query has a parameter that the request sets: the provider may take either.
     package init?(url: String, sendsResponseIssuer: Bool, requiredForm: AuthorizationRequestForm = .plain) {
-        guard !AuthorizationEndpoint.setsReserved(url) else { return nil }
+        guard !URLWithQuery.query(of: url, hasAnyOf: AuthorizationParameter.reserved) else { return nil }
         self.url = url
         self.sendsResponseIssuer = sendsResponseIssuer
         self.requiredForm = requiredForm
-    }
-
-    private static func setsReserved(_ url: String) -> Bool {
-        guard let query = url.split(separator: "?", maxSplits: 1).dropFirst().first else { return false }
-        return query.split(separator: "&").contains { parameter in
-            let name = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)[0]
-            let decoded = percentDecoded(name.replacing("+", with: " ")).map { String(decoding: $0, as: UTF8.self) }
-            return decoded.map(AuthorizationParameter.reserved.contains) ?? true
-        }
     }
 }
 
@@ -194,6 +185,17 @@ struct URLWithQuery: ParameterWriter {
 
     mutating func add(_ name: String, number: Int64?) { add(name, number.map(String.init)) }
 
+    /// Whether a URL's own query has a parameter of one of these names, or one whose name can't be read.
+    static func query(of url: String, hasAnyOf names: [String]) -> Bool {
+        guard let query = url.split(separator: "?", maxSplits: 1).dropFirst().first else { return false }
+        return query.split(separator: "&").contains { parameter in
+            let name = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)[0]
+            let decoded = percentDecoded(name.replacing("+", with: " ")).map { String(decoding: $0, as: UTF8.self) }
+            return decoded.map(names.contains) ?? true
+        }
+    }
+
+    /// Adds a parameter; `nil` adds none.
     mutating func add(_ name: String, _ value: String?) {
         guard let value else { return }
         text += (hasQuery ? "&" : "?") + percentEncoded(name) + "=" + percentEncoded(value)

@@ -40,12 +40,15 @@ package enum Problem: Error, Equatable, Sendable {
     case audienceNotConfigured
     case clientNotConfigured
     case redirectURINotConfigured
+    /// Like `redirectURINotConfigured`, of a sign-out.
+    case postLogoutRedirectURINotConfigured
     case signInNotSupported
     /// Like `signInNotSupported`: the client's requests must be pushed, but the provider has no endpoint for that.
     case pushedRequestsNotSupported
     /// Like `signInNotSupported`: the client's requests must be signed, but there is no key.
     case requestKeyMissing
     case revocationNotSupported
+    case signOutNotSupported
     case notificationsNotConfigured
     case signInInvalid
     case signInExpired
@@ -146,10 +149,12 @@ package enum Problem: Error, Equatable, Sendable {
         case .resourceUnknown: Row("resource_unknown", 404, "Unknown resource")
         case .audienceNotConfigured: Row("audience_not_configured", 400, "Audience not configured")
         case .clientNotConfigured: Row("client_not_configured", 400, "Client not configured")
-        case .redirectURINotConfigured: Row("redirect_uri_not_configured", 400, "Redirect URI not configured")
+        case .redirectURINotConfigured, .postLogoutRedirectURINotConfigured:
+            Row("redirect_uri_not_configured", 400, "Redirect URI not configured")
         case .signInNotSupported, .pushedRequestsNotSupported, .requestKeyMissing:
             Row("sign_in_not_supported", 400, "Sign-in not supported")
         case .revocationNotSupported: Row("revocation_not_supported", 400, "Revocation not supported")
+        case .signOutNotSupported: Row("sign_out_not_supported", 400, "Sign-out not supported")
         case .notificationsNotConfigured: Row("notifications_not_configured", 400, "Notifications not configured")
         case .signInInvalid: Row("sign_in_invalid", 422, "Invalid sign-in")
         case .signInExpired: Row("sign_in_expired", 422, "Sign-in expired")
@@ -250,11 +255,15 @@ package enum Problem: Error, Equatable, Sendable {
         case .audienceNotConfigured:
             "The request's audience is not one of the provider's audiences; correct the request, or add the audience to the provider."
         case .clientNotConfigured:
-            "This audience has no client in the settings, but codes, redirect URIs and refresh tokens need one; add one to the provider's clients."
+            "This audience has no client in the settings, but codes, redirect URIs, refresh tokens and sign-outs need one; add one to the provider's clients."
         case .redirectURINotConfigured:
             "The client does not list this redirect_uri, byte for byte; correct it, or add it to the client's redirect_uris."
+        case .postLogoutRedirectURINotConfigured:
+            "The client does not list this post_logout_redirect_uri, byte for byte; correct it, or add it to the client's post_logout_redirect_uris."
         case .revocationNotSupported:
             "The provider has no revocation endpoint; delete the tokens, and let them expire."
+        case .signOutNotSupported:
+            "The provider's discovery document names no end_session_endpoint that can be used, or no discovery document is read; end your own session alone."
         case .signInNotSupported:
             "A sign-in of this kind can't begin with this provider: nothing would tie the token to it, the provider issues no tokens for such sign-ins, or it has no audiences; call /v1/verify instead."
         case .pushedRequestsNotSupported:

@@ -157,7 +157,8 @@ extension DevProviderSettings {
                 DevClient(
                     id: "client", redirectURIs: named.rules.redirectURIs, authentication: .any,
                     mustPush: named.rules.requestForm?.isPushed == true,
-                    mustSign: named.rules.requestForm?.isSigned == true)
+                    mustSign: named.rules.requestForm?.isSigned == true,
+                    postLogoutRedirectURIs: named.rules.postLogoutRedirectURIs)
             ]
         }
         let many = team.issuers.map {
@@ -183,7 +184,8 @@ extension DevClient {
         self.init(
             id: settings.client.id, redirectURIs: settings.client.redirectURIs + [callback],
             authentication: authentication, mustPush: settings.client.requestForm?.isPushed == true,
-            mustSign: settings.client.requestForm?.isSigned == true)
+            mustSign: settings.client.requestForm?.isSigned == true,
+            postLogoutRedirectURIs: settings.client.postLogoutRedirectURIs)
     }
 }
 
@@ -266,6 +268,7 @@ extension Settings {
                         auth: client_secret_post
                         secret_file: never-opened
                         redirect_uris: ["\(origin)/callback/microsoft"]
+                        post_logout_redirect_uris: ["\(origin)/signed-out"]
                         scopes: [email, profile]
                   - id: oidc
                     issuer: https://oidc.test
@@ -277,6 +280,7 @@ extension Settings {
                         auth: client_secret_basic
                         secret_file: never-opened
                         redirect_uris: ["\(origin)/callback/oidc"]
+                        post_logout_redirect_uris: ["\(origin)/signed-out"]
                         scopes: [email, profile]
                 """ + (hasConnections ? connections : ""), environment: [:])
     }

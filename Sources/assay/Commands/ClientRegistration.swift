@@ -57,6 +57,9 @@ struct ClientRegistration: ParsableCommand {
         _ client: ClientSettings, of entry: ProviderSettings, _ keys: [ClientKeySettings], to json: inout JSONWriter
     ) {
         json.array("redirect_uris", client.client.redirectURIs)
+        if !client.client.postLogoutRedirectURIs.isEmpty {
+            json.array("post_logout_redirect_uris", client.client.postLogoutRedirectURIs)
+        }
         json.array("response_types", ["code"])
         json.array("grant_types", ["authorization_code", "refresh_token"])
         if !client.client.scopes.isEmpty { json.member("scope", client.client.scopes.joined(separator: " ")) }

@@ -150,7 +150,7 @@ def test_without_configured_keys_any_authorization_is_ignored(service, oidc):
 # What each permission opens. Bodies are empty objects: an admitted caller gets past the key, to the next problem.
 ASKED_FOR = {
     "verify": ["/v1/verify", "/v1/verify/batch"],
-    "sign_ins": ["/v1/sign-ins", "/v1/sign-ins/finish"],
+    "sign_ins": ["/v1/sign-ins", "/v1/sign-ins/finish", "/v1/sign-outs"],
     "grants": ["/v1/grants/refresh", "/v1/grants/revoke"],
     "notifications": ["/v1/notifications/verify"],
     "access_tokens": ["/v1/access-tokens/verify"],

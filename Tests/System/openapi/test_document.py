@@ -36,6 +36,8 @@ OPTIONAL = {
     ("/components/schemas/Event", "issuer"),
     ("/components/schemas/FinishAnswer", "claims"),
     ("/components/schemas/RefreshAnswer", "claims"),
+    *(("/components/schemas/SignOutAnswer/properties/parameters", name)
+      for name in ("id_token_hint", "logout_hint", "post_logout_redirect_uri", "state", "ui_locales")),
     ("/components/schemas/Token", "encryption"),
     *(("/components/schemas/PublicKey", name) for name in ("crv", "x", "y", "n", "e")),
     ("/components/schemas/Problem", "provider_error"),
@@ -59,7 +61,7 @@ OPTIONAL = {
 CHECKS = {"nonce", "subject", "issuer", "authenticated_after", "scopes", "resource", "connection", "claim_values"}
 # Responses to methods without an operation.
 OF_NO_OPERATION = {"/components/responses/MethodNotAllowed"}
-REQUEST_SCHEMAS = {"AccessTokenExplanationRequest", "IDTokenExplanationRequest", "NotificationExplanationRequest", "VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "ConnectionClient", "FinishRequest", "NotificationRequest", "AccessTokenRequest", "PolicyExplanationRequest", "ApplePayload", "RefreshRequest", "RevokeRequest", "RefreshedIssuer"}
+REQUEST_SCHEMAS = {"AccessTokenExplanationRequest", "IDTokenExplanationRequest", "NotificationExplanationRequest", "VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "ConnectionClient", "FinishRequest", "NotificationRequest", "AccessTokenRequest", "PolicyExplanationRequest", "ApplePayload", "RefreshRequest", "RevokeRequest", "SignOutRequest", "RefreshedIssuer"}
 
 responses = [response for operation in document().operations for response in operation.responses.values()]
 responses += [document().not_found, document().method_not_allowed]

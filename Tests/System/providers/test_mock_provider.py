@@ -4,6 +4,7 @@ import pytest
 
 from harness.service import Service
 from providers import independent
+from providers.browser import Browser
 from providers.mock_provider import MockProvider
 from providers.relying_party import accept, reject, sign_in_once, trusting
 
@@ -42,6 +43,25 @@ def test_a_token_without_a_key_id_verifies(provider, service):
 def test_a_sign_in_can_be_finished_once(provider, service):
     answer = sign_in_once(service, "mock", provider.client_id, provider.sign_in)
     assert answer["identity"]["name"] == "Maria Muster"
+
+
+def test_signing_out(provider):
+    back = "http://127.0.0.1/signed-out"
+    client = {"id": provider.client_id, "auth": "none", "post_logout_redirect_uris": [back]}
+    with Service(trusting(provider, "mock", [provider.client_id], clients=[client])) as service:
+        service.wait_until_ready()
+        request = {"provider": "mock", "id_token_hint": provider.sign_in().id_token, "post_logout_redirect_uri": back}
+        signed_out = service.api.post("/v1/sign-outs", request).json
+        assert signed_out["endpoint"] == f"{provider.issuer}/oauth2/end_session"
+        browser = Browser()
+        for page in (browser.get(signed_out["logout_url"]), browser.post_form(signed_out["endpoint"], signed_out["parameters"])):
+            text = page.expect().body.decode()
+            assert "id_token_hint</code> not set" not in text
+            # The page's form has the address that the browser comes back to.
+            comes_back = f"{back}?state={signed_out['state']}"
+            assert f'value="{comes_back}"' in text
+        page = browser.post_form(f"{provider.issuer}/oauth2/end_session/confirm", {"redirect_uri": comes_back})
+        assert page.redirect_parameters == {"state": signed_out["state"]}
 
 
 def test_a_wrong_nonce_audience_or_access_token_is_refused(provider, service):

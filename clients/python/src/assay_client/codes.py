@@ -10,6 +10,7 @@ class Code:
     REDIRECT_URI_NOT_CONFIGURED = "redirect_uri_not_configured"
     SIGN_IN_NOT_SUPPORTED = "sign_in_not_supported"
     REVOCATION_NOT_SUPPORTED = "revocation_not_supported"
+    SIGN_OUT_NOT_SUPPORTED = "sign_out_not_supported"
     NOTIFICATIONS_NOT_CONFIGURED = "notifications_not_configured"
     CALLER_UNAUTHENTICATED = "caller_unauthenticated"
     CALLER_FORBIDDEN = "caller_forbidden"

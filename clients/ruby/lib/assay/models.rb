@@ -188,7 +188,7 @@ class Assay
   # - code: What went wrong. Codes are stable. Those with 422 are roughly in the order of the checks, but
   # sign_in_invalid and sign_in_expired come first, and claim_missing and claim_invalid can come from any
   # check. One of: request_invalid, audience_not_configured, client_not_configured,
-  # redirect_uri_not_configured, sign_in_not_supported, revocation_not_supported,
+  # redirect_uri_not_configured, sign_in_not_supported, revocation_not_supported, sign_out_not_supported,
   # notifications_not_configured, caller_unauthenticated, caller_forbidden, not_found, provider_unknown,
   # resource_unknown, method_not_allowed, request_timeout, request_too_large, content_type_unsupported,
   # token_malformed, decryption_failed, encryption_required, header_unsupported, algorithm_not_allowed,
@@ -307,6 +307,7 @@ class Assay
     REDIRECT_URI_NOT_CONFIGURED = "redirect_uri_not_configured"
     SIGN_IN_NOT_SUPPORTED = "sign_in_not_supported"
     REVOCATION_NOT_SUPPORTED = "revocation_not_supported"
+    SIGN_OUT_NOT_SUPPORTED = "sign_out_not_supported"
     NOTIFICATIONS_NOT_CONFIGURED = "notifications_not_configured"
     CALLER_UNAUTHENTICATED = "caller_unauthenticated"
     CALLER_FORBIDDEN = "caller_forbidden"
@@ -382,6 +383,7 @@ class Assay
       REDIRECT_URI_NOT_CONFIGURED,
       SIGN_IN_NOT_SUPPORTED,
       REVOCATION_NOT_SUPPORTED,
+      SIGN_OUT_NOT_SUPPORTED,
       NOTIFICATIONS_NOT_CONFIGURED,
       CALLER_UNAUTHENTICATED,
       CALLER_FORBIDDEN,
