@@ -80,7 +80,8 @@ package final class JOSEHeaderCache {
     }
 
     package func insert(_ jws: CompactJWS) {
-        guard jws.isHeaderCacheable else { return }
+        // Another token with the header may have been verified since this one was read.
+        guard jws.isHeaderCacheable, self[jws.headerText.span] == nil else { return }
         let entry = Entry(text: Array(jws.headerText), header: jws.header)
         if known.count < Self.capacity {
             known.append(entry)

@@ -19,9 +19,9 @@ public final class JWK: Sendable {
     public let issuer: String?
     /// Identifies the key: the SHA-256 of its type and public members (RFC 7638), in base64url.
     public let thumbprint: String
-    /// The members that this type reads, unchanged, as JSON text: there may be many thousands of keys, and a tree takes
-    /// several times the memory.
-    let text: [UInt8]
+    /// The members that this type reads, unchanged, as JSON text; `nil` for a key that can be written from its parts, as
+    /// nearly all can: there may be many thousands.
+    private let text: [UInt8]?
     let material: Material
     /// The algorithms of the tokens that the key may verify, according to its `kty`, `crv`, `alg`, `use` and `key_ops`.
     let algorithms: SignatureAlgorithms
@@ -75,9 +75,9 @@ public final class JWK: Sendable {
             case .tooSmall, .malformed: material = .unsuitable
             }
         }
-        guard let thumbprint = Self.thumbprint(of: members, keyType) else { return nil }
+        let isCanonical = Self.isCanonical(members, material)
+        guard let thumbprint = Self.thumbprint(of: members, keyType, areCanonical: isCanonical) else { return nil }
         self.thumbprint = thumbprint
-        text = Self.text(of: members)
         self.keyType = keyType
         curve = members["crv"]?.string
         keyID = members["kid"]?.string
@@ -88,6 +88,8 @@ public final class JWK: Sendable {
         algorithms =
             Self.isForVerification(members)
             ? SignatureAlgorithms(fitting: keyType, curve, keyAlgorithm: members["alg"]?.string) : []
+        // The members that forbid a key to verify have no properties.
+        text = isCanonical && !algorithms.isEmpty ? nil : Self.text(of: members)
     }
 
     /// A copy of a key, as a separate object.
@@ -118,11 +120,43 @@ public final class JWK: Sendable {
         return Array(json.bytes)
     }
 
+    /// Whether the numbers of a usable key are written as they would be written here.
+    private static func isCanonical(_ members: [String: JSONTree], _ material: Material) -> Bool {
+        guard case .usable(let key) = material else { return false }
+        return key.publicComponents.allSatisfy { name, octets in
+            members[name]?.string.map { Base64URL.encode(octets).elementsEqual($0.utf8) } ?? false
+        }
+    }
+
     /// The members that this type reads.
-    var members: [String: JSONTree] { (try? JSONTree(readingObject: text))?.object ?? [:] }
+    var members: [String: JSONTree] {
+        var json = JSONWriter()
+        write(to: &json)
+        return (try? JSONTree(readingObject: Array(json.bytes)))?.object ?? [:]
+    }
+
+    /// Writes the members that this type reads.
+    func write(to json: inout JSONWriter) {
+        if let text { return json.raw(text[...]) }
+        guard case .usable(let key) = material else { return json.object { _ in } }
+        json.object { json in
+            json.member("kty", keyType)
+            if let curve { json.member("crv", curve) }
+            if let keyID { json.member("kid", keyID) }
+            if let algorithm { json.member("alg", algorithm) }
+            if let use { json.member("use", use) }
+            if let issuer { json.member("issuer", issuer) }
+            for (name, octets) in key.publicComponents {
+                json.name(escaping: name)
+                json.value(String(decoding: Base64URL.encode(octets), as: UTF8.self))
+            }
+        }
+    }
 
     /// - Source: RFC 7638, section 3.2; RFC 8037, section 2, for `OKP`.
-    private static func thumbprint(of members: [String: JSONTree], _ keyType: String) -> String? {
+    private static func thumbprint(
+        of members: [String: JSONTree], _ keyType: String, areCanonical: Bool
+    ) -> String? {
         // RFC 7638 requires lexicographic order.
         let names: [StaticString] =
             switch keyType {
@@ -132,7 +166,10 @@ public final class JWK: Sendable {
             }
         var json = JSONWriter()
         json.beginObject()
-        for name in names { json.member(name, members["\(name)"]?.string.map(canonical)) }
+        for name in names {
+            let text = members["\(name)"]?.string
+            json.member(name, areCanonical ? text : text.map(canonical))
+        }
         json.endObject()
         guard let digest = try? DigestContext().digest(json.bytes.span, with: .sha256) else { return nil }
         return String(decoding: Base64URL.encode(digest), as: UTF8.self)

@@ -75,7 +75,7 @@ public struct JWKSet: Sendable {
     /// The set as JSON.
     package var json: [UInt8] {
         var json = JSONWriter()
-        json.object { $0.array("keys", keys) { $0.raw($1.text[...]) } }
+        json.object { $0.array("keys", keys) { $1.write(to: &$0) } }
         return json.bytes
     }
 

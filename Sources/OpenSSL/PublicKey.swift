@@ -94,6 +94,23 @@ package final class PublicKey: Sendable {
         serial = other.serial
     }
 
+    /// The components that a JWK has. Numbers have no leading zeros, coordinates their full length.
+    package var publicComponents: PublicComponents {
+        switch components.form {
+        case .raw(_, let point): [("x", point)]
+        case .parameters(_, let parameters):
+            parameters.flatMap { parameter -> PublicComponents in
+                switch parameter {
+                case .number(let name, let octets): [(name, octets)]
+                // 0x04, x, y.
+                case .octets(_, let point):
+                    [("x", Array(point[1...point.count / 2])), ("y", Array(point[(point.count / 2 + 1)...]))]
+                case .text: []
+                }
+            }
+        }
+    }
+
     /// An object that lives as long as the key or any copy of it. Unlike the key, it is not retained for each
     /// verification, so a weak reference to it costs nothing there.
     var sharedOwner: AnyObject { components }

@@ -95,7 +95,8 @@ extension RequestVerifier {
                 guard resource == nil else { throw .issuerNotOfResource }
                 throw noProvider(named: nil, issuer: token.unverifiedIssuer, ofAccessTokens: true)
             }
-            return try verify(token, request, dialect, index, slot, now)
+            return try verify(
+                token, request, dialect, index, slot.slot(for: token, nil, of: .accessToken), now)
         } catch {
             return .decided(.refused(error.naming(request.parameters.audience), provider: index))
         }
@@ -116,13 +117,13 @@ extension RequestVerifier {
         }
     }
 
+    /// - Parameter slot: of the token's issuer.
     // Not inlined: inside the caller, where the slot is not a parameter, its policy would be copied.
     @inline(never)
     private func verify(
         _ token: UnverifiedToken, _ request: AccessTokenRequest, _ dialect: AccessTokenDialect, _ index: Int,
         _ slot: ProviderSlot, _ now: VerificationTime
     ) throws(Problem) -> Outcome<AccessTokenAnswer> {
-        let slot = try slot.slot(for: token, nil, of: .accessToken)
         try request.check(against: slot.policy)
         return try attempt(accessToken: token, dialect, index, slot, now, request.parameters) { token, keys in
             AccessTokenAnswer(

@@ -131,21 +131,21 @@ package final class ForwardAuth {
                 guard index == nil else { throw .encryption(.required(.idToken)) }
                 throw rule.resource == nil ? .providerUnknown() : .issuerNotOfResource
             }
-            return try verify(token, evidence, index, slot, now)
+            let kind: Problem.TokenKind = slot.provider.accessTokens == nil ? .idToken : .accessToken
+            return try verify(token, evidence, index, slot.slot(for: token, nil, of: kind), now)
         } catch {
             return .decided(.refused(error, provider: index))
         }
     }
 
+    /// - Parameter slot: of the token's issuer.
     // Not inlined: inside the caller, where the slot is not a parameter, its policy would be copied.
     @inline(never)
     private func verify(
         _ token: UnverifiedToken, _ evidence: BindingEvidence, _ index: Int, _ slot: RequestVerifier.ProviderSlot,
         _ now: VerificationTime
     ) throws(Problem) -> RequestVerifier.Outcome<GatewayToken> {
-        let dialect = slot.provider.accessTokens
-        let slot = try slot.slot(for: token, nil, of: dialect == nil ? .idToken : .accessToken)
-        if let dialect {
+        if let dialect = slot.provider.accessTokens {
             let parameters = AccessTokenParameters(evidence: evidence)
             return try verifier.attempt(accessToken: token, dialect, index, slot, now, parameters) {
                 token, _ in .accessToken(token)

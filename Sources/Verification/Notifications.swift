@@ -16,9 +16,8 @@ package struct NotificationRequest: Sendable {
     /// - Parameter others: names of members that belong to something else.
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ object: JSONObject, beside others: [JSONName] = []) throws(Problem) {
-        try object.requireOnly(Names.all + others, in: "request")
+        connection = try Connection(of: object, beside: Names.all + others)
         provider = try object.string(MemberNames.provider, characters: MemberBounds.provider)
-        connection = try Connection(of: object)
         if connection == nil { try object.requireNone([MemberNames.issuer, MemberNames.audience]) }
         wasEncrypted = false
         let token = try object.text(Names.token)
@@ -48,8 +47,7 @@ package struct NotificationRequest: Sendable {
     private enum Names {
         static let token: JSONName = "token"
         static let payload: JSONName = "payload"
-        static let all =
-            [MemberNames.provider, token, payload, MemberNames.issuer, MemberNames.audience] + MemberNames.ofConnection
+        static let all = [MemberNames.provider, token, payload, MemberNames.issuer, MemberNames.audience]
     }
 }
 

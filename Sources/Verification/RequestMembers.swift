@@ -93,11 +93,10 @@ package enum MemberNames {
     static let authenticatedAfter: JSONName = "authenticated_after"
 
     static let ofMostRequests = [idToken, nonce, provider]
-    static let ofVerifyRequest =
-        [
-            idToken, provider, nonce, audience, maxAge, accessToken, code, user, includeClaims, subject, issuer,
-            authenticatedAfter,
-        ] + ofConnection
+    static let ofVerifyRequest = [
+        idToken, provider, nonce, audience, maxAge, accessToken, code, user, includeClaims, subject, issuer,
+        authenticatedAfter,
+    ]
 }
 
 /// The permitted lengths of these members, in Unicode scalars.

@@ -144,18 +144,19 @@ package final class RequestVerifier {
             }
             if index == nil { index = token.unverifiedIssuer.flatMap { ofPlainIDTokens.withIssuer($0, slots) } }
             guard let index, let slot = slots[index] else { throw noProvider(ofPlain: token) }
-            return try verify(token, request, index, slot, now)
+            return try verify(
+                token, request, index, slot.slot(for: token, request.connection, of: .idToken), now)
         } catch {
             return .decided(.refused(error.naming(request.parameters.audience), provider: index))
         }
     }
 
+    /// - Parameter slot: of the token's issuer.
     // Not inlined: inside the caller, where the slot is not a parameter, its policy would be copied.
     @inline(never)
     func verify(
         _ token: UnverifiedToken, _ request: VerifyRequest, _ index: Int, _ slot: ProviderSlot, _ now: VerificationTime
     ) throws(Problem) -> Outcome<VerifyAnswer> {
-        let slot = try slot.slot(for: token, request.connection, of: .idToken)
         try request.check(against: slot.policy)
         return try attempt(idToken: token, index, slot, now, request.parameters) { token, keys in
             VerifyAnswer(token: token, keys: keys.used(at: now.monotonic), extras: request.extras)

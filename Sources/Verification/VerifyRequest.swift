@@ -24,13 +24,12 @@ package final class VerifyRequest: Sendable {
         // Comparing the names once, instead of looking up each optional member, saves 1,000 instructions for most
         // requests.
         let isPlain = object.hasOnly(MemberNames.ofMostRequests)
-        if !isPlain { try object.requireOnly(MemberNames.ofVerifyRequest + others, in: "request") }
+        connection = isPlain ? nil : try Connection(of: object, beside: MemberNames.ofVerifyRequest + others)
         guard let idToken = try? object.utf8(MemberNames.idToken) else {
             throw .requestInvalid("The request needs a member id_token, a string.")
         }
         let provider = try object.string(MemberNames.provider, characters: MemberBounds.provider)
         let nonce = try object.checkedString(MemberNames.nonce, characters: MemberBounds.nonce)
-        connection = isPlain ? nil : try Connection(of: object)
         parameters =
             isPlain
             ? VerificationParameters(nonce: nonce) : try Self.parameters(of: object, nonce: nonce, connection)

@@ -133,34 +133,15 @@ extension RequestVerifier {
     ///   - isPaidFor: whether the token has just been issued for a code or a grant that is used up.
     ///   - verify: the verification whose outcome is pending.
     package func verdict<Answer>(
-        after wait: Wait<Answer>, until deadline: MonotonicTime, isPaidFor: Bool = false,
+        after first: Wait<Answer>, until deadline: MonotonicTime, isPaidFor: Bool = false,
         verifyingAgain verify: (VerificationTime) -> Outcome<Answer>
     ) async -> Verdict<Answer> {
-        switch wait {
-        case .keys(let wait): return await verdict(afterKeys: wait, until: deadline, verifyingAgain: verify)
-        case .opening(let opening):
-            let opened: OpenedToken
-            do throws(Problem) {
-                opened = try await open(opening, isPaidFor: isPaidFor)
-            } catch {
-                return .refused(error, provider: opening.provider)
-            }
-            switch opening.verify(opened, .now()) {
-            case .decided(let verdict): return verdict
-            case .pending(.keys(let wait)):
-                return await verdict(afterKeys: wait, until: deadline) { opening.verify(opened, $0) }
-            // A token that has been opened is not encrypted once more.
-            case .pending(.opening): return .refused(.encryption(.headerUnsupported), provider: opening.provider)
-            }
+        var wait: KeyWait
+        switch first {
+        case .keys(let first): wait = first
+        case .opening(let opening): return await verdict(after: opening, until: deadline, isPaidFor: isPaidFor)
         }
-    }
-
-    /// Waits for the provider's shared fetch, which runs on another loop, then verifies again.
-    private func verdict<Answer>(
-        afterKeys wait: KeyWait, until deadline: MonotonicTime,
-        verifyingAgain verify: (VerificationTime) -> Outcome<Answer>
-    ) async -> Verdict<Answer> {
-        var wait = wait
+        // The provider's shared fetch runs on another loop.
         // This terminates: each round uses newer keys, and the deadline applies to all rounds.
         while true {
             let fetch = await wait.outcome(until: deadline)
@@ -181,6 +162,27 @@ extension RequestVerifier {
             case .pending(.opening(let opening)):
                 return .refused(wait.currentProblem, provider: opening.provider)
             }
+        }
+    }
+
+    /// Opens a token in its turn, and verifies what is inside.
+    private func verdict<Answer>(
+        after opening: Opening<Answer>, until deadline: MonotonicTime, isPaidFor: Bool
+    ) async -> Verdict<Answer> {
+        let opened: OpenedToken
+        do throws(Problem) {
+            opened = try await open(opening, isPaidFor: isPaidFor)
+        } catch {
+            return .refused(error, provider: opening.provider)
+        }
+        switch opening.verify(opened, .now()) {
+        case .decided(let verdict): return verdict
+        case .pending(let wait):
+            guard case .keys = wait else {
+                // A token that has been opened is not encrypted once more.
+                return .refused(.encryption(.headerUnsupported), provider: opening.provider)
+            }
+            return await verdict(after: wait, until: deadline) { opening.verify(opened, $0) }
         }
     }
 

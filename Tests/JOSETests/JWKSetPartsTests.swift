@@ -57,19 +57,25 @@ import TestSupport
             "x5c": .array([.string("MII"), .null]), "exp": .integer(.max), "weight": .real(0.5), "primary": .bool(true),
             "issuer": .string("\"https://x/\\\u{1}é😀"), "more": .object(["a": .object([:])]),
         ])
+        // `key_ops` has done its work.
         let read = TestKey.rsa.jwk([
-            "alg": .string("RS256"), "use": .string("sig"), "key_ops": .array([.string("verify")]),
-            "issuer": .string("\"https://x/\\\u{1}é😀"),
+            "alg": .string("RS256"), "use": .string("sig"), "issuer": .string("\"https://x/\\\u{1}é😀"),
         ])
         let noKid = TestKey.p256.jwk(["kid": nil])
-        // An unsuitable key, and one of an unknown type, which is ignored.
-        let others = [TestKey.otherP256.jwk(["y": .string("AAAA")]), JSONTree.object(["kty": .string("AKP")])]
+        let others = [
+            // Unsuitable, for another use, and written in another way: each stays as it is.
+            TestKey.otherP256.jwk(["y": .string("AAAA")]),
+            TestKey.p384.jwk(["key_ops": .array([.string("deriveKey")])]),
+            TestKey.rsa.jwk(["kid": .string("zero"), "e": .string("AAEAAQ")]),
+            // Of an unknown type, which is ignored.
+            JSONTree.object(["kty": .string("AKP")]),
+        ]
         let original = try set([key, noKid] + others)
         let tree = try JSONTree(readingObject: original.json)
-        #expect(tree.object?["keys"]?.array == [read, noKid, others[0]])
+        #expect(tree.object?["keys"]?.array == [read, noKid] + others.dropLast())
         let again = try JWKSet(original.json)
         #expect(again.fingerprint == original.fingerprint)
-        #expect(again.keys.map(\.isUsable) == [true, true, false])
+        #expect(again.keys.map(\.isUsable) == [true, true, false, false, true])
     }
 
     // MARK: The fingerprint

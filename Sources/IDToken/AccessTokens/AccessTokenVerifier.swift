@@ -86,7 +86,8 @@ package struct AccessTokenParameters: Sendable {
 }
 
 /// An access token that passed every check. Only ``JOSE/JWSVerifier`` creates one.
-package struct VerifiedAccessToken: Sendable {
+// A class, because it is passed through many functions: each copy of a struct would retain all of its parts.
+package final class VerifiedAccessToken: Sendable {
     /// The user or machine that the token belongs to. A machine's token may have its client ID as subject.
     package let identity: Identity
     package let authorization: Authorization

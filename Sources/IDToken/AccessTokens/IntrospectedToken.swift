@@ -2,7 +2,8 @@ package import JOSE
 
 /// An opaque access token whose issuer says that it is active, and that passed every check. Only
 /// ``JOSE/JWSVerifier`` creates one.
-package struct IntrospectedToken: Sendable {
+// A class, because it is passed through many functions: each copy of a struct would retain all of its parts.
+package final class IntrospectedToken: Sendable {
     /// The user or machine that the token belongs to; `nil` if the issuer names none.
     package let identity: Identity?
     package let authorization: Authorization
@@ -23,6 +24,28 @@ package struct IntrospectedToken: Sendable {
     package let authenticationMethods: [String]
     /// Everything that the issuer says of the token, as one JSON object.
     package let claimsText: ArraySlice<UInt8>
+
+    fileprivate init(
+        identity: Identity?, authorization: Authorization, binding: TokenBinding?, audiences: [String],
+        issuedAt: UnixTime?, expiresAt: UnixTime?, notBefore: UnixTime?, authTime: UnixTime?,
+        _ introspected: IntrospectedClaims
+    ) {
+        let claims = introspected.claims
+        self.identity = identity
+        self.authorization = authorization
+        self.binding = binding
+        self.audiences = audiences
+        authorizedParty = claims.text(.authorizedParty)
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+        self.notBefore = notBefore
+        self.authTime = authTime
+        tokenID = claims.text(.tokenID)
+        sessionID = claims.text(.sessionID)
+        authenticationContextClass = claims.text(.authenticationContextClass)
+        authenticationMethods = claims.texts(.authenticationMethods)
+        claimsText = introspected.text
+    }
 }
 
 /// What an issuer says of an active token.
@@ -119,10 +142,8 @@ extension JWSVerifier {
         guard let authorization, let audiences, let binding else { return nil }
         return IntrospectedToken(
             identity: identity, authorization: authorization, binding: binding, audiences: audiences,
-            authorizedParty: claims.text(.authorizedParty), issuedAt: issuedAt, expiresAt: expiresAt,
-            notBefore: notBefore ?? nil, authTime: try? claims.time(.authTime), tokenID: claims.text(.tokenID),
-            sessionID: claims.text(.sessionID), authenticationContextClass: claims.text(.authenticationContextClass),
-            authenticationMethods: claims.texts(.authenticationMethods), claimsText: introspected.text)
+            issuedAt: issuedAt, expiresAt: expiresAt, notBefore: notBefore ?? nil,
+            authTime: try? claims.time(.authTime), introspected)
     }
 }
 

@@ -24,7 +24,7 @@ package struct BeginRequest {
 
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ object: JSONObject) throws(Problem) {
-        try object.requireOnly(Names.all, in: "request")
+        connection = try Connection(of: object, beside: Names.all)
         guard let provider = try object.string(MemberNames.provider, characters: MemberBounds.provider) else {
             throw .requestInvalid("The request needs the member \"provider\": the id of a configured provider.")
         }
@@ -32,7 +32,6 @@ package struct BeginRequest {
         audience = try object.string(MemberNames.audience, characters: MemberBounds.audience)
         browser = try Self.browserRequest(object)
         maximumAuthenticationAgeSeconds = try object.seconds(MemberNames.maxAge)
-        connection = try Connection(of: object)
         expectedSubject = try ExpectedSubject(of: object, connection)
         context = try Self.context(object)
         lifetimeSeconds = try Self.lifetime(object)
@@ -108,7 +107,7 @@ package struct BeginRequest {
             [
                 MemberNames.provider, MemberNames.audience, redirectURI, MemberNames.maxAge, MemberNames.subject,
                 MemberNames.issuer, context, expiresIn,
-            ] + MemberNames.ofConnection + ofBrowsers
+            ] + ofBrowsers
     }
 }
 

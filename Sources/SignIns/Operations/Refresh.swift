@@ -18,8 +18,7 @@ struct RefreshRequest {
 
     /// - Throws: ``Problem/requestInvalid(_:)``.
     init(_ object: JSONObject) throws(Problem) {
-        try object.requireOnly(Names.all, in: "request")
-        client = try GrantClient(object)
+        client = try GrantClient(object, beside: Names.all)
         guard let token: RefreshToken = try object.secret(Names.refreshToken) else {
             throw .requestInvalid("The request needs a member refresh_token.")
         }
@@ -49,12 +48,10 @@ struct RefreshRequest {
     private enum Names {
         static let refreshToken: JSONName = "refresh_token"
         static let scopes: JSONName = "scopes"
-        static let all =
-            [
-                MemberNames.provider, refreshToken, MemberNames.subject, MemberNames.issuer, MemberNames.audience,
-                scopes,
-                MemberNames.includeClaims, RequestAuthentication.name,
-            ] + MemberNames.ofConnection
+        static let all = [
+            MemberNames.provider, refreshToken, MemberNames.subject, MemberNames.issuer, MemberNames.audience, scopes,
+            MemberNames.includeClaims, RequestAuthentication.name,
+        ]
     }
 }
 
@@ -177,13 +174,14 @@ struct GrantClient {
     private let audience: String?
     private let authentication: RequestAuthentication?
 
-    /// - Throws: ``Problem/requestInvalid(_:)``.
-    init(_ object: JSONObject) throws(Problem) {
+    /// - Parameter others: all members that the request may have, but for those of a connection.
+    /// - Throws: ``Problem/requestInvalid(_:)``, also for an unknown member.
+    init(_ object: JSONObject, beside others: [JSONName]) throws(Problem) {
+        connection = try Connection(of: object, beside: others)
         guard let provider = try object.string(MemberNames.provider, characters: MemberBounds.provider) else {
             throw .requestInvalid("The request needs a member provider, the id of a configured provider.")
         }
         self.provider = provider
-        connection = try Connection(of: object)
         audience = try object.string(MemberNames.audience, characters: MemberBounds.audience)
         authentication = try RequestAuthentication(of: object)
     }

@@ -19,8 +19,7 @@ struct RevokeRequest {
 
     /// - Throws: ``Problem/requestInvalid(_:)``.
     init(_ object: JSONObject) throws(Problem) {
-        try object.requireOnly(Names.all, in: "request")
-        client = try GrantClient(object)
+        client = try GrantClient(object, beside: Names.all)
         let token: RevocableToken? = try object.secret(Names.token)
         let code: AuthorizationCode? = try object.secret(MemberNames.code)
         let hint = try object.string(Names.hint, characters: 1...255)
@@ -69,11 +68,10 @@ struct RevokeRequest {
         static let token: JSONName = "token"
         static let hint: JSONName = "token_type_hint"
         static let redirectURI: JSONName = "redirect_uri"
-        static let all =
-            [
-                MemberNames.provider, token, hint, MemberNames.audience, MemberNames.code, redirectURI,
-                MemberNames.subject, MemberNames.issuer, RequestAuthentication.name,
-            ] + MemberNames.ofConnection
+        static let all = [
+            MemberNames.provider, token, hint, MemberNames.audience, MemberNames.code, redirectURI,
+            MemberNames.subject, MemberNames.issuer, RequestAuthentication.name,
+        ]
     }
 }
 

@@ -6,12 +6,23 @@ private import TokenDiagnostics
 /// Opens encrypted tokens, and verifies what is inside. A signed token never comes here: it has three parts.
 extension RequestVerifier {
     /// An encrypted token whose header is acceptable, and what to do with its content.
-    package struct Opening<Answer> {
+    // A class, so that what waits for keys, which is most of what waits, is no larger than that.
+    package final class Opening<Answer> {
         /// The number of the provider.
         let provider: Int
         let encryption: TokenEncryption
         let jwe: CompactJWE
         let verify: (OpenedToken, VerificationTime) -> Outcome<Answer>
+
+        init(
+            provider: Int, encryption: TokenEncryption, jwe: CompactJWE,
+            verify: @escaping (OpenedToken, VerificationTime) -> Outcome<Answer>
+        ) {
+            self.provider = provider
+            self.encryption = encryption
+            self.jwe = jwe
+            self.verify = verify
+        }
     }
 
     /// Opens a token when it is its turn.
@@ -87,7 +98,8 @@ extension RequestVerifier {
                 return .pending(.opening(try opening(request, index, refusedWith: error)))
             }
             guard request.extras?.encryption != nil else { throw .encryption(.required(.idToken)) }
-            return try verify(token, request, index, slot, now)
+            return try verify(
+                token, request, index, slot.slot(for: token, request.connection, of: .idToken), now)
         } catch {
             return .decided(.refused(error.naming(request.parameters.audience), provider: index))
         }

@@ -5,7 +5,8 @@ package import JOSE
 /// A connection of an open entry: what the backend's database says about one customer's provider.
 ///
 /// Every request for such an entry names it. Nothing of it is taken from the token.
-package struct Connection: Sendable, Equatable {
+// A class, because most requests have none: a question to an optional reference is cheap.
+package final class Connection: Sendable, Equatable {
     /// The backend's own ID of the connection.
     package let id: String
     package let issuer: String
@@ -26,11 +27,20 @@ package struct Connection: Sendable, Equatable {
         self.emailDomains = emailDomains
     }
 
+    package static func == (left: Connection, right: Connection) -> Bool {
+        left.id == right.id && left.issuer == right.issuer && left.audience == right.audience
+            && left.claimRules == right.claimRules && left.emailDomains == right.emailDomains
+    }
+
     /// Reads the members `connection`, `issuer`, `audience`, `claim_values` and `email_domains` of a request.
     ///
+    /// - Parameter others: the other members that the request may have.
     /// - Returns: `nil` if the request names no connection.
-    /// - Throws: ``Problem/requestInvalid(_:)``.
-    package init?(of object: JSONObject) throws(Problem) {
+    /// - Throws: ``Problem/requestInvalid(_:)``, also for an unknown member.
+    package convenience init?(of object: JSONObject, beside others: [JSONName]) throws(Problem) {
+        // Most requests name none, and pay for one comparison of names.
+        if object.hasOnly(others) { return nil }
+        try object.requireOnly(others + MemberNames.ofConnection, in: "request")
         guard let id = try object.checkedString(MemberNames.connection, characters: MemberBounds.connection) else {
             try object.requireNone([MemberNames.claimValues, MemberNames.emailDomains])
             return nil
