@@ -20,12 +20,11 @@ package struct SignOutRequest {
 
     /// - Throws: ``Problem/requestInvalid(_:)``.
     init(_ object: JSONObject) throws(Problem) {
-        try object.requireOnly(Names.all, in: "request")
+        connection = try Connection(of: object, beside: Names.all)
         guard let provider = try object.string(MemberNames.provider, characters: MemberBounds.provider) else {
             throw .requestInvalid("The request needs a member provider, the id of a configured provider.")
         }
         self.provider = provider
-        connection = try Connection(of: object)
         if connection == nil, object[MemberNames.issuer] != nil {
             throw .requestInvalid(
                 "issuer is only valid together with connection, for a provider with issuers: any; omit it.")
@@ -73,11 +72,10 @@ package struct SignOutRequest {
         static let redirectURI: JSONName = "post_logout_redirect_uri"
         static let logoutHint: JSONName = "logout_hint"
         static let uiLocales: JSONName = "ui_locales"
-        static let all =
-            [
-                MemberNames.provider, MemberNames.audience, MemberNames.issuer, idTokenHint, redirectURI, logoutHint,
-                uiLocales,
-            ] + MemberNames.ofConnection
+        static let all = [
+            MemberNames.provider, MemberNames.audience, MemberNames.issuer, idTokenHint, redirectURI, logoutHint,
+            uiLocales,
+        ]
     }
 }
 
