@@ -124,7 +124,7 @@ public final class JWK: Sendable {
     private static func isCanonical(_ members: [String: JSONTree], _ material: Material) -> Bool {
         guard case .usable(let key) = material else { return false }
         return key.publicComponents.allSatisfy { name, octets in
-            members[name]?.string.map { Base64URL.encode(octets).elementsEqual($0.utf8) } ?? false
+            members[name]?.string.map { $0.utf8.span.isExactly(Base64URL.encode(octets).span) } ?? false
         }
     }
 
