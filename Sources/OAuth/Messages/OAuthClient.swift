@@ -11,10 +11,18 @@ package struct OAuthClient: Sendable, Equatable {
     package var scopes: [String] = []
     /// Additional parameters of the authorization URL.
     package var authorizationParameters: [AuthorizationParameter] = []
+    /// `nil`: whoever has a token of the client may use it.
+    package var senderConstraint: SenderConstraint?
 
     package init(id: String) { self.id = id }
 
     package func hasRedirectURI(_ uri: String) -> Bool { redirectURIs.contains { $0.isExactly(uri) } }
+}
+
+/// What ties a client's tokens to it, so that a stolen one is of no use.
+package enum SenderConstraint: String, Sendable, CaseIterable {
+    /// Proofs by a key of each sign-in (RFC 9449).
+    case dpop
 }
 
 /// A parameter of the authorization URL that Assay does not set itself.
@@ -26,7 +34,7 @@ package struct AuthorizationParameter: Sendable, Equatable {
     package static let reserved = [
         "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
         "nonce", "response_mode", "max_age", "prompt", "login_hint", "ui_locales", "acr_values", "request",
-        "request_uri",
+        "request_uri", "dpop_jkt",
     ]
 
     package init(name: String, value: String) {

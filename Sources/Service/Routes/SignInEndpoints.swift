@@ -59,7 +59,7 @@ extension ServiceResponder {
     func refreshGrant(_ body: JSONObject, _ record: RequestRecord) -> HTTPReply {
         let operation = operation(at: SystemClocks.monotonic())
         return reply(to: record, operation) { () throws(FinishFailure) in
-            try operation.refresh(body)
+            try operation.refresh(body, by: self.service.signIns)
         } by: { answer, record in
             let text = self.service.json { answer.write(to: &$0, requestID: record.id) }
             return self.service.end(record, .ok, "application/json", text, provider: operation.provider)
@@ -69,7 +69,7 @@ extension ServiceResponder {
     func revokeGrant(_ body: JSONObject, _ record: RequestRecord) -> HTTPReply {
         let operation = operation(at: SystemClocks.monotonic())
         return reply(to: record, operation) { () throws(FinishFailure) in
-            try operation.revoke(body)
+            try operation.revoke(body, by: self.service.signIns)
         } by: { _, record in
             self.service.end(record, .noContent, "application/json", provider: operation.provider)
         }

@@ -67,6 +67,11 @@ enum ClientReader {
         "The scopes that a sign-in in a browser requests, unless `POST /v1/sign-ins` names others. `openid` is added, except at Apple."
     )
 
+    private static let senderConstraint = Setting(
+        "sender_constraint", ValueType<SenderConstraint>.word, defaultDescription: "none",
+        "Ties the client's grants to it, so that a stolen token is of no use. `dpop`: each sign-in has a key of its own, and each request with its tokens a proof by that key (RFC 9449); the backend keeps `grant.binding` beside the refresh token. Needs `sign_ins`, whose key files seal it."
+    )
+
     static let redirectURI = ValueType<String>.text(
         "an absolute URI without a fragment, at most 1024 visible ASCII characters, with a scheme other than javascript, file and the like"
     ) { text in
@@ -82,7 +87,7 @@ enum ClientReader {
         id.description, auth.description, secretFile.description, teamID.description, keyID.description,
         keyFile.description, signingKey.description, certificateFile.description, assertionAudience.description,
         redirectURIs.description,
-        scopes.description, AuthorizationParameterReader.setting,
+        scopes.description, senderConstraint.description, AuthorizationParameterReader.setting,
     ]
 
     static let setting = SettingDescription(
@@ -110,12 +115,14 @@ enum ClientReader {
         let method = auth.read(element)
         let uris = redirectURIs.read(element)
         let scopes = scopes.read(element)
+        let constraint = senderConstraint.read(element)
         let parameters = AuthorizationParameterReader.read(element)
         if id == nil { element.refuseMissing("id", "a client needs id and auth") }
         if method == nil { element.refuseMissing("auth", "a client needs id and auth") }
         if provider.introspection != nil {
             for (name, isThere) in [
                 (redirectURIs.name, uris != nil), (Self.scopes.name, scopes != nil),
+                (senderConstraint.name, constraint != nil),
                 (AuthorizationParameterReader.setting.name, !parameters.isEmpty),
             ] where isThere {
                 element.refuse(name, "\(name) is only for sign-ins, which tokens: opaque has none of; remove it")
@@ -131,6 +138,7 @@ enum ClientReader {
         client.redirectURIs = uris ?? []
         client.scopes = scopes ?? []
         client.authorizationParameters = parameters
+        client.senderConstraint = constraint
         return ClientSettings(client: client, authentication: authentication)
     }
 

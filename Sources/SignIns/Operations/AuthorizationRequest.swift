@@ -107,10 +107,11 @@ struct AuthorizationRequest {
 
     /// The URL to send the browser to.
     ///
+    /// - Parameter keyThumbprint: `dpop_jkt`, to which the provider then binds the code (RFC 9449, section 10).
     /// - Throws: ``OpenSSLError`` when out of memory.
     func url(
         at endpoint: AuthorizationEndpoint, for signIn: BrowserSignIn, maximumAge: Int64?,
-        _ digests: borrowing DigestContext
+        keyThumbprint: String?, _ digests: borrowing DigestContext
     ) throws(OpenSSLError) -> String {
         var url = URLWithQuery(endpoint.url)
         url.add("response_type", "code")
@@ -122,6 +123,7 @@ struct AuthorizationRequest {
             url.add("code_challenge", try verifier.challenge(digests))
             url.add("code_challenge_method", "S256")
         }
+        url.add("dpop_jkt", keyThumbprint)
         if let nonce = signIn.nonce, let nonceForm { url.add("nonce", try nonce.text(as: nonceForm, digests)) }
         url.add("response_mode", responseMode?.rawValue)
         url.add("max_age", maximumAge.map(String.init))

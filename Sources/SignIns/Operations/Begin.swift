@@ -143,11 +143,13 @@ package struct BegunSignIn {
         let sealed: SealedSignIn?
         do throws(OpenSSLError) {
             let kind: SignIn.Kind
+            let proofKey = rules?.client(audience)?.senderConstraint == .dpop ? try ProofKey.made() : nil
             if let authorization, let endpoint {
                 let begun = try authorization.begun(at: endpoint)
                 kind = .browser(begun)
                 let url = try authorization.url(
-                    at: endpoint, for: begun, maximumAge: request.maximumAuthenticationAgeSeconds, digests)
+                    at: endpoint, for: begun, maximumAge: request.maximumAuthenticationAgeSeconds,
+                    keyThumbprint: try proofKey?.signer().thumbprint, digests)
                 browser = (begun.state.text, url)
             } else {
                 kind = .native(try .random())
@@ -160,7 +162,7 @@ package struct BegunSignIn {
                 subject: request.expectedSubject?.subject,
                 // A connection has one issuer, which is sealed with it.
                 issuer: request.connection == nil ? request.expectedSubject?.issuer : nil,
-                connection: request.connection, context: request.context, kind: kind)
+                connection: request.connection, context: request.context, proofKey: proofKey, kind: kind)
             sealed = try sealer.seal(signIn, salt: try randomBytes(SignInSealer.saltLength))
             nonce = try signIn.nonce.map { nonce throws(OpenSSLError) in
                 (nonce.text, try nonce.text(as: .sha256Hex, digests))

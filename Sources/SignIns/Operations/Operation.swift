@@ -3,6 +3,7 @@ internal import IDToken
 internal import Keys
 package import NIOCore
 package import OAuth
+internal import OpenSSL
 internal import Replay
 package import Verification
 
@@ -181,6 +182,7 @@ struct GrantCalls {
     private let operation: Operation
     private let grants: ProviderGrants
     private let client: CallingClient
+    private let clientID: String
     let policy: ProviderPolicy
 
     /// - Parameters:
@@ -194,6 +196,7 @@ struct GrantCalls {
         guard let grants = provider.grants else { throw .clientNotConfigured }
         self.operation = operation
         self.grants = grants
+        self.clientID = clientID
         policy = operation.policy(of: provider)
         if let connection = operation.connection, let rules = grants.rules.named {
             let client = NamedClient(id: clientID, issuer: connection.issuer, try rules.allowed(authentication))
@@ -241,32 +244,53 @@ struct GrantCalls {
         }
     }
 
+    /// A key for a grant whose sign-in has none; `nil` if grants of the client are not bound.
+    ///
+    /// - Throws: ``Problem/rejected(_:of:)`` if OpenSSL fails.
+    func newProofKey() throws(Problem) -> ProofKey? {
+        guard grants.rules.client(clientID)?.senderConstraint == .dpop else { return nil }
+        do throws(OpenSSLError) { return try ProofKey.made() } catch { throw .rejected(.cryptographyUnavailable) }
+    }
+
+    /// What the backend keeps of a grant's key.
+    ///
+    /// - Throws: ``Problem/rejected(_:of:)`` if OpenSSL fails.
+    func binding(to key: ProofKey, by signIns: LoopSignIns) throws(Problem) -> String {
+        do throws(OpenSSLError) {
+            return try GrantBinding(provider: policy.id, audience: clientID, key: key).sealed(by: signIns.sealer)
+        } catch {
+            throw .rejected(.cryptographyUnavailable)
+        }
+    }
+
     /// Redeems a code or a refresh token.
+    ///
+    /// - Parameter proofKey: the key that the tokens are, or will be, bound to; `nil` for bearer tokens.
     func exchange(
-        _ request: GrantRequest, at address: FetchURL, _ slot: CallSlot
+        _ request: GrantRequest, provenBy proofKey: ProofKey?, at address: FetchURL, _ slot: CallSlot
     ) async -> Result<Grant, CallFailure> {
         await operation.result(
-            of: grants.calls.exchange(request, by: client, at: address, slot, until: operation.callDeadline))
+            of: grants.calls.exchange(request, by: client, provenBy: proofKey, at: address, slot, until: operation.callDeadline))
     }
 
     func revoke(
-        _ request: RevocationRequest, at address: FetchURL, _ slot: CallSlot
+        _ request: RevocationRequest, provenBy proofKey: ProofKey?, at address: FetchURL, _ slot: CallSlot
     ) async -> Result<Void, CallFailure> {
         // A client that a request names says how it authenticates.
         let methods = client.issuer == nil ? grants.revocationMethods(operation.discovered) : nil
         return await operation.result(
             of: grants.calls.revoke(
-                request, by: client, at: address, accepting: methods, slot,
+                request, by: client, provenBy: proofKey, at: address, accepting: methods, slot,
                 until: operation.callDeadline))
     }
 
     /// Reads the claims of the user that an ID Token names.
     func userInfo(
-        _ grant: Grant, of subject: String, at address: FetchURL, _ slot: CallSlot
+        _ grant: Grant, provenBy proofKey: ProofKey?, of subject: String, at address: FetchURL, _ slot: CallSlot
     ) async -> Result<[UInt8], CallFailure> {
         await operation.result(
             of: grants.calls.userInfo(
-                UserInfoRequest(grant.accessToken), of: subject, by: client, at: address, slot,
+                UserInfoRequest(grant.accessToken, provenBy: proofKey), of: subject, by: client, at: address, slot,
                 until: operation.callDeadline))
     }
 }

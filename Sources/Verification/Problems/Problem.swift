@@ -46,6 +46,8 @@ package enum Problem: Error, Equatable, Sendable {
     case signInInvalid
     case signInExpired
     case signInReplayed
+    /// The key of a bound grant can't be had from `binding`.
+    case bindingInvalid
     case nonceReplayed
     case proofReplayed
     /// A gateway does not say once which method and URL the client's request has, which a DPoP proof must name.
@@ -149,6 +151,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .signInInvalid: Row("sign_in_invalid", 422, "Invalid sign-in")
         case .signInExpired: Row("sign_in_expired", 422, "Sign-in expired")
         case .signInReplayed: Row("sign_in_replayed", 422, "Sign-in already finished", isSpent: true)
+        case .bindingInvalid: Row("binding_invalid", 422, "Invalid binding")
         case .nonceReplayed: Row("nonce_replayed", 422, "Nonce replayed", isSpent: true)
         case .proofReplayed: Row("dpop_proof_replayed", 422, "DPoP proof replayed", isSpent: true)
         case .requestUnknown: Row("request_unknown", 503, "Request unknown")
@@ -258,6 +261,8 @@ package enum Problem: Error, Equatable, Sendable {
             "sign_in was not made by this installation, was changed, or names a provider, audience or redirect URI that was removed; begin a new sign-in."
         case .signInExpired: "The sign-in took longer than its expires_in; begin a new one."
         case .signInReplayed: "The sign-in was finished before, and can be finished only once; begin a new one."
+        case .bindingInvalid:
+            "binding was not made by this installation, was changed, was sealed by a key that is no longer in sign_ins.key_files, or is of another provider's or audience's grant; send the binding that came with the refresh token, or have the user sign in again."
         case .stateMismatch:
             "The response's state is not this sign-in's, so it belongs to another browser or tab; begin a new sign-in."
         case .redirectURIMismatch:

@@ -62,6 +62,7 @@ STATUS = {
     "redirect_uri_not_configured": 400,
     "revocation_not_supported": 400,
     "notifications_not_configured": 400,
+    "binding_invalid": 422,
     "sign_in_invalid": 422,
     "sign_in_expired": 422,
     "sign_in_replayed": 422,

@@ -19,7 +19,7 @@ ROUTES = endpoints.routes()
 
 # The harness checks responses against the same table, but never accepts 500.
 STATUSES = contract.STATUS | {"internal": 500}
-OF_GRANTS = {"grant_invalid", "provider_refused"}
+OF_GRANTS = {"binding_invalid", "grant_invalid", "provider_refused"}
 OF_ACCESS_TOKENS = {"binding_required", "binding_missing", "binding_mismatch", "dpop_proof_invalid", "dpop_nonce_required", "dpop_proof_replayed", "scope_missing", "token_inactive", "token_missing"}
 OF_BROWSERS = {"state_mismatch", "redirect_uri_mismatch", "response_issuer_mismatch"}
 REJECTIONS = {
@@ -36,6 +36,7 @@ OPTIONAL = {
     ("/components/schemas/FinishAnswer", "claims"),
     ("/components/schemas/RefreshAnswer", "claims"),
     ("/components/schemas/Token", "encryption"),
+    ("/components/schemas/Grant", "binding"),
     *(("/components/schemas/PublicKey", name) for name in ("crv", "x", "y", "n", "e")),
     ("/components/schemas/Problem", "provider_error"),
     ("/components/schemas/Problem", "claim"),
