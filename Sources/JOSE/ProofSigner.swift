@@ -13,7 +13,9 @@ package struct ProofSigner: Sendable {
     /// - Throws: ``OpenSSLError``, also for a key that is not on P-256.
     package init(_ key: SigningKey) throws(OpenSSLError) {
         guard let signer = JWSSigner(key, .es256) else { throw .unspecified }
-        let coordinates = try key.publicComponents().map { String(decoding: Base64URL.encode($0.octets), as: UTF8.self) }
+        let coordinates = try key.publicComponents().map {
+            String(decoding: Base64URL.encode($0.octets), as: UTF8.self)
+        }
         guard coordinates.count == 2,
             let key = JWK([
                 "kty": .string("EC"), "crv": .string("P-256"), "x": .string(coordinates[0]),

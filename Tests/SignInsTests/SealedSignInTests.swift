@@ -1,4 +1,5 @@
 import IDToken
+import JOSE
 import OAuth
 import OpenSSL
 @testable import SignIns

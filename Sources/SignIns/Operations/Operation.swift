@@ -270,7 +270,8 @@ struct GrantCalls {
         _ request: GrantRequest, provenBy proofKey: ProofKey?, at address: FetchURL, _ slot: CallSlot
     ) async -> Result<Grant, CallFailure> {
         await operation.result(
-            of: grants.calls.exchange(request, by: client, provenBy: proofKey, at: address, slot, until: operation.callDeadline))
+            of: grants.calls.exchange(
+                request, by: client, provenBy: proofKey, at: address, slot, until: operation.callDeadline))
     }
 
     func revoke(

@@ -76,7 +76,8 @@ struct RevokeRequest {
         static let redirectURI: JSONName = "redirect_uri"
         static let all =
             [
-                MemberNames.provider, token, hint, GrantClient.binding, MemberNames.audience, MemberNames.code, redirectURI,
+                MemberNames.provider, token, hint, GrantClient.binding, MemberNames.audience, MemberNames.code,
+                redirectURI,
                 MemberNames.subject, MemberNames.issuer, RequestAuthentication.name,
             ] + MemberNames.ofConnection
     }
