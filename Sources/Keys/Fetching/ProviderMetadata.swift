@@ -99,6 +99,8 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
     package let revocation: FetchURL?
     package let userInfo: FetchURL?
     package let introspection: FetchURL?
+    /// All others, those for clients with certificates included: for pushed requests, devices, registration and the like.
+    package let others: [FetchURL]
     /// How clients may authenticate at ``revocation`` (RFC 8414, section 2); `nil` if the document does not say.
     package let revocationMethods: [String]?
     /// Whether responses of the authorization endpoint name the issuer (RFC 9207, section 3).
@@ -121,9 +123,22 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
         revocation = url("revocation_endpoint")
         userInfo = url("userinfo_endpoint")
         introspection = url("introspection_endpoint")
+        others = Self.others(members).compactMap { try? rules.url($0) }
         revocationMethods = members["revocation_endpoint_auth_methods_supported"]?.array?.compactMap(\.string)
         sendsResponseIssuer = members["authorization_response_iss_parameter_supported"] == .bool(true)
     }
+
+    /// The URLs of the endpoints that have no property of their own, in the order of their texts.
+    private static func others(_ members: [String: JSONTree]) -> [String] {
+        let known = ["authorization", "token", "revocation", "userinfo", "introspection"].map { $0 + "_endpoint" }
+        let aliases = members["mtls_endpoint_aliases"]?.object ?? [:]
+        let others =
+            members.filter { !known.contains($0.key) }.map(\.self) + aliases.filter { $0.key != "userinfo_endpoint" }
+        let texts = others.compactMap { name, value in name.hasSuffix("_endpoint") ? value.string : nil }
+        return Array(Set(texts).sorted().prefix(maximumOthers))
+    }
+
+    private static let maximumOthers = 64
 
     /// Reads what ``archived`` wrote.
     init(archived members: [String: JSONTree]) {
@@ -135,6 +150,9 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
         revocation = url("revocation")
         userInfo = url("userinfo")
         introspection = url("introspection")
+        others = (members["others"]?.array ?? []).compactMap { value in
+            value.string.flatMap { try? FetchURL($0, allowingHTTP: true) }
+        }
         revocationMethods = members["revocation_methods"]?.array?.compactMap(\.string)
         sendsResponseIssuer = members["sends_response_issuer"] == .bool(true)
     }
@@ -145,6 +163,7 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
         return .object([
             "authorization": text(authorization), "token": text(token), "revocation": text(revocation),
             "userinfo": text(userInfo), "introspection": text(introspection),
+            "others": .array(others.map { .string($0.text) }),
             "revocation_methods": revocationMethods.map { .array($0.map(JSONTree.string)) } ?? .null,
             "sends_response_issuer": .bool(sendsResponseIssuer),
         ])
@@ -153,7 +172,7 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
     package static func == (left: DiscoveredEndpoints, right: DiscoveredEndpoints) -> Bool {
         left.authorization == right.authorization && left.token == right.token && left.revocation == right.revocation
             && left.userInfo == right.userInfo && left.introspection == right.introspection
-            && left.revocationMethods == right.revocationMethods
+            && left.others == right.others && left.revocationMethods == right.revocationMethods
             && left.sendsResponseIssuer == right.sendsResponseIssuer
     }
 }

@@ -1,6 +1,5 @@
 internal import HTTP
 internal import IDToken
-internal import JOSE
 internal import Keys
 internal import NIOCore
 internal import NIOHTTP1
@@ -41,8 +40,7 @@ struct CallProof: Sendable {
 
     /// - Throws: ``OpenSSLError``.
     func made(method: HTTPMethod, for address: FetchURL, now: UnixTime) throws(OpenSSLError) -> String {
-        try key.signer().proof(
-            method: method.rawValue, url: address.text, accessToken: accessToken?.text, nonce: nonce, now: now.seconds)
+        try key.proof(method: method.rawValue, url: address.text, accessToken: accessToken, nonce: nonce, now: now)
     }
 }
 

@@ -60,6 +60,32 @@ package final class ProviderGrants: Sendable {
         discovered?.sendsResponseIssuer ?? (readsDiscovery ? nil : false)
     }
 
+    /// Whether the backend may get a proof for a URL: of the UserInfo endpoint, or of an origin that the client lists, but
+    /// of no other endpoint of the provider, where it would be worth a token.
+    ///
+    /// - Returns: `nil` if the endpoints are not known, because the discovery document has not been read yet.
+    package func allowsProof(
+        for target: TargetURI, of client: OAuthClient, _ discovered: DiscoveredEndpoints?
+    ) -> Bool? {
+        guard discovered != nil || !readsDiscovery else { return nil }
+        let reserved = [
+            authorization, token, revocation, discovered?.authorization, discovered?.token, discovered?.revocation,
+            discovered?.introspection,
+        ]
+        let all = reserved.compactMap(\.self) + (discovered?.others ?? [])
+        guard !all.contains(where: { Self.isAlike(TargetURI($0.text), target) }) else { return false }
+        if let userInfo = userInfo ?? discovered?.userInfo, TargetURI(userInfo.text) == target { return true }
+        return client.proofOrigins.contains { target.text.hasPrefix($0 + "/") }
+    }
+
+    /// Whether a server may take one URL for the other, although they differ in case, or in repeated slashes or one at the end.
+    private static func isAlike(_ url: TargetURI?, _ other: TargetURI) -> Bool {
+        func form(_ url: TargetURI) -> [String] {
+            url.text.lowercased().split(separator: "/").map(String.init)
+        }
+        return url.map { form($0) == form(other) } ?? false
+    }
+
     private func optional(_ url: FetchURL?, _ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
         if let url { return .known(url) }
         return readsDiscovery && discovered == nil ? .unknown : .none

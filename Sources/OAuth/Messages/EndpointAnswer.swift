@@ -40,15 +40,21 @@ package struct EndpointAnswer: Sendable {
     /// - Source: RFC 9449, sections 8 and 9.
     package var demandedNonce: String? {
         guard status == 400 || status == 401, proofNonces.count == 1, let nonce = proofNonces.first,
-            (1...Self.longestNonce).contains(nonce.utf8.count),
-            nonce.utf8.allSatisfy({ $0.isVisibleASCII && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") })
+            Self.isNonce(nonce)
         else { return nil }
         let isDemanded =
             hasContentCoding ? false : (try? JSONObject(body))?.errorName.map { $0 == .useDPoPNonce } ?? isChallenged
         return isDemanded ? nonce : nil
     }
 
-    private static let longestNonce = 1024
+    /// In characters.
+    package static let longestNonce = 1024
+
+    /// Whether a text is a nonce of proofs (RFC 9449, section 8.1), and not too long.
+    package static func isNonce(_ text: String) -> Bool {
+        (1...longestNonce).contains(text.utf8.count)
+            && text.utf8.allSatisfy { $0.isVisibleASCII && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+    }
 
     /// Whether a resource server, whose response need not have a body, demands a nonce.
     private var isChallenged: Bool {

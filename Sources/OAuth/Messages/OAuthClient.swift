@@ -13,6 +13,8 @@ package struct OAuthClient: Sendable, Equatable {
     package var authorizationParameters: [AuthorizationParameter] = []
     /// `nil`: whoever has a token of the client may use it.
     package var senderConstraint: SenderConstraint?
+    /// The origins, such as `https://api.example.com`, for which the backend may get proofs.
+    package var proofOrigins: [String] = []
 
     package init(id: String) { self.id = id }
 

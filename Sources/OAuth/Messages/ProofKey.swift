@@ -1,3 +1,4 @@
+package import IDToken
 package import JOSE
 package import OpenSSL
 
@@ -27,6 +28,19 @@ package struct ProofKey: Sendable, CustomStringConvertible, CustomReflectable {
     ///
     /// - Throws: ``OpenSSLError``.
     package func signer() throws(OpenSSLError) -> ProofSigner { try ProofSigner(try SigningKey(scalar: octets)) }
+
+    /// A new proof, for one request.
+    ///
+    /// - Parameters:
+    ///   - accessToken: that the request has; `nil` for none.
+    ///   - nonce: that the server demands; `nil` for none.
+    /// - Throws: ``OpenSSLError``.
+    package func proof(
+        method: String, url: String, accessToken: AccessToken?, nonce: String?, now: UnixTime
+    ) throws(OpenSSLError) -> String {
+        try signer().proof(
+            method: method, url: url, accessToken: accessToken?.text, nonce: nonce, now: now.seconds)
+    }
 
     package var description: String { "(secret)" }
     package var customMirror: Mirror { Mirror(self, children: []) }

@@ -72,6 +72,11 @@ enum ClientReader {
         "Ties the client's grants to it, so that a stolen token is of no use. `dpop`: each sign-in has a key of its own, and each request with its tokens a proof by that key (RFC 9449); the backend keeps `grant.binding` beside the refresh token. Needs `sign_ins`, whose key files seal it."
     )
 
+    private static let proofOrigins = Setting(
+        "dpop_origins", listOf: .origin,
+        "The origins of the APIs that the backend calls with this client's access tokens: `POST /v1/grants/proof` makes proofs for their URLs, and for the UserInfo endpoint. Only with `sender_constraint: dpop`."
+    )
+
     static let redirectURI = ValueType<String>.text(
         "an absolute URI without a fragment, at most 1024 visible ASCII characters, with a scheme other than javascript, file and the like"
     ) { text in
@@ -87,7 +92,8 @@ enum ClientReader {
         id.description, auth.description, secretFile.description, teamID.description, keyID.description,
         keyFile.description, signingKey.description, certificateFile.description, assertionAudience.description,
         redirectURIs.description,
-        scopes.description, senderConstraint.description, AuthorizationParameterReader.setting,
+        scopes.description, senderConstraint.description, proofOrigins.description,
+        AuthorizationParameterReader.setting,
     ]
 
     static let setting = SettingDescription(
@@ -116,7 +122,13 @@ enum ClientReader {
         let uris = redirectURIs.read(element)
         let scopes = scopes.read(element)
         let constraint = senderConstraint.read(element)
+        let origins = proofOrigins.read(element)
         let parameters = AuthorizationParameterReader.read(element)
+        if origins != nil, constraint != .dpop {
+            element.refuse(
+                proofOrigins.name,
+                "dpop_origins only has an effect with sender_constraint: dpop; remove it, or set that")
+        }
         if id == nil { element.refuseMissing("id", "a client needs id and auth") }
         if method == nil { element.refuseMissing("auth", "a client needs id and auth") }
         if provider.introspection != nil {
@@ -139,6 +151,7 @@ enum ClientReader {
         client.scopes = scopes ?? []
         client.authorizationParameters = parameters
         client.senderConstraint = constraint
+        client.proofOrigins = origins ?? []
         return ClientSettings(client: client, authentication: authentication)
     }
 

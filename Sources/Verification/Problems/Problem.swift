@@ -41,6 +41,8 @@ package enum Problem: Error, Equatable, Sendable {
     case clientNotConfigured
     case redirectURINotConfigured
     case signInNotSupported
+    /// A proof for a URL that the backend may not get.
+    case urlNotAllowed
     case revocationNotSupported
     case notificationsNotConfigured
     case signInInvalid
@@ -146,6 +148,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .clientNotConfigured: Row("client_not_configured", 400, "Client not configured")
         case .redirectURINotConfigured: Row("redirect_uri_not_configured", 400, "Redirect URI not configured")
         case .signInNotSupported: Row("sign_in_not_supported", 400, "Sign-in not supported")
+        case .urlNotAllowed: Row("url_not_allowed", 400, "URL not allowed")
         case .revocationNotSupported: Row("revocation_not_supported", 400, "Revocation not supported")
         case .notificationsNotConfigured: Row("notifications_not_configured", 400, "Notifications not configured")
         case .signInInvalid: Row("sign_in_invalid", 422, "Invalid sign-in")
@@ -251,6 +254,8 @@ package enum Problem: Error, Equatable, Sendable {
             "This audience has no client in the settings, but codes, redirect URIs and refresh tokens need one; add one to the provider's clients."
         case .redirectURINotConfigured:
             "The client does not list this redirect_uri, byte for byte; correct it, or add it to the client's redirect_uris."
+        case .urlNotAllowed:
+            "url is neither the provider's UserInfo endpoint nor of an origin in the client's dpop_origins, or it is another endpoint of the provider, for which only Assay makes proofs; correct it, or add its origin to dpop_origins."
         case .revocationNotSupported:
             "The provider has no revocation endpoint; delete the tokens, and let them expire."
         case .signInNotSupported:

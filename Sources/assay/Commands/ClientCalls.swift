@@ -97,8 +97,12 @@ struct ClientCalls: Sendable {
     /// Uses nothing up.
     func verdict(on clientID: String, at address: FetchURL) async -> Verdict {
         guard let token = RefreshToken("assay-made-this-up") else { return .unreachable("no request can be made") }
+        let isBound = grants.rules.client(clientID)?.senderConstraint == .dpop
+        let proofKey = isBound ? try? ProofKey.made() : nil
         let called = await called { calls, slot, deadline in
-            calls.exchange(.refresh(token, scopes: []), by: .configured(clientID), at: address, slot, until: deadline)
+            calls.exchange(
+                .refresh(token, scopes: []), by: .configured(clientID), provenBy: proofKey, at: address, slot,
+                until: deadline)
         }
         guard case .failure(let failure) = called.result else { return .granted }
         return switch failure {

@@ -70,6 +70,7 @@ struct ClientRegistration: ParsableCommand {
                 json.member("token_endpoint_auth_signing_alg", algorithm.rawValue)
             }
         }
+        if client.client.senderConstraint == .dpop { json.member("dpop_bound_access_tokens", true) }
         if let encryption = entry.encryption, let algorithm = encryption.registeredAlgorithm(keys) {
             for kind in EncryptionRules.Kind.allCases where encryption.required.contains(kind) || kind == .idToken {
                 guard let (algorithmName, contentName) = kind.registeredNames else { continue }

@@ -61,6 +61,7 @@ STATUS = {
     "sign_in_not_supported": 400,
     "redirect_uri_not_configured": 400,
     "revocation_not_supported": 400,
+    "url_not_allowed": 400,
     "notifications_not_configured": 400,
     "binding_invalid": 422,
     "sign_in_invalid": 422,

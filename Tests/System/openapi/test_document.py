@@ -59,7 +59,7 @@ OPTIONAL = {
 CHECKS = {"nonce", "subject", "issuer", "authenticated_after", "scopes", "resource", "connection", "claim_values"}
 # Responses to methods without an operation.
 OF_NO_OPERATION = {"/components/responses/MethodNotAllowed"}
-REQUEST_SCHEMAS = {"AccessTokenExplanationRequest", "IDTokenExplanationRequest", "NotificationExplanationRequest", "VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "ConnectionClient", "FinishRequest", "NotificationRequest", "AccessTokenRequest", "PolicyExplanationRequest", "ApplePayload", "RefreshRequest", "RevokeRequest", "RefreshedIssuer"}
+REQUEST_SCHEMAS = {"AccessTokenExplanationRequest", "IDTokenExplanationRequest", "NotificationExplanationRequest", "VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "ConnectionClient", "FinishRequest", "NotificationRequest", "AccessTokenRequest", "PolicyExplanationRequest", "ApplePayload", "ProofRequest", "RefreshRequest", "RevokeRequest", "RefreshedIssuer"}
 
 responses = [response for operation in document().operations for response in operation.responses.values()]
 responses += [document().not_found, document().method_not_allowed]
