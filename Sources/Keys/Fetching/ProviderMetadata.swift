@@ -101,10 +101,27 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
     package let introspection: FetchURL?
     /// All others, those for clients with certificates included: for pushed requests, devices, registration and the like.
     package let others: [FetchURL]
+    /// Those for clients with certificates, if they differ (RFC 8705, section 5).
+    package let aliases: Aliases
     /// How clients may authenticate at ``revocation`` (RFC 8414, section 2); `nil` if the document does not say.
     package let revocationMethods: [String]?
     /// Whether responses of the authorization endpoint name the issuer (RFC 9207, section 3).
     package let sendsResponseIssuer: Bool
+
+    /// `mtls_endpoint_aliases`; `nil` for an endpoint that has no other URL.
+    package struct Aliases: Sendable, Equatable {
+        package let token: FetchURL?
+        package let revocation: FetchURL?
+        package let userInfo: FetchURL?
+        package let introspection: FetchURL?
+
+        fileprivate init(_ url: (String) -> FetchURL?) {
+            token = url("token_endpoint")
+            revocation = url("revocation_endpoint")
+            userInfo = url("userinfo_endpoint")
+            introspection = url("introspection_endpoint")
+        }
+    }
 
     /// Reads the endpoints alone, from a document that need not name keys.
     ///
@@ -124,6 +141,8 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
         userInfo = url("userinfo_endpoint")
         introspection = url("introspection_endpoint")
         others = Self.others(members).compactMap { try? rules.url($0) }
+        let own = members["mtls_endpoint_aliases"]?.object ?? [:]
+        aliases = Aliases { name in own[name]?.string.flatMap { try? rules.url($0) } }
         revocationMethods = members["revocation_endpoint_auth_methods_supported"]?.array?.compactMap(\.string)
         sendsResponseIssuer = members["authorization_response_iss_parameter_supported"] == .bool(true)
     }
@@ -153,6 +172,8 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
         others = (members["others"]?.array ?? []).compactMap { value in
             value.string.flatMap { try? FetchURL($0, allowingHTTP: true) }
         }
+        let own = members["aliases"]?.object ?? [:]
+        aliases = Aliases { name in own[name]?.string.flatMap { try? FetchURL($0, allowingHTTP: true) } }
         revocationMethods = members["revocation_methods"]?.array?.compactMap(\.string)
         sendsResponseIssuer = members["sends_response_issuer"] == .bool(true)
     }
@@ -164,6 +185,10 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
             "authorization": text(authorization), "token": text(token), "revocation": text(revocation),
             "userinfo": text(userInfo), "introspection": text(introspection),
             "others": .array(others.map { .string($0.text) }),
+            "aliases": .object([
+                "token_endpoint": text(aliases.token), "revocation_endpoint": text(aliases.revocation),
+                "userinfo_endpoint": text(aliases.userInfo), "introspection_endpoint": text(aliases.introspection),
+            ]),
             "revocation_methods": revocationMethods.map { .array($0.map(JSONTree.string)) } ?? .null,
             "sends_response_issuer": .bool(sendsResponseIssuer),
         ])
@@ -172,7 +197,8 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
     package static func == (left: DiscoveredEndpoints, right: DiscoveredEndpoints) -> Bool {
         left.authorization == right.authorization && left.token == right.token && left.revocation == right.revocation
             && left.userInfo == right.userInfo && left.introspection == right.introspection
-            && left.others == right.others && left.revocationMethods == right.revocationMethods
+            && left.others == right.others && left.aliases == right.aliases
+            && left.revocationMethods == right.revocationMethods
             && left.sendsResponseIssuer == right.sendsResponseIssuer
     }
 }

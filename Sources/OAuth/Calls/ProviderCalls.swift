@@ -137,9 +137,10 @@ package final class ProviderCalls: Sendable {
         until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<[UInt8]>> {
         let proof = request.proofKey.map { CallProof(key: $0, accessToken: request.accessToken) }
-        let call = Call(.userInfo, at: address, proof, until: deadline, slot) { _, _ throws(OpenSSLError) in
+        var call = Call(.userInfo, at: address, proof, until: deadline, slot) { _, _ throws(OpenSSLError) in
             try OutgoingMessage(request)
         }
+        call.presentsCertificate = request.isOfCertificate
         return perform(call, by: client) { answer, _ throws(CallFailure) in try answer.userInfo(of: subject) }
     }
 

@@ -11,6 +11,8 @@ struct Call: Sendable {
     let address: FetchURL
     /// `nil`: the request needs no proof.
     var proof: CallProof?
+    /// Whether the connection presents the client's certificate, if it has one.
+    var presentsCertificate = true
     let deadline: MonotonicTime
     /// Reserved until the call has ended.
     let slot: CallSlot
@@ -130,7 +132,10 @@ extension ProviderCalls {
             // Measured by the deadline's clock, because the event loop's clock has a different origin.
             let rest = (call.deadline - SystemClocks.monotonic()).milliseconds
             let deadline = begun + .milliseconds(max(rest, 0))
-            return connection(for: call.address, of: client.issuer, until: deadline).flatMap { [self] opened in
+            let certificate = call.presentsCertificate ? authenticator(of: client)?.certificate : nil
+            return connection(
+                for: call.address, of: client.issuer, presenting: certificate, until: deadline
+            ).flatMap { [self] opened in
                 send(call, by: client, on: opened, until: deadline)
             }.map { [self] sent in
                 let result: Result<Value, CallFailure>
@@ -166,17 +171,25 @@ extension ProviderCalls {
 
     /// A kept connection, or a new one.
     ///
-    /// - Parameter issuer: that the request names.
+    /// - Parameters:
+    ///   - issuer: that the request names.
+    ///   - certificate: of the client; `nil` for none.
     private func connection(
-        for address: FetchURL, of issuer: String?, until deadline: NIODeadline
+        for address: FetchURL, of issuer: String?, presenting certificate: TLSIdentity?,
+        until deadline: NIODeadline
     ) -> EventLoopFuture<Opened> {
+        guard certificate == nil || address.isSecure else {
+            return loop.makeSucceededFuture(
+                .failed(.unreachable, "the endpoint's URL is http, so the connection can't present the certificate"))
+        }
         let origin = ConnectionPool<ClientConnection>.Origin(
-            issuer: issuer, isSecure: address.isSecure, host: address.host, port: address.port)
+            issuer: issuer, certificate: certificate, isSecure: address.isSecure, host: address.host, port: address.port
+        )
         while let kept = state.value.pool.take(origin, now: SystemClocks.monotonic()) {
             if kept.connection.isReusable { return loop.makeSucceededFuture(.connection(kept, .reused)) }
             kept.connection.close()
         }
-        return dial(address, until: deadline).map { result in
+        return dial(address, presenting: certificate, until: deadline).map { result in
             switch result {
             case .success(let connection?):
                 .connection(
@@ -189,14 +202,14 @@ extension ProviderCalls {
 
     /// - Returns: `nil` if the deadline has passed.
     private func dial(
-        _ address: FetchURL, until deadline: NIODeadline
+        _ address: FetchURL, presenting certificate: TLSIdentity?, until deadline: NIODeadline
     ) -> EventLoopFuture<Result<ClientConnection?, FetchFailure>> {
         let outcome = loop.makePromise(of: Result<ClientConnection?, FetchFailure>.self)
         let isOver = NIOLoopBoundBox(false, eventLoop: loop)
         let dialing = Task { [dialer, loop] in
             let result: Result<ClientConnection?, FetchFailure>
             do throws(FetchFailure) {
-                result = .success(try await dialer.dial(address))
+                result = .success(try await dialer.dial(address, presenting: certificate))
             } catch {
                 result = .failure(error)
             }

@@ -34,16 +34,24 @@ package final class ProviderGrants: Sendable {
         userInfo = try url(endpoints.userInfo)
     }
 
-    /// - Parameter discovered: `nil` if no discovery document has been read yet.
+    /// - Parameters:
+    ///   - discovered: `nil` if no discovery document has been read yet.
+    ///   - presents: whether the client presents a certificate there, for which a provider may have other endpoints.
     /// - Returns: `nil` if it is not known.
-    package func tokenEndpoint(_ discovered: DiscoveredEndpoints?) -> FetchURL? { token ?? discovered?.token }
+    package func tokenEndpoint(
+        _ discovered: DiscoveredEndpoints?, presentingCertificate presents: Bool
+    ) -> FetchURL? {
+        token ?? (presents ? discovered?.aliases.token : nil) ?? discovered?.token
+    }
 
     package func authorizationEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
         optional(authorization ?? discovered?.authorization, discovered)
     }
 
-    package func revocationEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
-        optional(revocation ?? discovered?.revocation, discovered)
+    package func revocationEndpoint(
+        _ discovered: DiscoveredEndpoints?, presentingCertificate presents: Bool
+    ) -> OptionalEndpoint {
+        optional(revocation ?? (presents ? discovered?.aliases.revocation : nil) ?? discovered?.revocation, discovered)
     }
 
     /// How clients may authenticate at the revocation endpoint; `nil` if that is not known.
@@ -51,8 +59,10 @@ package final class ProviderGrants: Sendable {
         revocation == nil ? discovered?.revocationMethods : nil
     }
 
-    package func userInfoEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
-        optional(userInfo ?? discovered?.userInfo, discovered)
+    package func userInfoEndpoint(
+        _ discovered: DiscoveredEndpoints?, presentingCertificate presents: Bool
+    ) -> OptionalEndpoint {
+        optional(userInfo ?? (presents ? discovered?.aliases.userInfo : nil) ?? discovered?.userInfo, discovered)
     }
 
     /// Whether the provider says that its responses name the issuer; `nil` if that is not known yet.

@@ -41,10 +41,13 @@ package struct UserInfoRequest: Sendable {
     let accessToken: AccessToken
     /// The key that the token is bound to; `nil` for a bearer token.
     let proofKey: ProofKey?
+    /// Whether the token is bound to the client's certificate, which the connection then presents.
+    let isOfCertificate: Bool
 
-    package init(_ accessToken: AccessToken, provenBy proofKey: ProofKey? = nil) {
+    package init(_ accessToken: AccessToken, provenBy proofKey: ProofKey? = nil, isOfCertificate: Bool = false) {
         self.accessToken = accessToken
         self.proofKey = proofKey
+        self.isOfCertificate = isOfCertificate
     }
 
     /// The value of `Authorization`.

@@ -1,4 +1,5 @@
 private import Bytes
+package import HTTP
 package import IDToken
 package import OpenSSL
 
@@ -15,6 +16,8 @@ package struct OAuthClient: Sendable, Equatable {
     package var senderConstraint: SenderConstraint?
     /// The origins, such as `https://api.example.com`, for which the backend may get proofs.
     package var proofOrigins: [String] = []
+    /// Whether the client authenticates by a certificate.
+    package var hasCertificate = false
 
     package init(id: String) { self.id = id }
 
@@ -25,6 +28,8 @@ package struct OAuthClient: Sendable, Equatable {
 package enum SenderConstraint: String, Sendable, CaseIterable {
     /// Proofs by a key of each sign-in (RFC 9449).
     case dpop
+    /// The certificate by which the client authenticates (RFC 8705, section 3).
+    case certificate
 }
 
 /// A parameter of the authorization URL that Assay does not set itself.
@@ -80,6 +85,8 @@ package enum ClientCredential: Sendable {
     case ownKey(ClientKeys, id: String?, audience: String)
     /// Apple's client secret, made from a key when needed.
     case apple(AppleClientSecret)
+    /// `tls_client_auth`: the certificate of the connection (RFC 8705, section 2.1).
+    case certificate(TLSIdentity)
     /// A public client.
     case none
 

@@ -183,6 +183,8 @@ struct GrantCalls {
     private let grants: ProviderGrants
     private let client: CallingClient
     private let clientID: String
+    /// The client of the settings; `nil` if the request names one.
+    private let settings: OAuthClient?
     let policy: ProviderPolicy
 
     /// - Parameters:
@@ -197,6 +199,7 @@ struct GrantCalls {
         self.operation = operation
         self.grants = grants
         self.clientID = clientID
+        settings = grants.rules.client(clientID)
         policy = operation.policy(of: provider)
         if let connection = operation.connection, let rules = grants.rules.named {
             let client = NamedClient(id: clientID, issuer: connection.issuer, try rules.allowed(authentication))
@@ -206,6 +209,11 @@ struct GrantCalls {
             client = .configured(clientID)
         }
     }
+
+    private var hasCertificate: Bool { settings?.hasCertificate ?? false }
+
+    /// Whether the client's tokens are bound to its certificate.
+    private var isOfCertificate: Bool { settings?.senderConstraint == .certificate }
 
     /// Reserves one of the provider's `max_calls`.
     ///
@@ -217,13 +225,15 @@ struct GrantCalls {
 
     /// - Throws: ``Problem/endpointUnknown``.
     func tokenEndpoint() throws(Problem) -> FetchURL {
-        guard let address = grants.tokenEndpoint(operation.discovered) else { throw .endpointUnknown }
+        guard let address = grants.tokenEndpoint(operation.discovered, presentingCertificate: hasCertificate)
+        else { throw .endpointUnknown }
         return address
     }
 
     /// - Throws: ``Problem/endpointUnknown``, ``Problem/revocationNotSupported``.
     func revocationEndpoint() throws(Problem) -> FetchURL {
-        try known(grants.revocationEndpoint(operation.discovered), else: .revocationNotSupported)
+        let endpoint = grants.revocationEndpoint(operation.discovered, presentingCertificate: hasCertificate)
+        return try known(endpoint, else: .revocationNotSupported)
     }
 
     /// - Returns: `nil` if UserInfo is not read.
@@ -231,7 +241,8 @@ struct GrantCalls {
     func userInfoEndpoint() throws(Problem) -> FetchURL? {
         guard grants.rules.readsUserInfo else { return nil }
         return try known(
-            grants.userInfoEndpoint(operation.discovered), else: .providerAnswerInvalid(.noUserInfoEndpoint))
+            grants.userInfoEndpoint(operation.discovered, presentingCertificate: isOfCertificate),
+            else: .providerAnswerInvalid(.noUserInfoEndpoint))
     }
 
     private func known(
@@ -248,7 +259,7 @@ struct GrantCalls {
     ///
     /// - Throws: ``Problem/rejected(_:of:)`` if OpenSSL fails.
     func newProofKey() throws(Problem) -> ProofKey? {
-        guard grants.rules.client(clientID)?.senderConstraint == .dpop else { return nil }
+        guard settings?.senderConstraint == .dpop else { return nil }
         do throws(OpenSSLError) { return try ProofKey.made() } catch { throw .rejected(.cryptographyUnavailable) }
     }
 
@@ -291,7 +302,8 @@ struct GrantCalls {
     ) async -> Result<[UInt8], CallFailure> {
         await operation.result(
             of: grants.calls.userInfo(
-                UserInfoRequest(grant.accessToken, provenBy: proofKey), of: subject, by: client, at: address, slot,
+                UserInfoRequest(grant.accessToken, provenBy: proofKey, isOfCertificate: isOfCertificate), of: subject,
+                by: client, at: address, slot,
                 until: operation.callDeadline))
     }
 }

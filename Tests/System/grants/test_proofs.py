@@ -137,7 +137,7 @@ def test_other_origins_are_not(service, binding, url):
     "path",
     [
         TOKEN, REVOCATION, "/authorize", "/introspect", "/par", "/device", "/mtls/token", "/token?x=1", "/token#x", "/./token", "/x/../token",
-        "/%74oken", "/token/", "//token", "/x//..//../token", "/TOKEN", "/PAR", "/mtls/../token",
+        "/%74oken", "/token/", "//token", "/TOKEN", "/PAR", "/mtls/../token",
     ],
 )  # fmt: skip
 def test_the_endpoints_are_not_though_their_origin_is(service, endpoint, binding, path):
