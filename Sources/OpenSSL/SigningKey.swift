@@ -146,6 +146,12 @@ package enum PrivateKeyError: Error, Equatable, Sendable {
 func decodedPrivateKey(pem: Span<UInt8>) throws(PrivateKeyError) -> OpaquePointer {
     var der = try PEMBlock.privateKey(in: pem)
     defer { wipe(&der) }
+    guard let key = unsafe decodedPrivateKey(der: der) else { throw .malformed }
+    return unsafe key
+}
+
+/// Reads a private key in PKCS#8; the caller owns it. `nil` for anything else.
+func decodedPrivateKey(der: [UInt8]) -> OpaquePointer? {
     let key = unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
         var position = buffer.baseAddress
         let end = unsafe buffer.baseAddress.map { unsafe $0 + buffer.count }
@@ -155,7 +161,6 @@ func decodedPrivateKey(pem: Span<UInt8>) throws(PrivateKeyError) -> OpaquePointe
         return unsafe position == end ? EVP_PKCS82PKEY(information) : nil
     }
     ERR_clear_error()
-    guard let key = unsafe key else { throw .malformed }
     return unsafe key
 }
 

@@ -81,7 +81,7 @@ func wrongLength(_ name: JSONName, _ bounds: ClosedRange<Int>) -> String {
 package enum MemberNames {
     package static let idToken: JSONName = "id_token"
     package static let provider: JSONName = "provider"
-    static let nonce: JSONName = "nonce"
+    package static let nonce: JSONName = "nonce"
     package static let audience: JSONName = "audience"
     package static let maxAge: JSONName = "max_age"
     package static let accessToken: JSONName = "access_token"

@@ -15,7 +15,7 @@ import Verification
 
     @Test(arguments: [
         ("/v1/verify", Route.verify, "POST"), ("/v1/verify/batch", .batch, "POST"), ("/openapi.yaml", .openAPI, "GET"),
-        ("/v1/grants/refresh", .refreshGrant, "POST"),
+        ("/v1/grants/refresh", .refreshGrant, "POST"), ("/v1/grants/proof", .proveGrant, "POST"),
         ("/v1/grants/revoke", .revokeGrant, "POST"),
         ("/v1/notifications/verify", .notifications, "POST"),
         ("/livez", .live, "GET"), ("/readyz", .ready, "GET"),

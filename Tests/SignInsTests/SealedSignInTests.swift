@@ -1,4 +1,5 @@
 import IDToken
+import JOSE
 import OAuth
 import OpenSSL
 @testable import SignIns
@@ -77,6 +78,57 @@ import Verification
             let sealed = try #require(try sealer.seal(signIn, salt: Self.salt))
             #expect(sealed.text.allSatisfy { $0.isURLSafe })
             #expect(try sealer.open(sealed)?.content == signIn)
+        }
+    }
+
+    /// Those whose grant will be bound.
+    private static func bound() throws -> [SignIn] {
+        try ([signIn()] + inBrowsers + ofConnections).map { signIn in
+            var bound = signIn
+            bound.proofKey = try ProofKey.made()
+            return bound
+        }
+    }
+
+    @Test func `keys are sealed too`() throws {
+        let sealer = try SignInSealer(try Self.keys(1))
+        for signIn in try Self.bound() {
+            let sealed = try #require(try sealer.seal(signIn, salt: Self.salt))
+            let opened = try #require(try sealer.open(sealed)).content
+            #expect(opened == signIn && opened.proofKey == signIn.proofKey)
+            #expect(try opened.proofKey?.signer().thumbprint == signIn.proofKey?.signer().thumbprint)
+            let encoded = signIn.encoded
+            for count in 0..<encoded.count {
+                #expect(SignIn(encoded: encoded.span.extracting(..<count), signIn.version) == nil)
+            }
+            // A version without keys has no place for one.
+            var without = signIn.version
+            without.hasExtraFields = false
+            #expect(SignIn(encoded: encoded.span, without) == nil)
+        }
+        #expect("\(try ProofKey.made())" == "(secret)")
+    }
+
+    @Test func `every version has an octet of its own`() {
+        #expect((UInt8(1)...8).allSatisfy { HandleVersion(octet: $0)?.octet == $0 })
+        #expect(HandleVersion(octet: 0) == nil && HandleVersion(octet: 9) == nil && HandleVersion(octet: 64) == nil)
+        #expect(HandleVersion.native.octet == 1 && HandleVersion.browser.octet == 2)
+    }
+
+    @Test func `bindings are opened by their keys, and are no handles`() throws {
+        let (sealer, other) = (try SignInSealer(try Self.keys(1)), try SignInSealer(try Self.keys(2)))
+        let binding = GrantBinding(provider: "oidc", audience: "client", key: try ProofKey.made())
+        let text = try binding.sealed(by: sealer)
+        #expect(try GrantBinding.opened(text, by: sealer) == binding)
+        #expect(try binding.sealed(by: sealer) != text)
+        #expect(try GrantBinding.opened(text, by: other) == nil)
+        #expect(try sealer.open(SealedSignIn(text: Array(text.utf8))) == nil)
+        let handle = try #require(try sealer.seal(try Self.bound()[0], salt: Self.salt))
+        #expect(try GrantBinding.opened(String(decoding: handle.text, as: UTF8.self), by: sealer) == nil)
+        for index in text.indices {
+            var changed = text
+            changed.replaceSubrange(index...index, with: text[index] == "A" ? "B" : "A")
+            #expect(try GrantBinding.opened(changed, by: sealer) == nil)
         }
     }
 

@@ -105,7 +105,7 @@ import TestSupport
         .encryption(.required(.userInfo)),
         .encryption(.required(.response)),
         .encryption(.required(.notification)),
-        .nonceReplayed,
+        .nonceReplayed, .bindingInvalid, .urlNotAllowed,
         .proofReplayed,
         .requestUnknown,
         .clientNotConfigured,

@@ -204,6 +204,9 @@ type Grant struct {
 	Scopes []string `json:"scopes"`
 	// The ID Token as the provider returned it.
 	IDToken *string `json:"id_token"`
+	// Only of clients with sender_constraint: dpop: the key of the grant, encrypted. Store the latest beside the
+	// refresh token, and send it wherever a request has binding.
+	Binding *string `json:"binding"`
 }
 
 // String has no secret.
@@ -265,18 +268,18 @@ type Problem struct {
 	// and sign_in_expired come first, and claim_missing and claim_invalid can come from any check. One of:
 	// request_invalid, audience_not_configured, client_not_configured, redirect_uri_not_configured,
 	// sign_in_not_supported, revocation_not_supported, sign_out_not_supported, notifications_not_configured,
-	// caller_unauthenticated, caller_forbidden, not_found, provider_unknown, resource_unknown, method_not_allowed,
-	// request_timeout, request_too_large, content_type_unsupported, token_malformed, decryption_failed,
-	// encryption_required, header_unsupported, algorithm_not_allowed, key_not_found, key_unsuitable,
-	// signature_invalid, issuer_mismatch, audience_mismatch, authorized_party_mismatch, token_expired,
+	// url_not_allowed, caller_unauthenticated, caller_forbidden, not_found, provider_unknown, resource_unknown,
+	// method_not_allowed, request_timeout, request_too_large, content_type_unsupported, token_malformed,
+	// decryption_failed, encryption_required, header_unsupported, algorithm_not_allowed, key_not_found,
+	// key_unsuitable, signature_invalid, issuer_mismatch, audience_mismatch, authorized_party_mismatch, token_expired,
 	// token_not_yet_valid, token_too_old, auth_time_too_old, session_revoked, claim_missing, claim_invalid,
 	// groups_overage, nonce_required, nonce_missing, nonce_mismatch, at_hash_missing, at_hash_mismatch,
 	// c_hash_missing, c_hash_mismatch, subject_mismatch, scope_missing, token_inactive, binding_required,
 	// binding_missing, binding_mismatch, dpop_proof_invalid, dpop_nonce_required, dpop_proof_replayed, token_missing,
-	// nonce_replayed, sign_in_invalid, sign_in_expired, sign_in_replayed, state_mismatch, redirect_uri_mismatch,
-	// response_issuer_mismatch, sign_in_denied, grant_invalid, provider_refused, headers_too_large, internal,
-	// client_rejected, provider_answer_invalid, provider_unavailable, keys_unavailable, request_unknown,
-	// store_unavailable, overloaded, shutting_down.
+	// nonce_replayed, binding_invalid, sign_in_invalid, sign_in_expired, sign_in_replayed, state_mismatch,
+	// redirect_uri_mismatch, response_issuer_mismatch, sign_in_denied, grant_invalid, provider_refused,
+	// headers_too_large, internal, client_rejected, provider_answer_invalid, provider_unavailable, keys_unavailable,
+	// request_unknown, store_unavailable, overloaded, shutting_down.
 	Code string `json:"code"`
 }
 
@@ -569,6 +572,9 @@ func (FinishBrowserOptions) String() string { return "FinishBrowserOptions" }
 
 // RefreshOptions has the optional members of a request.
 type RefreshOptions struct {
+	// The latest grant.binding of the grant that the token belongs to. Required if the client has sender_constraint:
+	// dpop (not beside code).
+	Binding string `json:"binding,omitempty"`
 	// With connection, the issuer of the connection, which is required: an https URL of at most 255 characters, with
 	// port 443 and without user, query or fragment. The token's iss must be this issuer, byte for byte. An issuer that
 	// another provider of the settings or a preset has, such as Google's, needs claim_values. Otherwise, the
@@ -605,6 +611,9 @@ func (RefreshOptions) String() string { return "RefreshOptions" }
 type RevokeOptions struct {
 	// The type of token. Only together with token. One of: refresh_token, access_token.
 	TokenTypeHint string `json:"token_type_hint,omitempty"`
+	// The latest grant.binding of the grant that the token belongs to. Required if the client has sender_constraint:
+	// dpop (not beside code).
+	Binding string `json:"binding,omitempty"`
 	// The client that it was issued to. Required if the provider has several clients.
 	Audience string `json:"audience,omitempty"`
 	// The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it
@@ -629,6 +638,9 @@ func (RevokeOptions) String() string { return "RevokeOptions" }
 
 // RevokeCodeOptions has the optional members of a request.
 type RevokeCodeOptions struct {
+	// The latest grant.binding of the grant that the token belongs to. Required if the client has sender_constraint:
+	// dpop (not beside code).
+	Binding string `json:"binding,omitempty"`
 	// The client that it was issued to. Required if the provider has several clients.
 	Audience string `json:"audience,omitempty"`
 	// The redirect URI, if any, that the app's SDK got the code with. Only together with code.
@@ -756,6 +768,7 @@ const (
 	CodeRevocationNotSupported     = "revocation_not_supported"
 	CodeSignOutNotSupported        = "sign_out_not_supported"
 	CodeNotificationsNotConfigured = "notifications_not_configured"
+	CodeURLNotAllowed              = "url_not_allowed"
 	CodeCallerUnauthenticated      = "caller_unauthenticated"
 	CodeCallerForbidden            = "caller_forbidden"
 	CodeNotFound                   = "not_found"
@@ -802,6 +815,7 @@ const (
 	CodeDPoPProofReplayed          = "dpop_proof_replayed"
 	CodeTokenMissing               = "token_missing"
 	CodeNonceReplayed              = "nonce_replayed"
+	CodeBindingInvalid             = "binding_invalid"
 	CodeSignInInvalid              = "sign_in_invalid"
 	CodeSignInExpired              = "sign_in_expired"
 	CodeSignInReplayed             = "sign_in_replayed"
@@ -833,6 +847,7 @@ var Codes = []string{
 	CodeRevocationNotSupported,
 	CodeSignOutNotSupported,
 	CodeNotificationsNotConfigured,
+	CodeURLNotAllowed,
 	CodeCallerUnauthenticated,
 	CodeCallerForbidden,
 	CodeNotFound,
@@ -879,6 +894,7 @@ var Codes = []string{
 	CodeDPoPProofReplayed,
 	CodeTokenMissing,
 	CodeNonceReplayed,
+	CodeBindingInvalid,
 	CodeSignInInvalid,
 	CodeSignInExpired,
 	CodeSignInReplayed,

@@ -4,42 +4,22 @@ private import OpenSSL
 
 /// A client's key for DPoP proofs, which a script need not have itself.
 struct DevProofKey {
-    private let signer: JWSSigner
-    private let jwk: [String: JSONTree]
-    /// `jkt`.
-    let thumbprint: String
+    private let signer: ProofSigner
 
     /// A new key for ES256.
     ///
     /// - Throws: ``OpenSSLError``.
-    init() throws {
-        let key = try SigningKey(generating: .ellipticCurve(.p256))
-        signer = JWSSigner(key)
-        var jwk: [String: JSONTree] = ["kty": .string("EC"), "crv": .string("P-256")]
-        for (name, octets) in try key.publicComponents() {
-            jwk[name] = .string(String(decoding: Base64URL.encode(octets), as: UTF8.self))
-        }
-        self.jwk = jwk
-        thumbprint = JWK(jwk)?.thumbprint ?? ""
-    }
+    init() throws { signer = try ProofSigner(try SigningKey(generating: .ellipticCurve(.p256))) }
+
+    /// `jkt`.
+    var thumbprint: String { signer.thumbprint }
 
     /// A proof for one request with an access token.
     ///
     /// - Throws: ``OpenSSLError``.
-    /// - Source: RFC 9449, section 4.2.
     func proof(for request: DevProofRequest, token: String, now: Int64) throws -> String {
-        let header: [String: JSONTree] = [
-            "typ": .string("dpop+jwt"), "alg": .string(signer.algorithm.rawValue), "jwk": .object(jwk),
-        ]
-        let hash = try DigestContext().digest(Array(token.utf8).span, with: .sha256)
-        var claims: [String: JSONTree] = [
-            "jti": .string(try randomName()), "htm": .string(request.method), "iat": .integer(now),
-            "htu": .string(String(request.url.prefix { $0 != "?" && $0 != "#" })),
-            "ath": .string(String(decoding: Base64URL.encode(hash), as: UTF8.self)),
-        ]
-        if let nonce = request.nonce { claims["nonce"] = .string(nonce) }
-        let octets = try signer.compactJWS(header: JSONTree.object(header).json, payload: JSONTree.object(claims).json)
-        return String(decoding: octets, as: UTF8.self)
+        try signer.proof(
+            method: request.method, url: request.url, accessToken: token, nonce: request.nonce, now: now)
     }
 }
 

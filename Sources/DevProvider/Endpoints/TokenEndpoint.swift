@@ -5,12 +5,12 @@ internal import JOSE
 extension EmulatedProvider {
     /// The token endpoint's response.
     ///
-    /// - Parameter proof: the header `DPoP`. It binds JWT access tokens to its key.
+    /// - Parameter proof: the header `DPoP`. It binds the tokens to its key.
     /// - Throws: ``DevOAuthError``, or ``OpenSSLError``.
     mutating func grant(
         _ form: FormParameters, authorization: String?, proof: String? = nil, now: Int64
     ) throws -> JSONTree {
-        let boundKey = settings.accessTokens == nil ? nil : try proof.map { try self.boundKey(by: $0, now: now) }
+        let boundKey = try proof.map { try self.boundKey(by: $0, now: now) }
         let client = try authenticate(form, authorization, now: now)
         let tokens: IssuedGrants.Tokens
         var nonce: String?
@@ -79,7 +79,7 @@ extension EmulatedProvider {
     ///
     /// - Throws: ``OpenSSLError``.
     func userInfo(authorization: String?) throws -> JSONTree? {
-        guard let token = authorization?.dropFirstWord("Bearer"),
+        guard let token = authorization?.dropFirstWord("Bearer") ?? authorization?.dropFirstWord("DPoP"),
             let granted = grants.authorization(ofAccessToken: token)
         else { return nil }
         return .object(try userClaims(of: granted.person, scopes: granted.scopes))

@@ -36,7 +36,8 @@ package struct TrustStore: Sendable {
     private static let systemDirectory = ["/etc/ssl/certs"].first { SmallFile.version(atPath: $0) != nil }
     private static let systemRoots = Mutex<SystemRoots?>(nil)
 
-    private init(caFile: String?) throws {
+    /// - Parameter certificate: that connections present to servers which ask for one; `nil` for none.
+    init(caFile: String?, presenting certificate: TLSIdentity? = nil) throws {
         self.caFile = caFile
         // Taken before reading, so that a change during the read is noticed.
         versions = Versions(caFile)
@@ -46,11 +47,12 @@ package struct TrustStore: Sendable {
             configuration.additionalTrustRoots = [.certificates(roots)]
         }
         if let caFile { configuration.additionalTrustRoots.append(.file(caFile)) }
+        certificate?.present(in: &configuration)
         context = try NIOSSLContext(configuration: configuration)
     }
 
     /// Whether the files are unchanged since they were read. Blocks on disk I/O.
-    private var isCurrent: Bool { Versions(caFile) == versions }
+    var isCurrent: Bool { Versions(caFile) == versions }
 
     /// The system's certificates from its file; `nil` if the TLS library must look them up itself.
     private static func roots(_ version: SmallFile.Version?) -> [NIOSSLCertificate]? {
@@ -72,9 +74,14 @@ extension TrustStore {
 
     /// The trust store for the files' current contents, which all callers share. Blocks on disk I/O.
     ///
-    /// - Parameter caFile: a PEM file with CA certificates to trust in addition to the system's.
+    /// - Parameters:
+    ///   - caFile: a PEM file with CA certificates to trust in addition to the system's.
+    ///   - certificate: that connections present to servers which ask for one; `nil` for none.
     /// - Throws: an error of NIOSSL if a file can't be read.
-    package static func current(caFile: String?) throws -> TrustStore {
+    package static func current(
+        caFile: String?, presenting certificate: TLSIdentity? = nil
+    ) throws -> TrustStore {
+        if let certificate { return try certificate.store(caFile: caFile) }
         if let store = kept.withLock({ $0[caFile] }), store.isCurrent { return store }
         let store = try TrustStore(caFile: caFile)
         kept.withLock { $0[caFile] = store }

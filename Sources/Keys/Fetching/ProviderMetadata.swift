@@ -101,6 +101,10 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
     package let introspection: FetchURL?
     /// Where users sign out (RP-Initiated Logout 1.0, section 2.1).
     package let endSession: FetchURL?
+    /// All others, those for clients with certificates included: for pushed requests, devices, registration and the like.
+    package let others: [FetchURL]
+    /// Those for clients with certificates, if they differ (RFC 8705, section 5).
+    package let aliases: Aliases
     /// How clients may authenticate at ``revocation`` (RFC 8414, section 2); `nil` if the document does not say.
     package let revocationMethods: [String]?
     /// Whether responses of the authorization endpoint name the issuer (RFC 9207, section 3).
@@ -111,6 +115,23 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
     package let requiresPushedRequests: Bool
     /// Whether authorization requests must be signed (RFC 9101, section 10.5).
     package let requiresSignedRequests: Bool
+
+    /// `mtls_endpoint_aliases`; `nil` for an endpoint that has no other URL.
+    package struct Aliases: Sendable, Equatable {
+        package let token: FetchURL?
+        package let revocation: FetchURL?
+        package let userInfo: FetchURL?
+        package let introspection: FetchURL?
+        package let pushedRequest: FetchURL?
+
+        fileprivate init(_ url: (String) -> FetchURL?) {
+            token = url("token_endpoint")
+            revocation = url("revocation_endpoint")
+            userInfo = url("userinfo_endpoint")
+            introspection = url("introspection_endpoint")
+            pushedRequest = url("pushed_authorization_request_endpoint")
+        }
+    }
 
     /// Reads the endpoints alone, from a document that need not name keys.
     ///
@@ -130,12 +151,27 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
         userInfo = url("userinfo_endpoint")
         introspection = url("introspection_endpoint")
         endSession = url("end_session_endpoint")
+        others = Self.others(members).compactMap { try? rules.url($0) }
+        let own = members["mtls_endpoint_aliases"]?.object ?? [:]
+        aliases = Aliases { name in own[name]?.string.flatMap { try? rules.url($0) } }
         revocationMethods = members["revocation_endpoint_auth_methods_supported"]?.array?.compactMap(\.string)
         sendsResponseIssuer = members["authorization_response_iss_parameter_supported"] == .bool(true)
         pushedRequest = url("pushed_authorization_request_endpoint")
         requiresPushedRequests = members["require_pushed_authorization_requests"] == .bool(true)
         requiresSignedRequests = members["require_signed_request_object"] == .bool(true)
     }
+
+    /// The URLs of the endpoints that have no property of their own, in the order of their texts.
+    private static func others(_ members: [String: JSONTree]) -> [String] {
+        let known = ["authorization", "token", "revocation", "userinfo", "introspection"].map { $0 + "_endpoint" }
+        let aliases = members["mtls_endpoint_aliases"]?.object ?? [:]
+        let others =
+            members.filter { !known.contains($0.key) }.map(\.self) + aliases.filter { $0.key != "userinfo_endpoint" }
+        let texts = others.compactMap { name, value in name.hasSuffix("_endpoint") ? value.string : nil }
+        return Array(Set(texts).sorted().prefix(maximumOthers))
+    }
+
+    private static let maximumOthers = 64
 
     /// Reads what ``archived`` wrote.
     init(archived members: [String: JSONTree]) {
@@ -148,6 +184,11 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
         userInfo = url("userinfo")
         introspection = url("introspection")
         endSession = url("end_session")
+        others = (members["others"]?.array ?? []).compactMap { value in
+            value.string.flatMap { try? FetchURL($0, allowingHTTP: true) }
+        }
+        let own = members["aliases"]?.object ?? [:]
+        aliases = Aliases { name in own[name]?.string.flatMap { try? FetchURL($0, allowingHTTP: true) } }
         revocationMethods = members["revocation_methods"]?.array?.compactMap(\.string)
         sendsResponseIssuer = members["sends_response_issuer"] == .bool(true)
         pushedRequest = url("pushed_request")
@@ -162,6 +203,12 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
             "authorization": text(authorization), "token": text(token), "revocation": text(revocation),
             "userinfo": text(userInfo), "introspection": text(introspection),
             "end_session": text(endSession),
+            "others": .array(others.map { .string($0.text) }),
+            "aliases": .object([
+                "token_endpoint": text(aliases.token), "revocation_endpoint": text(aliases.revocation),
+                "userinfo_endpoint": text(aliases.userInfo), "introspection_endpoint": text(aliases.introspection),
+                "pushed_authorization_request_endpoint": text(aliases.pushedRequest),
+            ]),
             "revocation_methods": revocationMethods.map { .array($0.map(JSONTree.string)) } ?? .null,
             "sends_response_issuer": .bool(sendsResponseIssuer), "pushed_request": text(pushedRequest),
             "requires_pushed_requests": .bool(requiresPushedRequests),
@@ -172,7 +219,8 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
     package static func == (left: DiscoveredEndpoints, right: DiscoveredEndpoints) -> Bool {
         left.authorization == right.authorization && left.token == right.token && left.revocation == right.revocation
             && left.userInfo == right.userInfo && left.introspection == right.introspection
-            && left.endSession == right.endSession && left.revocationMethods == right.revocationMethods
+            && left.endSession == right.endSession && left.others == right.others && left.aliases == right.aliases
+            && left.revocationMethods == right.revocationMethods
             && left.sendsResponseIssuer == right.sendsResponseIssuer && left.pushedRequest == right.pushedRequest
             && left.requiresPushedRequests == right.requiresPushedRequests
             && left.requiresSignedRequests == right.requiresSignedRequests

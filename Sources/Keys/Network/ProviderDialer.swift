@@ -17,8 +17,14 @@ package struct ProviderDialer: Sendable {
     var trace: FetchTrace?
 
     /// Read the files of CA certificates, away from the threads that wait for name servers.
-    private static let trustStores = BlockingCalls<String?, TrustStore>(threads: 2)
+    private static let trustStores = BlockingCalls<Trust, TrustStore>(threads: 2)
     private static let authorities = BlockingCalls<String, [NIOSSLCertificate]>(threads: 1)
+
+    /// What a connection's TLS context depends on.
+    private struct Trust: Hashable {
+        let caFile: String?
+        let certificate: TLSIdentity?
+    }
 
     package init(
         rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop, unixSeconds: @escaping @Sendable () -> Int64
@@ -31,9 +37,12 @@ package struct ProviderDialer: Sendable {
 
     /// Opens a connection to the first address that works. If this fails, no part of a request was sent.
     ///
+    /// - Parameter certificate: that the connection presents if the server asks for one; `nil` for none.
     /// - Throws: ``FetchFailure``.
-    package func dial(_ target: FetchURL) async throws(FetchFailure) -> ClientConnection {
-        let tls = try await tls(for: target)
+    package func dial(
+        _ target: FetchURL, presenting certificate: TLSIdentity? = nil
+    ) async throws(FetchFailure) -> ClientConnection {
+        let tls = try await tls(for: target, presenting: certificate)
         var last = FetchFailure.noAddress
         for destination in try await destinations(of: target) {
             let dialer = HTTPDialer(
@@ -95,12 +104,15 @@ package struct ProviderDialer: Sendable {
     /// The TLS parameters for a target; `nil` for plain HTTP.
     ///
     /// - Throws: ``FetchFailure``.
-    func tls(for target: FetchURL) async throws(FetchFailure) -> HTTPExchange.TLS? {
+    func tls(
+        for target: FetchURL, presenting certificate: TLSIdentity? = nil
+    ) async throws(FetchFailure) -> HTTPExchange.TLS? {
         guard target.isSecure else { return nil }
         let store: TrustStore
         do {
-            store = try await Self.trustStores.run(for: rules.caFile) { [rules] in
-                try TrustStore.current(caFile: rules.caFile)
+            let trust = Trust(caFile: rules.caFile, certificate: certificate)
+            store = try await Self.trustStores.run(for: trust) {
+                try TrustStore.current(caFile: trust.caFile, presenting: trust.certificate)
             }
         } catch {
             throw FetchFailure(

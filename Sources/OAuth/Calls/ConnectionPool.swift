@@ -16,6 +16,8 @@ struct ConnectionPool<Connection: Sendable>: Sendable {
     struct Origin: Hashable, Sendable {
         /// For an entry with `issuers: any`: an issuer's requests share no connection with another's, even at one host.
         var issuer: String?
+        /// That the connection presents.
+        var certificate: TLSIdentity?
         let isSecure: Bool
         let host: String
         let port: Int

@@ -59,22 +59,27 @@ package final class ProviderCalls: Sendable {
                 pool: ConnectionPool(capacity: keptConnections)), eventLoop: loop)
     }
 
-    /// Sends a request to the token endpoint, at most once: for a code, a refresh token or client credentials.
+    /// Sends a request to the token endpoint: for a code, a refresh token or client credentials.
     ///
-    /// - Parameter deadline: for the whole call.
+    /// At most once, unless the endpoint refuses it only because its proof lacks a nonce: then once more.
+    ///
+    /// - Parameters:
+    ///   - proofKey: the key that the tokens are, or will be, bound to; `nil` for bearer tokens.
+    ///   - deadline: for the whole call.
     /// - Returns: never fails, and completes on ``loop`` by the deadline.
     package func exchange(
-        _ request: GrantRequest, by client: CallingClient, at address: FetchURL, _ slot: CallSlot,
-        until deadline: MonotonicTime
+        _ request: GrantRequest, by client: CallingClient, provenBy proofKey: ProofKey? = nil, at address: FetchURL,
+        _ slot: CallSlot, until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<Grant>> {
         // For a code, Apple returns `invalid_grant`.
         let quirks =
             if case .refresh = request { self.quirks } else { self.quirks.subtracting([.revokedIsInvalidRequest]) }
-        let call = Call(.token, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
+        let proof = proofKey.map { CallProof(key: $0) }
+        let call = Call(.token, at: address, proof, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
             OutgoingMessage(try authenticator.authenticate(request, now: now))
         }
         return perform(call, by: client) { answer, now throws(CallFailure) in
-            try answer.grant(quirks, now: now)
+            try answer.grant(quirks, isProven: proofKey != nil, now: now)
         }
     }
 
@@ -85,16 +90,18 @@ package final class ProviderCalls: Sendable {
     /// configured one is tried.
     ///
     /// - Parameters:
+    ///   - proofKey: the key that the token is bound to; `nil` for a bearer token.
     ///   - methods: the endpoint's authentication methods; `nil` if they are not known.
     ///   - deadline: for all attempts together.
     /// - Returns: never fails, and completes on ``loop`` by the deadline.
     package func revoke(
-        _ request: RevocationRequest, by client: CallingClient, at address: FetchURL,
-        accepting methods: [String]? = nil,
-        _ slot: CallSlot, until deadline: MonotonicTime
+        _ request: RevocationRequest, by client: CallingClient, provenBy proofKey: ProofKey? = nil,
+        at address: FetchURL, accepting methods: [String]? = nil, _ slot: CallSlot, until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<Void>> {
         @Sendable func call(_ methods: [String]?) -> Call {
-            Call(.revocation, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
+            let proof = proofKey.map { CallProof(key: $0) }
+            return Call(.revocation, at: address, proof, until: deadline, slot) {
+                authenticator, now throws(OpenSSLError) in
                 OutgoingMessage(try authenticator.authenticate(request, acceptedBy: methods, now: now))
             }
         }
@@ -134,9 +141,11 @@ package final class ProviderCalls: Sendable {
         _ slot: CallSlot,
         until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<[UInt8]>> {
-        let call = Call(.userInfo, at: address, until: deadline, slot) { _, _ throws(OpenSSLError) in
+        let proof = request.proofKey.map { CallProof(key: $0, accessToken: request.accessToken) }
+        var call = Call(.userInfo, at: address, proof, until: deadline, slot) { _, _ throws(OpenSSLError) in
             try OutgoingMessage(request)
         }
+        call.presentsCertificate = request.isOfCertificate
         return perform(call, by: client) { answer, _ throws(CallFailure) in try answer.userInfo(of: subject) }
     }
 

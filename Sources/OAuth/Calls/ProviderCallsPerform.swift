@@ -9,20 +9,40 @@ internal import OpenSSL
 struct Call: Sendable {
     let endpoint: CallEndpoint
     let address: FetchURL
+    /// `nil`: the request needs no proof.
+    var proof: CallProof?
+    /// Whether the connection presents the client's certificate, if it has one.
+    var presentsCertificate = true
     let deadline: MonotonicTime
     /// Reserved until the call has ended.
     let slot: CallSlot
     let message: @Sendable (inout ClientAuthenticator, UnixTime) throws(OpenSSLError) -> OutgoingMessage
 
     init(
-        _ endpoint: CallEndpoint, at address: FetchURL, until deadline: MonotonicTime, _ slot: CallSlot,
+        _ endpoint: CallEndpoint, at address: FetchURL, _ proof: CallProof? = nil, until deadline: MonotonicTime,
+        _ slot: CallSlot,
         message: @escaping @Sendable (inout ClientAuthenticator, UnixTime) throws(OpenSSLError) -> OutgoingMessage
     ) {
         self.endpoint = endpoint
         self.address = address
+        self.proof = proof
         self.deadline = deadline
         self.slot = slot
         self.message = message
+    }
+}
+
+/// The DPoP proof that a request is sent with.
+struct CallProof: Sendable {
+    let key: ProofKey
+    /// That the request has; `nil` for none.
+    var accessToken: AccessToken?
+    /// That the endpoint demands; `nil` at first.
+    var nonce: String?
+
+    /// - Throws: ``OpenSSLError``.
+    func made(method: HTTPMethod, for address: FetchURL, now: UnixTime) throws(OpenSSLError) -> String {
+        try key.proof(method: method.rawValue, url: address.text, accessToken: accessToken, nonce: nonce, now: now)
     }
 }
 
@@ -32,6 +52,8 @@ struct OutgoingMessage {
     let form: ByteBuffer?
     /// The value of `Authorization`.
     let authorization: String?
+    /// The value of `DPoP`.
+    var proof: String?
     let secrets: SentSecrets
     /// The media type of the response that is asked for.
     let accepted: String
@@ -54,6 +76,8 @@ struct OutgoingMessage {
 
     static let json = "application/json"
 
+    var method: HTTPMethod { form == nil ? .GET : .POST }
+
     func head(for address: FetchURL) -> HTTPRequestHead {
         var headers: HTTPHeaders = ["Host": address.authority, "Accept": accepted, "User-Agent": "assay"]
         if let form {
@@ -61,8 +85,9 @@ struct OutgoingMessage {
             headers.add(name: "Content-Length", value: "\(form.readableBytes)")
         }
         if let authorization { headers.add(name: "Authorization", value: authorization) }
+        if let proof { headers.add(name: "DPoP", value: proof) }
         return HTTPRequestHead(
-            version: .http1_1, method: form == nil ? .GET : .POST, uri: address.requestTarget, headers: headers)
+            version: .http1_1, method: method, uri: address.requestTarget, headers: headers)
     }
 }
 
@@ -73,18 +98,44 @@ extension ProviderCalls {
     private static let maximumBody = 64 * 1024
     private static let maximumOverhead = 32 * 1024
 
-    /// Makes one request, and reports it.
+    /// Makes one request, and reports it; a second one if the first was refused only because its proof has no nonce.
+    ///
+    /// The second has a new proof and a new assertion, so that neither is used twice.
     func perform<Value: Sendable>(
         _ call: Call, by client: CallingClient,
         reading read: @escaping @Sendable (EndpointAnswer, UnixTime) throws(CallFailure) -> Value
     ) -> EventLoopFuture<Called<Value>> {
+        let first = attempt(call, by: client, reading: read)
+        guard call.proof != nil else { return first.map(\.called) }
+        return first.flatMap { [self] first in
+            guard let nonce = first.demandedNonce else { return loop.makeSucceededFuture(first.called) }
+            var call = call
+            call.proof?.nonce = nonce
+            return attempt(call, by: client, reading: read).map { second in
+                Called(result: second.called.result, reports: first.called.reports + second.called.reports)
+            }
+        }
+    }
+
+    private struct Attempt<Value: Sendable>: Sendable {
+        let called: Called<Value>
+        let demandedNonce: String?
+    }
+
+    private func attempt<Value: Sendable>(
+        _ call: Call, by client: CallingClient,
+        reading read: @escaping @Sendable (EndpointAnswer, UnixTime) throws(CallFailure) -> Value
+    ) -> EventLoopFuture<Attempt<Value>> {
         let startedAt = SystemClocks.unixNanoseconds()
         return loop.flatSubmit { [self] in
             let begun = loop.now
             // Measured by the deadline's clock, because the event loop's clock has a different origin.
             let rest = (call.deadline - SystemClocks.monotonic()).milliseconds
             let deadline = begun + .milliseconds(max(rest, 0))
-            return connection(for: call.address, of: client.issuer, until: deadline).flatMap { [self] opened in
+            let certificate = call.presentsCertificate ? authenticator(of: client)?.certificate : nil
+            return connection(
+                for: call.address, of: client.issuer, presenting: certificate, until: deadline
+            ).flatMap { [self] opened in
                 send(call, by: client, on: opened, until: deadline)
             }.map { [self] sent in
                 let result: Result<Value, CallFailure>
@@ -103,7 +154,10 @@ extension ProviderCalls {
                     status: sent.status, failure: failure, reason: sent.reason ?? failure?.answerFault?.text,
                     providerDescription: failure.flatMap { Self.description(in: sent, of: $0) })
                 onReport(report)
-                return withExtendedLifetime(call.slot) { Called(result: result, reports: [report]) }
+                let nonce = call.proof == nil ? nil : (try? sent.answer.get())?.demandedNonce
+                return withExtendedLifetime(call.slot) {
+                    Attempt(called: Called(result: result, reports: [report]), demandedNonce: nonce)
+                }
             }
         }
     }
@@ -117,17 +171,25 @@ extension ProviderCalls {
 
     /// A kept connection, or a new one.
     ///
-    /// - Parameter issuer: that the request names.
+    /// - Parameters:
+    ///   - issuer: that the request names.
+    ///   - certificate: of the client; `nil` for none.
     private func connection(
-        for address: FetchURL, of issuer: String?, until deadline: NIODeadline
+        for address: FetchURL, of issuer: String?, presenting certificate: TLSIdentity?,
+        until deadline: NIODeadline
     ) -> EventLoopFuture<Opened> {
+        guard certificate == nil || address.isSecure else {
+            return loop.makeSucceededFuture(
+                .failed(.unreachable, "the endpoint's URL is http, so the connection can't present the certificate"))
+        }
         let origin = ConnectionPool<ClientConnection>.Origin(
-            issuer: issuer, isSecure: address.isSecure, host: address.host, port: address.port)
+            issuer: issuer, certificate: certificate, isSecure: address.isSecure, host: address.host, port: address.port
+        )
         while let kept = state.value.pool.take(origin, now: SystemClocks.monotonic()) {
             if kept.connection.isReusable { return loop.makeSucceededFuture(.connection(kept, .reused)) }
             kept.connection.close()
         }
-        return dial(address, until: deadline).map { result in
+        return dial(address, presenting: certificate, until: deadline).map { result in
             switch result {
             case .success(let connection?):
                 .connection(
@@ -140,14 +202,14 @@ extension ProviderCalls {
 
     /// - Returns: `nil` if the deadline has passed.
     private func dial(
-        _ address: FetchURL, until deadline: NIODeadline
+        _ address: FetchURL, presenting certificate: TLSIdentity?, until deadline: NIODeadline
     ) -> EventLoopFuture<Result<ClientConnection?, FetchFailure>> {
         let outcome = loop.makePromise(of: Result<ClientConnection?, FetchFailure>.self)
         let isOver = NIOLoopBoundBox(false, eventLoop: loop)
         let dialing = Task { [dialer, loop] in
             let result: Result<ClientConnection?, FetchFailure>
             do throws(FetchFailure) {
-                result = .success(try await dialer.dial(address))
+                result = .success(try await dialer.dial(address, presenting: certificate))
             } catch {
                 result = .failure(error)
             }
@@ -233,7 +295,12 @@ extension ProviderCalls {
     /// - Returns: `nil` if OpenSSL fails, or the settings no longer contain the client or the key.
     private func message(of call: Call, by client: CallingClient) -> OutgoingMessage? {
         guard var authenticator = authenticator(of: client) else { return nil }
-        let message = try? call.message(&authenticator, UnixTime(seconds: SystemClocks.unixSeconds()))
+        let now = UnixTime(seconds: SystemClocks.unixSeconds())
+        var message = try? call.message(&authenticator, now)
+        if let proof = call.proof, let method = message?.method {
+            guard let made = try? proof.made(method: method, for: call.address, now: now) else { return nil }
+            message?.proof = made
+        }
         // What a client of the settings has made, such as Apple's secret, is used again.
         if case .configured(let id) = client { state.value.authenticators[id] = authenticator }
         return message
@@ -264,7 +331,8 @@ extension ProviderCalls {
                 EndpointAnswer(
                     status: head.status.code, retryAfter: head.headers.first(name: "Retry-After"),
                     hasContentCoding: codings.contains { $0.lowercased() != "identity" },
-                    contentType: head.headers.first(name: "Content-Type"), body: body))
+                    contentType: head.headers.first(name: "Content-Type"), proofNonces: head.headers["DPoP-Nonce"],
+                    challenges: head.headers["WWW-Authenticate"], body: body))
         }
     }
 

@@ -36,16 +36,24 @@ package final class ProviderGrants: Sendable {
         pushedRequest = try url(endpoints.pushedRequest)
     }
 
-    /// - Parameter discovered: `nil` if no discovery document has been read yet.
+    /// - Parameters:
+    ///   - discovered: `nil` if no discovery document has been read yet.
+    ///   - presents: whether the client presents a certificate there, for which a provider may have other endpoints.
     /// - Returns: `nil` if it is not known.
-    package func tokenEndpoint(_ discovered: DiscoveredEndpoints?) -> FetchURL? { token ?? discovered?.token }
+    package func tokenEndpoint(
+        _ discovered: DiscoveredEndpoints?, presentingCertificate presents: Bool
+    ) -> FetchURL? {
+        token ?? (presents ? discovered?.aliases.token : nil) ?? discovered?.token
+    }
 
     package func authorizationEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
         optional(authorization ?? discovered?.authorization, discovered)
     }
 
-    package func revocationEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
-        optional(revocation ?? discovered?.revocation, discovered)
+    package func revocationEndpoint(
+        _ discovered: DiscoveredEndpoints?, presentingCertificate presents: Bool
+    ) -> OptionalEndpoint {
+        optional(revocation ?? (presents ? discovered?.aliases.revocation : nil) ?? discovered?.revocation, discovered)
     }
 
     /// How clients may authenticate at the revocation endpoint; `nil` if that is not known.
@@ -53,12 +61,18 @@ package final class ProviderGrants: Sendable {
         revocation == nil ? discovered?.revocationMethods : nil
     }
 
-    package func userInfoEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
-        optional(userInfo ?? discovered?.userInfo, discovered)
+    package func userInfoEndpoint(
+        _ discovered: DiscoveredEndpoints?, presentingCertificate presents: Bool
+    ) -> OptionalEndpoint {
+        optional(userInfo ?? (presents ? discovered?.aliases.userInfo : nil) ?? discovered?.userInfo, discovered)
     }
 
-    package func pushedRequestEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
-        optional(pushedRequest ?? discovered?.pushedRequest, discovered)
+    package func pushedRequestEndpoint(
+        _ discovered: DiscoveredEndpoints?, presentingCertificate presents: Bool
+    ) -> OptionalEndpoint {
+        optional(
+            pushedRequest ?? (presents ? discovered?.aliases.pushedRequest : nil) ?? discovered?.pushedRequest,
+            discovered)
     }
 
     /// Where users sign out in the browser. Only the discovery document names it.
@@ -69,6 +83,32 @@ package final class ProviderGrants: Sendable {
     /// Whether the provider says that its responses name the issuer; `nil` if that is not known yet.
     package func sendsResponseIssuer(_ discovered: DiscoveredEndpoints?) -> Bool? {
         discovered?.sendsResponseIssuer ?? (readsDiscovery ? nil : false)
+    }
+
+    /// Whether the backend may get a proof for a URL: of the UserInfo endpoint, or of an origin that the client lists, but
+    /// of no other endpoint of the provider, where it would be worth a token.
+    ///
+    /// - Returns: `nil` if the endpoints are not known, because the discovery document has not been read yet.
+    package func allowsProof(
+        for target: TargetURI, of client: OAuthClient, _ discovered: DiscoveredEndpoints?
+    ) -> Bool? {
+        guard discovered != nil || !readsDiscovery else { return nil }
+        let reserved = [
+            authorization, token, revocation, discovered?.authorization, discovered?.token, discovered?.revocation,
+            discovered?.introspection,
+        ]
+        let all = reserved.compactMap(\.self) + (discovered?.others ?? [])
+        guard !all.contains(where: { Self.isAlike(TargetURI($0.text), target) }) else { return false }
+        if let userInfo = userInfo ?? discovered?.userInfo, TargetURI(userInfo.text) == target { return true }
+        return client.proofOrigins.contains { target.text.hasPrefix($0 + "/") }
+    }
+
+    /// Whether a server may take one URL for the other, although they differ in case, or in repeated slashes or one at the end.
+    private static func isAlike(_ url: TargetURI?, _ other: TargetURI) -> Bool {
+        func form(_ url: TargetURI) -> [String] {
+            url.text.lowercased().split(separator: "/").map(String.init)
+        }
+        return url.map { form($0) == form(other) } ?? false
     }
 
     private func optional(_ url: FetchURL?, _ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {

@@ -34,33 +34,38 @@ package final class Introspector: Sendable {
     package let slots: CallSlots
     private let rules: IntrospectionRules
     private let configured: FetchURL?
+    private let presentsCertificate: Bool
     private let keys: ResponseKeys
     private let memory: SharedIntrospectionMemory
     private let entry: Int
     private let responseRules: SignedResponseRules
 
     /// - Parameters:
+    ///   - client: that asks.
     ///   - issuer: the provider's rules.
     ///   - memory: shared by all introspectors.
     /// - Throws: ``FetchFailure`` if the endpoint can't be called.
     package init(
-        _ rules: IntrospectionRules, by clientID: String, of issuer: ProviderPolicy, allowingHTTP: Bool,
+        _ rules: IntrospectionRules, by client: OAuthClient, of issuer: ProviderPolicy, allowingHTTP: Bool,
         calls: ProviderCalls, slots: CallSlots, keys: ResponseKeys, _ memory: SharedIntrospectionMemory
     ) throws(FetchFailure) {
         configured =
             if let endpoint = rules.endpoint { try FetchURL(endpoint, allowingHTTP: allowingHTTP) } else { nil }
+        presentsCertificate = client.hasCertificate
         self.rules = rules
         self.calls = calls
         self.slots = slots
         self.keys = keys
         self.memory = memory
         entry = memory.makeEntry()
-        responseRules = SignedResponseRules(issuer: issuer, clientID: clientID)
+        responseRules = SignedResponseRules(issuer: issuer, clientID: client.id)
     }
 
     /// - Parameter discovered: `nil` if no discovery document has been read yet.
     /// - Returns: `nil` if it is not known.
-    package func endpoint(_ discovered: DiscoveredEndpoints?) -> FetchURL? { configured ?? discovered?.introspection }
+    package func endpoint(_ discovered: DiscoveredEndpoints?) -> FetchURL? {
+        configured ?? (presentsCertificate ? discovered?.aliases.introspection : nil) ?? discovered?.introspection
+    }
 
     /// Asks about a token, unless the answer is known or somebody asks already.
     ///

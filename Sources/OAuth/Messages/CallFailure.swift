@@ -45,6 +45,8 @@ package enum CallFailure: Error, Equatable, Sendable {
         case noUserInfoEndpoint
         /// `token_type` is `DPoP`, but `cnf` names no key of proofs, so any proof would do.
         case proofWithoutKey
+        /// The request had a DPoP proof, but `token_type` is not `DPoP`: the tokens are not bound to its key.
+        case notBound
         /// The settings demand a signed introspection response.
         case unsigned
         case signedResponse(SignedResponseFault)
@@ -90,6 +92,8 @@ package enum CallFailure: Error, Equatable, Sendable {
             case .claim(let name): "the UserInfo response's \(name) has an invalid type or form"
             case .noUserInfoEndpoint: "the discovery document names no userinfo_endpoint"
             case .proofWithoutKey: "token_type is DPoP, but cnf has no jkt, the thumbprint of the proofs' key"
+            case .notBound:
+                "token_type is not DPoP, although the request had a DPoP proof, so the tokens are not bound to the sign-in's key and were dropped (sender_constraint: dpop needs a provider that binds its tokens)"
             case .unsigned:
                 "the introspection response is not signed (application/token-introspection+jwt), which introspection.signed: required demands"
             case .signedResponse(let fault): "the signed introspection response is refused: \(fault.text)"

@@ -1,4 +1,5 @@
 private import Bytes
+internal import HTTP
 package import IDToken
 internal import JOSE
 package import OpenSSL
@@ -67,6 +68,11 @@ package struct ClientAuthenticator {
             form.add("scope", scope)
         }
         return try authenticate(form, by: credential, now: now)
+    }
+
+    /// What connections for the client's requests present; `nil` for none.
+    var certificate: TLSIdentity? {
+        if case .certificate(let certificate) = credential { certificate } else { nil }
     }
 
     /// Whether an endpoint with these methods gets the secret by another method than the configured one.
@@ -166,7 +172,7 @@ package struct ClientAuthenticator {
                 assertion: ClientAssertion.make(
                     clientID: clientID, key.signer, keyID: key.id, thumbprint: nil, audience: audience, now: now),
                 of: clientID)
-        case .none: form.add("client_id", clientID)
+        case .certificate, .none: form.add("client_id", clientID)
         }
         return AuthenticatedRequest(
             body: try form.encoded(), authorization: authorization,

@@ -9,20 +9,59 @@ package struct EndpointAnswer: Sendable {
     let hasContentCoding: Bool
     /// In lower case, without parameters; `nil` if there is none.
     let mediaType: String?
+    /// The values of `DPoP-Nonce`.
+    private let proofNonces: [String]
+    /// The values of `WWW-Authenticate`.
+    private let challenges: [String]
     let body: [UInt8]
 
     /// - Parameters:
     ///   - retryAfter: the value of `Retry-After`.
     ///   - hasContentCoding: whether there is a `Content-Encoding` other than `identity`, which was not requested.
     ///   - contentType: the value of `Content-Type`.
+    ///   - proofNonces: the values of `DPoP-Nonce`.
+    ///   - challenges: the values of `WWW-Authenticate`.
     package init(
-        status: UInt, retryAfter: String?, hasContentCoding: Bool, contentType: String? = nil, body: [UInt8]
+        status: UInt, retryAfter: String?, hasContentCoding: Bool, contentType: String? = nil,
+        proofNonces: [String] = [], challenges: [String] = [], body: [UInt8]
     ) {
         self.status = status
         self.retryAfter = retryAfter
         self.hasContentCoding = hasContentCoding
         mediaType = contentType.map { $0.prefix { $0 != ";" && $0 != " " }.lowercased() }
+        self.proofNonces = proofNonces
+        self.challenges = challenges
         self.body = body
+    }
+
+    /// The nonce without which the endpoint refuses a DPoP proof, and nothing else about the request; `nil` if the
+    /// response says anything else, or not exactly one nonce.
+    ///
+    /// - Source: RFC 9449, sections 8 and 9.
+    package var demandedNonce: String? {
+        guard status == 400 || status == 401, proofNonces.count == 1, let nonce = proofNonces.first,
+            Self.isNonce(nonce)
+        else { return nil }
+        let isDemanded =
+            hasContentCoding ? false : (try? JSONObject(body))?.errorName.map { $0 == .useDPoPNonce } ?? isChallenged
+        return isDemanded ? nonce : nil
+    }
+
+    /// In characters.
+    package static let longestNonce = 1024
+
+    /// Whether a text is a nonce of proofs (RFC 9449, section 8.1), and not too long.
+    package static func isNonce(_ text: String) -> Bool {
+        (1...longestNonce).contains(text.utf8.count)
+            && text.utf8.allSatisfy { $0.isVisibleASCII && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+    }
+
+    /// Whether a resource server, whose response need not have a body, demands a nonce.
+    private var isChallenged: Bool {
+        challenges.contains { challenge in
+            let text = challenge.lowercased()
+            return (text.hasPrefix("dpop ") || text.contains(", dpop ")) && text.contains("error=\"use_dpop_nonce\"")
+        }
     }
 
     /// The response of a token endpoint (RFC 6749, section 5).
@@ -30,9 +69,13 @@ package struct EndpointAnswer: Sendable {
     /// A backend may copy each member into a header field, so none may have other characters than RFC 6749 gives it
     /// (appendix A).
     ///
-    /// - Parameter quirks: must include ``ProviderQuirk/revokedIsInvalidRequest`` only for a refresh.
+    /// - Parameters:
+    ///   - quirks: must include ``ProviderQuirk/revokedIsInvalidRequest`` only for a refresh.
+    ///   - isProven: whether the request had a DPoP proof, whose key the tokens must then be bound to.
     /// - Throws: ``CallFailure``.
-    package func grant(_ quirks: Set<ProviderQuirk>, now: UnixTime) throws(CallFailure) -> Grant {
+    package func grant(
+        _ quirks: Set<ProviderQuirk>, isProven: Bool = false, now: UnixTime
+    ) throws(CallFailure) -> Grant {
         let answer = try readable()
         if let name = answer.errorName {
             throw CallFailure(
@@ -46,6 +89,7 @@ package struct EndpointAnswer: Sendable {
         guard tokenType?.isTokenType ?? quirks.contains(.noTokenType) else {
             throw .answerInvalid(.member(.tokenType))
         }
+        if isProven, tokenType?.lowercased() != "dpop" { throw .answerInvalid(.notBound) }
         let idToken: SecretText<IDTokenPurpose>? = try answer.secret("id_token", .idToken)
         return Grant(
             accessToken: accessToken, tokenType: tokenType,

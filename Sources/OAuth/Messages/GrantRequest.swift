@@ -36,14 +36,22 @@ package enum TokenHint: String, Sendable, CaseIterable {
     case accessToken = "access_token"
 }
 
-/// A request to a UserInfo endpoint, by bearer token (OpenID Connect Core 1.0, section 5.3.1).
+/// A request to a UserInfo endpoint (OpenID Connect Core 1.0, section 5.3.1).
 package struct UserInfoRequest: Sendable {
-    private let accessToken: AccessToken
+    let accessToken: AccessToken
+    /// The key that the token is bound to; `nil` for a bearer token.
+    let proofKey: ProofKey?
+    /// Whether the token is bound to the client's certificate, which the connection then presents.
+    let isOfCertificate: Bool
 
-    package init(_ accessToken: AccessToken) { self.accessToken = accessToken }
+    package init(_ accessToken: AccessToken, provenBy proofKey: ProofKey? = nil, isOfCertificate: Bool = false) {
+        self.accessToken = accessToken
+        self.proofKey = proofKey
+        self.isOfCertificate = isOfCertificate
+    }
 
     /// The value of `Authorization`.
-    package var authorization: String { "Bearer " + accessToken.text }
+    package var authorization: String { (proofKey == nil ? "Bearer " : "DPoP ") + accessToken.text }
 
     /// - Throws: ``OpenSSLError`` when out of memory.
     package func secrets() throws(OpenSSLError) -> SentSecrets {

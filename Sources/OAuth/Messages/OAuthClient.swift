@@ -1,4 +1,5 @@
 private import Bytes
+package import HTTP
 package import IDToken
 internal import JOSE
 package import OpenSSL
@@ -18,12 +19,26 @@ package struct OAuthClient: Sendable, Equatable {
     package var requestForm: AuthorizationRequestForm?
     /// The key of `client_keys` that signs its authorization requests if it has no key of its own; `nil`: the first.
     package var signingKey: String?
+    /// `nil`: whoever has a token of the client may use it.
+    package var senderConstraint: SenderConstraint?
+    /// The origins, such as `https://api.example.com`, for which the backend may get proofs.
+    package var proofOrigins: [String] = []
+    /// Whether the client authenticates by a certificate.
+    package var hasCertificate = false
 
     package init(id: String) { self.id = id }
 
     package func hasRedirectURI(_ uri: String) -> Bool { redirectURIs.containsExactly(uri) }
 
     package func hasPostLogoutRedirectURI(_ uri: String) -> Bool { postLogoutRedirectURIs.containsExactly(uri) }
+}
+
+/// What ties a client's tokens to it, so that a stolen one is of no use.
+package enum SenderConstraint: String, Sendable, CaseIterable {
+    /// Proofs by a key of each sign-in (RFC 9449).
+    case dpop
+    /// The certificate by which the client authenticates (RFC 8705, section 3).
+    case certificate
 }
 
 /// A parameter of the authorization URL that Assay does not set itself.
@@ -35,7 +50,7 @@ package struct AuthorizationParameter: Sendable, Equatable {
     package static let reserved = [
         "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
         "nonce", "response_mode", "max_age", "prompt", "login_hint", "ui_locales", "acr_values", "request",
-        "request_uri",
+        "request_uri", "dpop_jkt",
     ]
 
     package init(name: String, value: String) {
@@ -79,6 +94,8 @@ package enum ClientCredential: Sendable {
     case ownKey(ClientKeys, id: String?, audience: String)
     /// Apple's client secret, made from a key when needed.
     case apple(AppleClientSecret)
+    /// `tls_client_auth`: the certificate of the connection (RFC 8705, section 2.1).
+    case certificate(TLSIdentity)
     /// A public client.
     case none
 

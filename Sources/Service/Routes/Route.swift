@@ -3,8 +3,8 @@ internal import Verification
 
 /// The paths of both listeners. A closed set, so they can be used in metrics and logs.
 enum Route: Int, CaseIterable {
-    case verify, batch, signIns, finishSignIn, signOuts, refreshGrant, revokeGrant, notifications, accessTokens,
-        forwardAuth
+    case verify, batch, signIns, finishSignIn, signOuts, refreshGrant, revokeGrant, proveGrant, notifications,
+        accessTokens, forwardAuth
     case keySet, resourceMetadata, wellKnownMetadata
     case openAPI, live, ready, providers, refresh, explain, events, verdicts, metrics, unknown
     case root, console, consoleStyle, consoleScript
@@ -56,6 +56,10 @@ enum Route: Int, CaseIterable {
             Row(
                 pattern: "/v1/grants/revoke", method: .post, listeners: [.service], feature: .clients,
                 permissions: [.grants], usesSomethingUp: true)
+        case .proveGrant:
+            Row(
+                pattern: "/v1/grants/proof", method: .post, listeners: [.service], feature: .clients,
+                permissions: [.grants])
         case .notifications:
             Row(
                 pattern: "/v1/notifications/verify", method: .post, listeners: [.service], feature: .notifications,

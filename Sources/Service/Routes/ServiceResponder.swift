@@ -52,6 +52,7 @@ final class ServiceResponder: HTTPResponder {
             case .signOuts: return try signOut(body(of: request, &record), record)
             case .refreshGrant: return refreshGrant(try body(of: request, &record), record)
             case .revokeGrant: return revokeGrant(try body(of: request, &record), record)
+            case .proveGrant: return .now(try proveGrant(body(of: request, &record), record))
             case .finishSignIn: return try finishSignIn(body(of: request, &record), record)
             case .notifications: return try verifyNotification(body(of: request, &record), record)
             case .accessTokens: return try verifyAccessToken(body(of: request, &record), record)

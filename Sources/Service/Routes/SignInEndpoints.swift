@@ -51,12 +51,12 @@ extension ServiceResponder {
     }
 }
 
-/// `POST /v1/grants/refresh` and `POST /v1/grants/revoke`.
+/// `POST /v1/grants/refresh`, `POST /v1/grants/revoke` and `POST /v1/grants/proof`.
 extension ServiceResponder {
     func refreshGrant(_ body: JSONObject, _ record: RequestRecord) -> HTTPReply {
         let operation = operation(at: SystemClocks.monotonic())
         return reply(to: record, operation) { () throws(FinishFailure) in
-            try operation.refresh(body)
+            try operation.refresh(body, by: self.service.signIns)
         } by: { answer, record in
             let text = self.service.json { answer.write(to: &$0, requestID: record.id) }
             return self.service.end(record, .ok, "application/json", text, provider: operation.provider)
@@ -66,9 +66,21 @@ extension ServiceResponder {
     func revokeGrant(_ body: JSONObject, _ record: RequestRecord) -> HTTPReply {
         let operation = operation(at: SystemClocks.monotonic())
         return reply(to: record, operation) { () throws(FinishFailure) in
-            try operation.revoke(body)
+            try operation.revoke(body, by: self.service.signIns)
         } by: { _, record in
             self.service.end(record, .noContent, "application/json", provider: operation.provider)
+        }
+    }
+
+    func proveGrant(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPResponse {
+        let now = VerificationTime.now()
+        let operation = operation(at: now.monotonic)
+        do throws(Problem) {
+            let proof = try operation.prove(body, by: service.signIns, at: now.wall)
+            let text = service.json { json in json.object { $0.member("dpop", proof) } }
+            return service.end(record, .ok, "application/json", text, provider: operation.provider)
+        } catch {
+            return service.end(record, error, provider: operation.provider)
         }
     }
 }

@@ -10,6 +10,7 @@ enum ClientReader {
         case clientSecretBasic = "client_secret_basic"
         case clientSecretPost = "client_secret_post"
         case privateKeyJWT = "private_key_jwt"
+        case tlsClientAuth = "tls_client_auth"
         case none
 
         /// The members that it needs.
@@ -17,6 +18,7 @@ enum ClientReader {
             switch self {
             case .apple: ["team_id", "key_id", "key_file"]
             case .clientSecretBasic, .clientSecretPost: ["secret_file"]
+            case .tlsClientAuth: ["certificate_file", "key_file"]
             case .privateKeyJWT, .none: []
             }
         }
@@ -45,14 +47,15 @@ enum ClientReader {
         "key_id", .text, "The key's ID at the provider; Apple's Key ID has ten characters.")
     private static let keyFile = Setting(
         "key_file", .file(.privateKey),
-        "A file with the private key (PEM, PKCS#8), for `apple` and `private_key_jwt`. Re-read when it changes.")
+        "A file with the private key (PEM, PKCS#8), for `apple`, `private_key_jwt` and `tls_client_auth`. Re-read when it changes."
+    )
     private static let signingKey = Setting(
         "signing_key", .text, defaultDescription: "the first of `client_keys` with `use: signature`",
         "The key of `client_keys` that signs for the client, if it has no `key_file` and has `auth: private_key_jwt` or signed requests. The audience of its assertions is the issuer."
     )
     private static let certificateFile = Setting(
         "certificate_file", .file(.certificate),
-        "A file with the certificate (PEM) that is registered for the key at the provider; its thumbprint is sent as `x5t#S256`."
+        "A file with the certificate (PEM) of the key. `private_key_jwt` sends its thumbprint as `x5t#S256`; with `tls_client_auth`, connections present it (RFC 8705), with the certificates that follow it in the file. Re-read when it changes."
     )
     private static let assertionAudience = Setting(
         "assertion_audience", ValueType<AssertionAudience>.word,
@@ -70,6 +73,16 @@ enum ClientReader {
     private static let scopes = Setting(
         "scopes", listOf: .scope,
         "The scopes that a sign-in in a browser requests, unless `POST /v1/sign-ins` names others. `openid` is added, except at Apple."
+    )
+
+    private static let senderConstraint = Setting(
+        "sender_constraint", ValueType<SenderConstraint>.word, defaultDescription: "none",
+        "Ties the client's grants to it, so that a stolen token is of no use. `dpop`: each sign-in has a key of its own, and each request with its tokens a proof by that key (RFC 9449); the backend keeps `grant.binding` beside the refresh token. Needs `sign_ins`, whose key files seal it. `certificate`: the provider binds them to the certificate of `auth: tls_client_auth`, which the UserInfo endpoint then needs too."
+    )
+
+    private static let proofOrigins = Setting(
+        "dpop_origins", listOf: .origin,
+        "The origins of the APIs that the backend calls with this client's access tokens: `POST /v1/grants/proof` makes proofs for their URLs, and for the UserInfo endpoint. Only with `sender_constraint: dpop`."
     )
 
     static let redirectURI = ValueType<String>.text(
@@ -93,7 +106,8 @@ enum ClientReader {
         id.description, auth.description, secretFile.description, teamID.description, keyID.description,
         keyFile.description, signingKey.description, certificateFile.description, assertionAudience.description,
         redirectURIs.description, postLogoutRedirectURIs.description,
-        scopes.description, AuthorizationParameterReader.setting, request.description,
+        scopes.description, senderConstraint.description, proofOrigins.description,
+        AuthorizationParameterReader.setting, request.description,
     ]
 
     static let setting = SettingDescription(
@@ -122,14 +136,21 @@ enum ClientReader {
         let uris = redirectURIs.read(element)
         let postLogoutURIs = postLogoutRedirectURIs.read(element)
         let scopes = scopes.read(element)
+        let constraint = senderConstraint.read(element)
+        let origins = proofOrigins.read(element)
         let parameters = AuthorizationParameterReader.read(element)
         let request = request.read(element)
+        if origins != nil, constraint != .dpop {
+            element.refuse(
+                proofOrigins.name,
+                "dpop_origins only has an effect with sender_constraint: dpop; remove it, or set that")
+        }
         if id == nil { element.refuseMissing("id", "a client needs id and auth") }
         if method == nil { element.refuseMissing("auth", "a client needs id and auth") }
         if provider.introspection != nil {
             for (name, isThere) in [
                 (redirectURIs.name, uris != nil), (postLogoutRedirectURIs.name, postLogoutURIs != nil),
-                (Self.scopes.name, scopes != nil),
+                (Self.scopes.name, scopes != nil), (senderConstraint.name, constraint != nil),
                 (AuthorizationParameterReader.setting.name, !parameters.isEmpty),
                 (Self.request.name, request != nil),
             ] where isThere {
@@ -155,6 +176,16 @@ enum ClientReader {
         client.authorizationParameters = parameters
         client.requestForm = request
         client.signingKey = signingKey.read(element)
+        client.senderConstraint = constraint
+        client.proofOrigins = origins ?? []
+        if case .certificate = authentication {
+            client.hasCertificate = true
+        } else if constraint == .certificate {
+            element.refuse(
+                senderConstraint.name,
+                "sender_constraint: certificate needs auth: tls_client_auth, whose certificate it is; set that, or sender_constraint: dpop"
+            )
+        }
         return ClientSettings(client: client, authentication: authentication)
     }
 
@@ -183,6 +214,9 @@ enum ClientReader {
         func text(_ setting: Setting<String>) -> String? { texts[setting.name].flatMap(\.self) }
         switch method {
         case .none: return ClientSettings.Authentication.none
+        case .tlsClientAuth:
+            guard let certificate = text(certificateFile), let keyFile = text(keyFile) else { return nil }
+            return .certificate(file: certificate, keyFile: keyFile)
         case .clientSecretBasic, .clientSecretPost:
             return text(secretFile).map { .secret(file: $0, sentIn: method == .clientSecretBasic ? .basic : .post) }
         case .apple:

@@ -121,6 +121,15 @@ extension ProviderReading {
                 "the client \(client.client.id) has auth: none, which needs PKCE; remove pkce: off, or give it a secret"
             )
         }
+        let endpoints = [provider.endpoints.token, provider.endpoints.revocation].compactMap(\.self)
+        if endpoints.contains(where: { $0.hasPrefix("http:") }),
+            let client = provider.clients.first(where: \.client.hasCertificate)
+        {
+            section.refuse(
+                ClientReader.setting.name,
+                "the client \(client.client.id) has auth: tls_client_auth, which needs https; correct endpoints.token and endpoints.revocation"
+            )
+        }
         if provider.endpoints.token == nil, provider.keys?.readsDiscovery == false {
             section.refuse(
                 ClientReader.setting.name,

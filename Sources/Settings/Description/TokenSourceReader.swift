@@ -19,10 +19,7 @@ enum TokenSourceReader {
         "Reads the token from `Sec-WebSocket-Protocol` in the handshake of a WebSocket: `bearer, <token>`, or Kubernetes' `base64url.bearer.authorization.k8s.io.<base64url of the token>`. The response's `Sec-WebSocket-Protocol` has the list without the token, for the backend."
     )
     private static let origins = Setting(
-        "origins",
-        listOf: ValueType<String>.text("an origin such as https://app.example.com, in lower case, without a path") {
-            $0.isOrigin
-        }, refusesEmpty: "must name at least one origin",
+        "origins", listOf: .origin, refusesEmpty: "must name at least one origin",
         "With `websocket_protocol`: the origins of the pages whose WebSockets count, because pages of any site can open one."
     )
 
@@ -68,6 +65,10 @@ enum TokenSourceReader {
 }
 
 extension ValueType where Value == String {
+    static var origin: Self {
+        .text("an origin such as https://app.example.com, in lower case, without a path") { $0.isOrigin }
+    }
+
     /// The name of a header or a cookie.
     static var fieldName: Self {
         .text("1 to 128 letters, digits and the characters !#$%&'*+-.^_`|~") {

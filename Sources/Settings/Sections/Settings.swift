@@ -178,6 +178,7 @@ extension Settings {
         ClientKeysReader.member,
         ProviderReader.member,
         ClientKeysReader.check,
+        SenderConstraintReader.check,
         DPoPReader.member,
         DPoPReader.check,
         ResourceReader.member,

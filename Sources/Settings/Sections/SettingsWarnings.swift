@@ -11,7 +11,7 @@ extension Settings {
             + Self.guessableKeyWarnings("api_keys", apiKeys)
             + Self.guessableKeyWarnings("admin.api_keys", adminAPIKeys ?? [])
             + (tracing?.warnings ?? []) + (signIns?.warnings ?? []) + singleUseWarnings
-            + proofWarnings + limits.warnings
+            + bindingWarnings + proofWarnings + limits.warnings
             + providers.flatMap(\.warnings) + sharedRedirectURIWarnings + openPolicyWarnings
             + mistakableKindWarnings + serviceLinkWarnings
     }

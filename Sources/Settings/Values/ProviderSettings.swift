@@ -235,13 +235,15 @@ package struct ClientSettings: Sendable, Equatable {
         ///
         /// - Parameter id: `nil` for the first that signs.
         case signingKey(id: String?, audience: String)
+        /// By the certificate of its connections.
+        case certificate(file: String, keyFile: String)
         case none
 
         /// The files with secrets.
         package var secretFiles: [String] {
             switch self {
             case .secret(let file, _): [file]
-            case .apple(_, _, let file), .privateKeyJWT(_, let file, _, _): [file]
+            case .apple(_, _, let file), .privateKeyJWT(_, let file, _, _), .certificate(_, let file): [file]
             case .signingKey, .none: []
             }
         }

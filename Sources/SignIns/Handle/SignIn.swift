@@ -21,6 +21,8 @@ package struct SignIn: Equatable, Sendable {
     package var connection: Connection?
     /// The backend's own data, returned at the finish.
     package var context: String?
+    /// The key that its grant will be bound to; `nil` if grants of its client are not bound.
+    package var proofKey: ProofKey?
     package var kind: Kind
 
     /// How the user signs in, and what ties the result to this sign-in.
@@ -92,6 +94,7 @@ package enum StatePurpose: RandomPurpose { package static var length: Int { 16 }
 /// A custom format, because handles are limited to 2 KiB and nothing else reads them. A change of the format needs a
 /// new ``HandleVersion``.
 extension SignIn {
+    /// The caller overwrites it after use.
     var encoded: [UInt8] {
         var writer = FieldWriter()
         writer.write(text: provider)
@@ -112,7 +115,11 @@ extension SignIn {
             if connection == nil { writer.write(text: browser.issuer) }
             writer.write(number: browser.requiresResponseIssuer ? 1 : 0)
         }
-        return writer.octets
+        if let proofKey {
+            writer.write(number: ExtraField.proofKey.rawValue)
+            writer.write(proofKey)
+        }
+        return writer.take()
     }
 
     /// - Returns: `nil` if the octets are not the result of ``encoded`` for this version.
@@ -130,19 +137,20 @@ extension SignIn {
             let connection =
                 version.hasConnection ? try reader.connection(octets, audience: audience) : nil
             let kind: Kind
-            switch version {
-            case .native, .nativeOfConnection:
+            if version.isOfBrowser {
+                kind = .browser(try BrowserSignIn(nonce: nonce, issuer: connection?.issuer, &reader, octets))
+            } else {
                 guard let nonce else { return nil }
                 kind = .native(nonce)
-            case .browser, .browserOfConnection:
-                kind = .browser(try BrowserSignIn(nonce: nonce, issuer: connection?.issuer, &reader, octets))
             }
+            let proofKey = version.hasExtraFields ? try reader.proofKey(octets) : nil
             guard reader.isAtEnd else { return nil }
             self.init(
                 provider: provider, audience: audience, begunAt: UnixTime(seconds: begunAt),
                 expiresAt: UnixTime(seconds: expiresAt),
                 maximumAuthenticationAgeSeconds: maximumAge.flatMap(Int64.init),
-                subject: subject, issuer: issuer, connection: connection, context: context, kind: kind)
+                subject: subject, issuer: issuer, connection: connection, context: context, proofKey: proofKey,
+                kind: kind)
             // The encoder writes only a number or `nil` here.
             guard (maximumAge == nil) == (maximumAuthenticationAgeSeconds == nil) else { return nil }
         } catch {
@@ -169,28 +177,54 @@ extension BrowserSignIn {
     }
 }
 
-/// The first octet of a handle: the version of its format, and of its contents.
-enum HandleVersion: UInt8 {
-    // Kept so that older instances can open handles of native sign-ins while newer instances are rolled out.
-    case native = 1
-    case browser = 2
-    case nativeOfConnection = 3
-    case browserOfConnection = 4
+/// A field that only some sign-ins have. These come last, each after its number.
+private enum ExtraField: Int64 {
+    case proofKey = 1
+}
 
-    var hasConnection: Bool { self == .nativeOfConnection || self == .browserOfConnection }
+/// The first octet of a handle: the version of its format, and of its contents.
+///
+/// 1 is a native sign-in without anything else, so that older instances can open those while newer instances are rolled
+/// out.
+struct HandleVersion: Equatable {
+    var isOfBrowser = false
+    var hasConnection = false
+    var hasExtraFields = false
+
+    static let native = HandleVersion()
+    static let browser = HandleVersion(isOfBrowser: true)
+
+    init(isOfBrowser: Bool = false, hasConnection: Bool = false, hasExtraFields: Bool = false) {
+        self.isOfBrowser = isOfBrowser
+        self.hasConnection = hasConnection
+        self.hasExtraFields = hasExtraFields
+    }
+
+    init?(octet: UInt8) {
+        guard (1...8).contains(octet) else { return nil }
+        let bits = octet - 1
+        self.init(isOfBrowser: bits & 1 != 0, hasConnection: bits & 2 != 0, hasExtraFields: bits & 4 != 0)
+    }
+
+    var octet: UInt8 { 1 + (isOfBrowser ? 1 : 0) + (hasConnection ? 2 : 0) + (hasExtraFields ? 4 : 0) }
 }
 
 extension SignIn {
     var version: HandleVersion {
-        switch kind {
-        case .native: connection == nil ? .native : .nativeOfConnection
-        case .browser: connection == nil ? .browser : .browserOfConnection
-        }
+        var version = HandleVersion(hasConnection: connection != nil, hasExtraFields: proofKey != nil)
+        if case .browser = kind { version.isOfBrowser = true }
+        return version
     }
 }
 
-private struct FieldWriter {
-    private(set) var octets: [UInt8] = []
+struct FieldWriter {
+    private var octets: [UInt8] = []
+
+    /// Reserves as much as a handle can hold, because a reallocation would leave a copy of a key in memory.
+    init() { octets.reserveCapacity(SealedSignIn.maximumLength) }
+
+    /// What was written, which is the caller's alone.
+    consuming func take() -> [UInt8] { octets }
 
     mutating func write(number: Int64) {
         withBigEndian(UInt64(bitPattern: number), 8)
@@ -203,6 +237,11 @@ private struct FieldWriter {
     }
 
     mutating func write(text: String?) { write(octets: text.map { Array($0.utf8) }) }
+
+    mutating func write(_ key: ProofKey) {
+        withBigEndian(UInt64(key.octets.count + 1), 2)
+        key.octets.withBytes { for index in $0.indices { octets.append($0[index]) } }
+    }
 
     mutating func write(texts: [String]) {
         write(number: Int64(texts.count))
@@ -227,10 +266,10 @@ private struct FieldWriter {
 }
 
 /// The octets do not come from the encoder.
-private struct NotEncoded: Error {}
+struct NotEncoded: Error {}
 
 /// Reads what ``FieldWriter`` wrote, in the same order.
-private struct FieldReader {
+struct FieldReader {
     private var position = 0
     private let end: Int
 
@@ -268,9 +307,22 @@ private struct FieldReader {
         return text
     }
 
+    mutating func requiredKey(_ octets: Span<UInt8>) throws(NotEncoded) -> ProofKey {
+        guard var field = try field(octets) else { throw NotEncoded() }
+        defer { wipe(&field) }
+        guard let secret = try? SecretBytes(field.span), let key = ProofKey(secret) else { throw NotEncoded() }
+        return key
+    }
+
     mutating func requiredText(_ octets: Span<UInt8>) throws(NotEncoded) -> String {
         guard let text = try text(octets) else { throw NotEncoded() }
         return text
+    }
+
+    /// The extra fields of a sign-in that has some.
+    fileprivate mutating func proofKey(_ octets: Span<UInt8>) throws(NotEncoded) -> ProofKey {
+        guard ExtraField(rawValue: try number(octets)) == .proofKey else { throw NotEncoded() }
+        return try requiredKey(octets)
     }
 
     mutating func texts(_ octets: Span<UInt8>) throws(NotEncoded) -> [String] {

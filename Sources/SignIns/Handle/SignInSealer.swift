@@ -1,7 +1,7 @@
 private import JOSE
 package import OpenSSL
 
-/// Encrypts sign-ins into handles, and decrypts them. Confined to one thread.
+/// Encrypts sign-ins into handles, and the keys of grants into bindings; decrypts both. Confined to one thread.
 ///
 /// A handle is the base64url encoding of: version, key ID, salt, encrypted sign-in, tag. Version, key ID and salt are
 /// authenticated but not encrypted. Each handle has its own key, the HMAC-SHA-256 of its salt under the key from the
@@ -26,14 +26,11 @@ package final class SignInSealer {
     /// - Returns: `nil` if the handle would be longer than ``SealedSignIn/maximumLength``.
     /// - Throws: ``OpenSSLError`` when out of memory.
     package func seal(_ signIn: SignIn, salt: [UInt8]) throws(OpenSSLError) -> SealedSignIn? {
-        precondition(salt.count == Self.saltLength)
-        let text = signIn.encoded
+        var text = signIn.encoded
+        defer { wipe(&text) }
         let length = Self.clearLength + text.count + AuthenticatedCipher.tagLength
         guard (length * 4 + 2) / 3 <= SealedSignIn.maximumLength else { return nil }
-        let clear = [signIn.version.rawValue] + keys[0].id + salt
-        let key = try keys[0].deriving.code(of: salt.span)
-        let sealed = try cipher.seal(text.span, under: key, nonce: Self.zeroNonce.span, beside: clear.span)
-        return SealedSignIn(text: Base64URL.encode(clear + sealed))
+        return SealedSignIn(text: try seal(text, version: signIn.version.octet, salt: salt))
     }
 
     /// Opens a handle. Does not check whether it has expired.
@@ -41,18 +38,44 @@ package final class SignInSealer {
     /// - Returns: `nil` if it was not encrypted with one of these keys, or was modified.
     /// - Throws: ``OpenSSLError`` when out of memory.
     package func open(_ handle: SealedSignIn) throws(OpenSSLError) -> OpenedSignIn? {
-        guard handle.text.count <= SealedSignIn.maximumLength, let octets = Base64URL.decode(handle.text.span),
+        guard handle.text.count <= SealedSignIn.maximumLength, let opened = try open(handle.text),
+            let version = HandleVersion(octet: opened.version),
+            let signIn = opened.content.withBytes({ SignIn(encoded: $0, version) })
+        else { return nil }
+        return OpenedSignIn(signIn, salt: opened.salt)
+    }
+
+    /// Encrypts a text.
+    ///
+    /// - Parameters:
+    ///   - version: tells kinds of texts apart, and is authenticated, so that none passes for another.
+    ///   - salt: 16 random octets, never used before.
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    func seal(_ text: [UInt8], version: UInt8, salt: [UInt8]) throws(OpenSSLError) -> [UInt8] {
+        precondition(salt.count == Self.saltLength)
+        let clear = [version] + keys[0].id + salt
+        let key = try keys[0].deriving.code(of: salt.span)
+        let sealed = try cipher.seal(text.span, under: key, nonce: Self.zeroNonce.span, beside: clear.span)
+        return Base64URL.encode(clear + sealed)
+    }
+
+    /// Decrypts what ``seal(_:version:salt:)`` returned.
+    ///
+    /// - Returns: `nil` if it was not encrypted with one of these keys, or was modified.
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    func open(
+        _ text: [UInt8]
+    ) throws(OpenSSLError) -> (version: UInt8, salt: [UInt8], content: SecretBytes)? {
+        guard let octets = Base64URL.decode(text.span),
             octets.count >= Self.clearLength + AuthenticatedCipher.tagLength,
-            let version = HandleVersion(rawValue: octets[0]),
             let key = keys.first(where: { octets[1...].starts(with: $0.id) })
         else { return nil }
         let clear = octets.span.extracting(..<Self.clearLength)
         let salt = clear.extracting((1 + HandleKey.idLength)...)
         let derived = try key.deriving.code(of: salt)
-        let text = try cipher.open(
+        let content = try cipher.open(
             octets.span.extracting(Self.clearLength...), under: derived, nonce: Self.zeroNonce.span, beside: clear)
-        guard let signIn = text?.withBytes({ SignIn(encoded: $0, version) }) else { return nil }
-        return OpenedSignIn(signIn, salt: salt.indices.map { salt[$0] })
+        return content.map { (octets[0], salt.indices.map { salt[$0] }, $0) }
     }
 }
 

@@ -101,15 +101,16 @@ struct AuthorizationRequest {
 
     /// The request, ready for the browser, or to be signed and pushed first.
     ///
+    /// - Parameter keyThumbprint: `dpop_jkt`, to which the provider then binds the code (RFC 9449, section 10).
     /// - Throws: ``OpenSSLError`` when out of memory.
     func prepared(
-        at endpoint: AuthorizationEndpoint, for signIn: BrowserSignIn, maximumAge: Int64?, now: UnixTime,
-        _ digests: borrowing DigestContext
+        at endpoint: AuthorizationEndpoint, for signIn: BrowserSignIn, maximumAge: Int64?, keyThumbprint: String?,
+        now: UnixTime, _ digests: borrowing DigestContext
     ) throws(OpenSSLError) -> PreparedRequest {
         let form = client.requestForm ?? endpoint.requiredForm
         if let way = UnsentRequest.Way(form) {
             var parameters = AuthorizationParameters()
-            try write(to: &parameters, for: signIn, maximumAge, digests)
+            try write(to: &parameters, for: signIn, maximumAge, keyThumbprint, digests)
             return .unsent(
                 UnsentRequest(
                     parameters: parameters, way: way, client: client, endpoint: endpoint, issuer: issuer, madeAt: now))
@@ -117,7 +118,7 @@ struct AuthorizationRequest {
         var url = URLWithQuery(endpoint.url)
         url.add("response_type", "code")
         url.add("client_id", client.id)
-        try write(to: &url, for: signIn, maximumAge, digests)
+        try write(to: &url, for: signIn, maximumAge, keyThumbprint, digests)
         return .url(url.text)
     }
 
@@ -126,7 +127,7 @@ struct AuthorizationRequest {
     /// - Throws: ``OpenSSLError`` when out of memory.
     private func write(
         to request: inout some ParameterWriter, for signIn: BrowserSignIn, _ maximumAge: Int64?,
-        _ digests: borrowing DigestContext
+        _ keyThumbprint: String?, _ digests: borrowing DigestContext
     ) throws(OpenSSLError) {
         request.add("redirect_uri", browser.redirectURI)
         request.add("scope", scopes.isEmpty ? nil : scopes.joined(separator: " "))
@@ -135,6 +136,7 @@ struct AuthorizationRequest {
             request.add("code_challenge", try verifier.challenge(digests))
             request.add("code_challenge_method", "S256")
         }
+        request.add("dpop_jkt", keyThumbprint)
         if let nonce = signIn.nonce, let nonceForm { request.add("nonce", try nonce.text(as: nonceForm, digests)) }
         request.add("response_mode", responseMode?.rawValue)
         request.add("max_age", number: maximumAge)

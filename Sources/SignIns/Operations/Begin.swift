@@ -153,12 +153,14 @@ package struct BegunSignIn {
         let sealed: SealedSignIn?
         do throws(OpenSSLError) {
             let kind: SignIn.Kind
+            let proofKey = rules?.client(audience)?.senderConstraint == .dpop ? try ProofKey.made() : nil
             if let authorization, let endpoint {
                 let begun = try authorization.begun(at: endpoint)
                 kind = .browser(begun)
                 state = begun.state.text
                 switch try authorization.prepared(
-                    at: endpoint, for: begun, maximumAge: request.maximumAuthenticationAgeSeconds, now: now, digests)
+                    at: endpoint, for: begun, maximumAge: request.maximumAuthenticationAgeSeconds,
+                    keyThumbprint: try proofKey?.signer().thumbprint, now: now, digests)
                 {
                 case .url(let url): authorizationURL = url
                 case .unsent(let request): unsent = request
@@ -174,7 +176,7 @@ package struct BegunSignIn {
                 subject: request.expectedSubject?.subject,
                 // A connection has one issuer, which is sealed with it.
                 issuer: request.connection == nil ? request.expectedSubject?.issuer : nil,
-                connection: request.connection, context: request.context, kind: kind)
+                connection: request.connection, context: request.context, proofKey: proofKey, kind: kind)
             sealed = try sealer.seal(signIn, salt: try randomBytes(SignInSealer.saltLength))
             nonce = try signIn.nonce.map { nonce throws(OpenSSLError) in
                 (nonce.text, try nonce.text(as: .sha256Hex, digests))

@@ -57,22 +57,26 @@ extension Operation {
     /// - Parameter first: the answer for the request's ID Token; `nil` if it had none.
     func exchange(
         _ code: PendingExchange, of signIn: OpenedSignIn, _ first: VerifyAnswer?, _ calls: GrantCalls,
-        _ claims: ClaimStore
+        _ signIns: LoopSignIns
     ) async throws(FinishFailure) -> FinishedSignIn {
         grant = .exchange
+        let claims = signIns.claims
+        let proofKey: ProofKey?
         let (address, userInfo, slot, claimed): (FetchURL, FetchURL?, CallSlot, ClaimedSignIn)
         do throws(Problem) {
             try await requireUsableKeys()
             (address, userInfo) = (try calls.tokenEndpoint(), try calls.userInfoEndpoint())
             // Reserved before the claim, so that a hanging provider uses up no sign-ins.
             slot = try calls.slot()
+            // A sign-in that began before the setting has none.
+            proofKey = if let sealed = signIn.content.proofKey { sealed } else { try calls.newProofKey() }
             let claim = try signIn.claim(claims.digests)
             claimed = try self.claimed(signIn, by: claim, await claims.attempt(claim).made())
         } catch {
             throw .before(error)
         }
         let grant: Grant
-        switch await calls.exchange(code.request(for: claimed), at: address, slot) {
+        switch await calls.exchange(code.request(for: claimed), provenBy: proofKey, at: address, slot) {
         case .success(let granted): grant = granted
         case .failure(let failure): throw await self.failure(failure, of: claimed.claim, claims)
         }
@@ -89,10 +93,12 @@ extension Operation {
             guard let answer else { throw .providerAnswerInvalid(.member(.idToken)) }
             var identity = answer.identity
             if let userInfo {
-                let claims = await calls.userInfo(grant, of: identity.subject, at: userInfo, slot)
+                let claims = await calls.userInfo(
+                    grant, provenBy: proofKey, of: identity.subject, at: userInfo, slot)
                 identity = try complete(identity, with: claims, under: calls.policy)
             }
-            return FinishedSignIn(claimed, answer, identity, grant)
+            let binding = try proofKey.map { key throws(Problem) in try calls.binding(to: key, by: signIns) }
+            return FinishedSignIn(claimed, answer, identity, BoundGrant(grant: grant, binding: binding))
         } catch {
             throw .afterGrant(error)
         }

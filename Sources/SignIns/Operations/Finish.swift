@@ -140,7 +140,7 @@ extension Operation {
         case .code(let code):
             let calls = try GrantCalls(of: self, to: provider, by: signIn.content.audience, request.client)
             return .later { () async throws(FinishFailure) in
-                try await self.exchange(code, of: signIn, nil, calls, signIns.claims)
+                try await self.exchange(code, of: signIn, nil, calls, signIns)
             }
         case .tokenThenCode(let token, let code):
             let calls = try GrantCalls(of: self, to: provider, by: signIn.content.audience, request.client)
@@ -156,7 +156,7 @@ extension Operation {
                         throw .before(error)
                     }
                 }
-                return try await self.exchange(code, of: signIn, first, calls, signIns.claims)
+                return try await self.exchange(code, of: signIn, first, calls, signIns)
             }
         }
     }

@@ -57,9 +57,9 @@ package struct FinishedSignIn {
     let identity: Identity
     let context: String?
     /// `nil` if no code was exchanged.
-    let grant: Grant?
+    let grant: BoundGrant?
 
-    init(_ signIn: ClaimedSignIn, _ answer: VerifyAnswer, _ identity: Identity, _ grant: Grant?) {
+    init(_ signIn: ClaimedSignIn, _ answer: VerifyAnswer, _ identity: Identity, _ grant: BoundGrant?) {
         self.answer = answer
         self.identity = identity
         context = signIn.content.context
@@ -73,9 +73,7 @@ package struct FinishedSignIn {
         json.member("context", context)
         json.name("grant")
         if let grant {
-            json.beginObject()
-            grant.writeMembers(to: &json)
-            json.endObject()
+            grant.write(to: &json)
         } else {
             json.null()
         }
@@ -103,7 +101,13 @@ package struct FinishFailure: Error, Sendable {
 
     /// The failure of a code exchange. A code can be exchanged only once.
     static func ofCode(_ failure: CallFailure) -> FinishFailure {
-        FinishFailure(Problem(failure), isSpent: failure.isSent)
+        FinishFailure(failure, isSpent: failure.isSent)
+    }
+
+    /// The failure of a call that asked for a grant.
+    init(_ failure: CallFailure, isSpent: Bool) {
+        self.init(Problem(failure), isSpent: isSpent)
+        dropsGrant = failure == .answerInvalid(.notBound)
     }
 
     /// The failure of a request after the provider has returned a grant, which is dropped.

@@ -3,6 +3,7 @@ internal import IDToken
 internal import Keys
 package import NIOCore
 package import OAuth
+internal import OpenSSL
 internal import Replay
 package import Verification
 
@@ -197,6 +198,9 @@ struct GrantCalls {
     private let operation: Operation
     private let grants: ProviderGrants
     private let client: CallingClient
+    private let clientID: String
+    /// The client of the settings; `nil` if the request names one.
+    private let settings: OAuthClient?
     let policy: ProviderPolicy
 
     /// - Parameters:
@@ -212,6 +216,8 @@ struct GrantCalls {
         guard let grants = provider.grants else { throw .clientNotConfigured }
         self.operation = operation
         self.grants = grants
+        self.clientID = clientID
+        settings = grants.rules.client(clientID)
         policy = operation.policy(of: provider)
         if let connection = operation.connection, let rules = grants.rules.named {
             let authentication = authenticates ? try rules.allowed(authentication) : .none
@@ -221,6 +227,11 @@ struct GrantCalls {
             client = .configured(clientID)
         }
     }
+
+    private var hasCertificate: Bool { settings?.hasCertificate ?? false }
+
+    /// Whether the client's tokens are bound to its certificate.
+    private var isOfCertificate: Bool { settings?.senderConstraint == .certificate }
 
     /// Reserves one of the provider's `max_calls`.
     ///
@@ -232,13 +243,15 @@ struct GrantCalls {
 
     /// - Throws: ``Problem/endpointUnknown``.
     func tokenEndpoint() throws(Problem) -> FetchURL {
-        guard let address = grants.tokenEndpoint(operation.discovered) else { throw .endpointUnknown }
+        guard let address = grants.tokenEndpoint(operation.discovered, presentingCertificate: hasCertificate)
+        else { throw .endpointUnknown }
         return address
     }
 
     /// - Throws: ``Problem/endpointUnknown``, ``Problem/revocationNotSupported``.
     func revocationEndpoint() throws(Problem) -> FetchURL {
-        try known(grants.revocationEndpoint(operation.discovered), else: .revocationNotSupported)
+        let endpoint = grants.revocationEndpoint(operation.discovered, presentingCertificate: hasCertificate)
+        return try known(endpoint, else: .revocationNotSupported)
     }
 
     /// - Returns: `nil` if UserInfo is not read.
@@ -246,12 +259,15 @@ struct GrantCalls {
     func userInfoEndpoint() throws(Problem) -> FetchURL? {
         guard grants.rules.readsUserInfo else { return nil }
         return try known(
-            grants.userInfoEndpoint(operation.discovered), else: .providerAnswerInvalid(.noUserInfoEndpoint))
+            grants.userInfoEndpoint(operation.discovered, presentingCertificate: isOfCertificate),
+            else: .providerAnswerInvalid(.noUserInfoEndpoint))
     }
 
     /// - Throws: ``Problem/endpointUnknown``, ``Problem/pushedRequestsNotSupported``.
     func pushedRequestEndpoint() throws(Problem) -> FetchURL {
-        try known(grants.pushedRequestEndpoint(operation.discovered), else: .pushedRequestsNotSupported)
+        try known(
+            grants.pushedRequestEndpoint(operation.discovered, presentingCertificate: isOfCertificate),
+            else: .pushedRequestsNotSupported)
     }
 
     private func known(
@@ -279,32 +295,55 @@ struct GrantCalls {
             of: grants.calls.push(request, by: client, at: address, slot, until: operation.callDeadline))
     }
 
+    /// A key for a grant whose sign-in has none; `nil` if grants of the client are not bound.
+    ///
+    /// - Throws: ``Problem/rejected(_:of:)`` if OpenSSL fails.
+    func newProofKey() throws(Problem) -> ProofKey? {
+        guard settings?.senderConstraint == .dpop else { return nil }
+        do throws(OpenSSLError) { return try ProofKey.made() } catch { throw .rejected(.cryptographyUnavailable) }
+    }
+
+    /// What the backend keeps of a grant's key.
+    ///
+    /// - Throws: ``Problem/rejected(_:of:)`` if OpenSSL fails.
+    func binding(to key: ProofKey, by signIns: LoopSignIns) throws(Problem) -> String {
+        do throws(OpenSSLError) {
+            return try GrantBinding(provider: policy.id, audience: clientID, key: key).sealed(by: signIns.sealer)
+        } catch {
+            throw .rejected(.cryptographyUnavailable)
+        }
+    }
+
     /// Redeems a code or a refresh token.
+    ///
+    /// - Parameter proofKey: the key that the tokens are, or will be, bound to; `nil` for bearer tokens.
     func exchange(
-        _ request: GrantRequest, at address: FetchURL, _ slot: CallSlot
+        _ request: GrantRequest, provenBy proofKey: ProofKey?, at address: FetchURL, _ slot: CallSlot
     ) async -> Result<Grant, CallFailure> {
         await operation.result(
-            of: grants.calls.exchange(request, by: client, at: address, slot, until: operation.callDeadline))
+            of: grants.calls.exchange(
+                request, by: client, provenBy: proofKey, at: address, slot, until: operation.callDeadline))
     }
 
     func revoke(
-        _ request: RevocationRequest, at address: FetchURL, _ slot: CallSlot
+        _ request: RevocationRequest, provenBy proofKey: ProofKey?, at address: FetchURL, _ slot: CallSlot
     ) async -> Result<Void, CallFailure> {
         // A client that a request names says how it authenticates.
         let methods = client.issuer == nil ? grants.revocationMethods(operation.discovered) : nil
         return await operation.result(
             of: grants.calls.revoke(
-                request, by: client, at: address, accepting: methods, slot,
+                request, by: client, provenBy: proofKey, at: address, accepting: methods, slot,
                 until: operation.callDeadline))
     }
 
     /// Reads the claims of the user that an ID Token names.
     func userInfo(
-        _ grant: Grant, of subject: String, at address: FetchURL, _ slot: CallSlot
+        _ grant: Grant, provenBy proofKey: ProofKey?, of subject: String, at address: FetchURL, _ slot: CallSlot
     ) async -> Result<[UInt8], CallFailure> {
         await operation.result(
             of: grants.calls.userInfo(
-                UserInfoRequest(grant.accessToken), of: subject, by: client, at: address, slot,
+                UserInfoRequest(grant.accessToken, provenBy: proofKey, isOfCertificate: isOfCertificate), of: subject,
+                by: client, at: address, slot,
                 until: operation.callDeadline))
     }
 }

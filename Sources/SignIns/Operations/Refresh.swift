@@ -31,15 +31,17 @@ struct RefreshRequest {
         includesClaims = try object.boolean(MemberNames.includeClaims) ?? false
     }
 
-    /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/clientNotConfigured``, ``Problem/requestInvalid(_:)``.
+    /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/clientNotConfigured``, ``Problem/requestInvalid(_:)``,
+    ///   ``Problem/bindingInvalid``.
     fileprivate func ready(
-        at provider: Provider, in operation: Operation
+        at provider: Provider, in operation: Operation, by signIns: LoopSignIns?
     ) throws(Problem) -> (ReadyRefresh, GrantCalls) {
         let client = try client.client(of: provider, in: operation)
         try subject.check(against: operation.policy(of: provider))
         let refresh = ReadyRefresh(
             provider: self.provider, connection: operation.connection, clientID: client.id,
-            request: .refresh(token, scopes: scopes), subject: subject,
+            request: .refresh(token, scopes: scopes),
+            proofKey: try self.client.proofKey(of: client, by: signIns), subject: subject,
             tokensStay: provider.grants?.rules.quirks.contains(.refreshTokensStay) ?? false,
             includesClaims: includesClaims)
         return (refresh, try self.client.calls(of: operation, to: provider, by: client))
@@ -49,27 +51,33 @@ struct RefreshRequest {
         static let refreshToken: JSONName = "refresh_token"
         static let scopes: JSONName = "scopes"
         static let all = [
-            MemberNames.provider, refreshToken, MemberNames.subject, MemberNames.issuer, MemberNames.audience, scopes,
-            MemberNames.includeClaims, RequestAuthentication.name,
+            MemberNames.provider, refreshToken, MemberNames.subject, MemberNames.issuer, MemberNames.audience,
+            GrantClient.binding, scopes, MemberNames.includeClaims, RequestAuthentication.name,
         ]
     }
 }
 
 extension Operation {
     /// Refreshes a grant, and verifies the ID Token if the provider returns one.
-    package func refresh(_ body: JSONObject) throws(FinishFailure) -> Reply<RefreshAnswer, FinishFailure> {
+    ///
+    /// - Parameter signIns: `nil` if sign-ins are off; no grant is bound then.
+    package func refresh(
+        _ body: JSONObject, by signIns: LoopSignIns?
+    ) throws(FinishFailure) -> Reply<RefreshAnswer, FinishFailure> {
         do throws(Problem) {
             let request = try RefreshRequest(body)
             let provider = try provider(named: request.provider)
             grant = .refresh
-            let (refresh, calls) = try request.ready(at: provider, in: self)
-            return .later { () async throws(FinishFailure) in try await self.send(refresh, calls) }
+            let (refresh, calls) = try request.ready(at: provider, in: self, by: signIns)
+            return .later { () async throws(FinishFailure) in try await self.send(refresh, calls, signIns) }
         } catch {
             throw .before(error)
         }
     }
 
-    private func send(_ refresh: ReadyRefresh, _ calls: GrantCalls) async throws(FinishFailure) -> RefreshAnswer {
+    private func send(
+        _ refresh: ReadyRefresh, _ calls: GrantCalls, _ signIns: LoopSignIns?
+    ) async throws(FinishFailure) -> RefreshAnswer {
         let (address, slot): (FetchURL, CallSlot)
         do throws(Problem) {
             try await requireDocument()
@@ -78,18 +86,26 @@ extension Operation {
             throw .before(error)
         }
         let grant: Grant
-        switch await calls.exchange(refresh.request, at: address, slot) {
+        switch await calls.exchange(refresh.request, provenBy: refresh.proofKey, at: address, slot) {
         case .success(let granted): grant = granted
         case .failure(let failure): throw refresh.failure(failure)
         }
+        let bound: BoundGrant
+        do throws(Problem) {
+            var binding: String?
+            if let key = refresh.proofKey, let signIns { binding = try calls.binding(to: key, by: signIns) }
+            bound = BoundGrant(grant: grant, binding: binding)
+        } catch {
+            throw .afterGrant(error, isSpent: !refresh.tokensStay)
+        }
         guard let verification = refresh.verification(of: grant) else {
-            return RefreshAnswer(grant: grant, verified: nil, problem: nil)
+            return RefreshAnswer(grant: bound, verified: nil, problem: nil)
         }
         do throws(Problem) {
-            return RefreshAnswer(grant: grant, verified: try await verify(verification), problem: nil)
+            return RefreshAnswer(grant: bound, verified: try await verify(verification), problem: nil)
         } catch {
             // The grant is worth more than the verification, which the caller can repeat.
-            if case .keysUnavailable = error { return RefreshAnswer(grant: grant, verified: nil, problem: error) }
+            if case .keysUnavailable = error { return RefreshAnswer(grant: bound, verified: nil, problem: error) }
             throw .afterGrant(error, isSpent: !refresh.tokensStay)
         }
     }
@@ -101,6 +117,8 @@ private struct ReadyRefresh {
     let connection: Connection?
     let clientID: String
     let request: GrantRequest
+    /// `nil` if the grant is not bound.
+    let proofKey: ProofKey?
     let subject: ExpectedSubject
     let tokensStay: Bool
     let includesClaims: Bool
@@ -125,6 +143,8 @@ private struct ReadyRefresh {
     func failure(_ failure: CallFailure) -> FinishFailure {
         let isSpent =
             switch failure {
+            // The second refusal: the provider has seen the token twice.
+            case .refused(.useDPoPNonce): proofKey != nil
             case .notSent, .clientRejected, .refused: false
             case .grantInvalid: true
             // The response says that nothing was done.
@@ -132,13 +152,13 @@ private struct ReadyRefresh {
             // The provider may have rotated the refresh token, and the new one may be lost.
             case .unavailable, .answerInvalid: !tokensStay
             }
-        return FinishFailure(Problem(failure), isSpent: isSpent)
+        return FinishFailure(failure, isSpent: isSpent)
     }
 }
 
 /// The answer to a refresh.
 package struct RefreshAnswer {
-    fileprivate let grant: Grant
+    fileprivate let grant: BoundGrant
     /// `nil` without an ID Token, or if it could not be verified.
     fileprivate let verified: VerifyAnswer?
     /// Why it could not be verified.
@@ -148,9 +168,7 @@ package struct RefreshAnswer {
     package func write(to json: inout JSONWriter, requestID: String) {
         json.beginObject()
         json.name("grant")
-        json.beginObject()
-        grant.writeMembers(to: &json)
-        json.endObject()
+        grant.write(to: &json)
         if let verified {
             verified.writeMembers(to: &json)
         } else {
@@ -171,6 +189,8 @@ struct GrantClient {
     let provider: String
     /// For a provider with `issuers: any`; `nil` for all others.
     let connection: Connection?
+    /// What the backend keeps of the grant's key; `nil` if the request has none.
+    let binding: String?
     private let audience: String?
     private let authentication: RequestAuthentication?
 
@@ -184,6 +204,7 @@ struct GrantClient {
         self.provider = provider
         audience = try object.string(MemberNames.audience, characters: MemberBounds.audience)
         authentication = try RequestAuthentication(of: object)
+        binding = try object.string(Self.binding, characters: 1...GrantBinding.maximumLength)
     }
 
     /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/clientNotConfigured``, ``Problem/requestInvalid(_:)``.

@@ -37,6 +37,9 @@ struct RevokeRequest {
             target = .token(RevocationRequest(token, hint: known))
         case (nil, let code?):
             if hint != nil { throw .requestInvalid("token_type_hint is only valid together with token; omit it.") }
+            if client.binding != nil {
+                throw .requestInvalid("binding is only valid together with token; omit it.")
+            }
             target = .code(
                 code, text: try object.string(MemberNames.code, characters: MemberBounds.code) ?? "",
                 redirectURI: redirectURI, subject: subject)
@@ -46,20 +49,22 @@ struct RevokeRequest {
     }
 
     /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/clientNotConfigured``, ``Problem/requestInvalid(_:)``,
-    ///   ``Problem/redirectURINotConfigured``.
+    ///   ``Problem/redirectURINotConfigured``, ``Problem/bindingInvalid``.
     fileprivate func ready(
-        at provider: Provider, in operation: Operation
+        at provider: Provider, in operation: Operation, by signIns: LoopSignIns?
     ) throws(Problem) -> (ReadyRevocation, GrantCalls) {
         let client = try client.client(of: provider, in: operation)
         let calls = try self.client.calls(of: operation, to: provider, by: client)
         switch target {
-        case .token(let request): return (.token(request), calls)
+        case .token(let request):
+            return (.token(request, provenBy: try self.client.proofKey(of: client, by: signIns)), calls)
         case .code(let code, let text, let redirectURI, let subject):
             if let redirectURI, !client.hasRedirectURI(redirectURI) { throw .redirectURINotConfigured }
             try subject?.check(against: operation.policy(of: provider))
             let revocation = CodeToRevoke(
                 provider: self.provider, connection: operation.connection, clientID: client.id,
-                request: .code(code, redirectURI: redirectURI, verifier: nil), code: text, subject: subject)
+                request: .code(code, redirectURI: redirectURI, verifier: nil),
+                proofKey: try calls.newProofKey(), code: text, subject: subject)
             return (.code(revocation), calls)
         }
     }
@@ -69,20 +74,24 @@ struct RevokeRequest {
         static let hint: JSONName = "token_type_hint"
         static let redirectURI: JSONName = "redirect_uri"
         static let all = [
-            MemberNames.provider, token, hint, MemberNames.audience, MemberNames.code, redirectURI,
-            MemberNames.subject, MemberNames.issuer, RequestAuthentication.name,
+            MemberNames.provider, token, hint, GrantClient.binding, MemberNames.audience, MemberNames.code,
+            redirectURI, MemberNames.subject, MemberNames.issuer, RequestAuthentication.name,
         ]
     }
 }
 
 extension Operation {
     /// Revokes a token, or the tokens of a code, which is exchanged first.
-    package func revoke(_ body: JSONObject) throws(FinishFailure) -> Reply<Void, FinishFailure> {
+    ///
+    /// - Parameter signIns: `nil` if sign-ins are off; no grant is bound then.
+    package func revoke(
+        _ body: JSONObject, by signIns: LoopSignIns?
+    ) throws(FinishFailure) -> Reply<Void, FinishFailure> {
         do throws(Problem) {
             let request = try RevokeRequest(body)
             let provider = try provider(named: request.provider)
             grant = .revoke
-            let (revocation, calls) = try request.ready(at: provider, in: self)
+            let (revocation, calls) = try request.ready(at: provider, in: self, by: signIns)
             // A connection's document may have to be read first.
             if connection == nil { _ = try calls.revocationEndpoint() }
             return .later { () async throws(FinishFailure) in
@@ -94,7 +103,7 @@ extension Operation {
                     throw .before(error)
                 }
                 switch revocation {
-                case .token(let request): try await self.revoke(request, at: address, calls)
+                case .token(let request, let key): try await self.revoke(request, provenBy: key, at: address, calls)
                 case .code(let code): try await self.revoke(code, at: address, calls)
                 }
             }
@@ -104,11 +113,11 @@ extension Operation {
     }
 
     private func revoke(
-        _ request: RevocationRequest, at address: FetchURL, _ calls: GrantCalls
+        _ request: RevocationRequest, provenBy proofKey: ProofKey?, at address: FetchURL, _ calls: GrantCalls
     ) async throws(FinishFailure) {
         let slot: CallSlot
         do throws(Problem) { slot = try calls.slot() } catch { throw .before(error) }
-        if case .failure(let failure) = await calls.revoke(request, at: address, slot) {
+        if case .failure(let failure) = await calls.revoke(request, provenBy: proofKey, at: address, slot) {
             throw FinishFailure(Problem(failure), isSpent: false)
         }
     }
@@ -127,7 +136,7 @@ extension Operation {
             throw .before(error)
         }
         let grant: Grant
-        switch await calls.exchange(code.request, at: tokenEndpoint, slot) {
+        switch await calls.exchange(code.request, provenBy: code.proofKey, at: tokenEndpoint, slot) {
         case .success(let granted): grant = granted
         case .failure(let failure): throw .ofCode(failure)
         }
@@ -137,7 +146,7 @@ extension Operation {
             throw .afterGrant(error)
         }
         let request = grant.refreshToken.map(RevocationRequest.init) ?? RevocationRequest(grant.accessToken)
-        if case .failure(let failure) = await calls.revoke(request, at: address, slot) {
+        if case .failure(let failure) = await calls.revoke(request, provenBy: code.proofKey, at: address, slot) {
             throw FinishFailure(Problem(failure), isSpent: true)
         }
     }
@@ -145,7 +154,7 @@ extension Operation {
 
 /// A revocation that fits the settings.
 private enum ReadyRevocation {
-    case token(RevocationRequest)
+    case token(RevocationRequest, provenBy: ProofKey?)
     case code(CodeToRevoke)
 }
 
@@ -155,6 +164,8 @@ private struct CodeToRevoke {
     let connection: Connection?
     let clientID: String
     let request: GrantRequest
+    /// `nil` if grants of the client are not bound.
+    let proofKey: ProofKey?
     let code: String
     let subject: ExpectedSubject?
 

@@ -47,12 +47,16 @@ package enum Problem: Error, Equatable, Sendable {
     case pushedRequestsNotSupported
     /// Like `signInNotSupported`: the client's requests must be signed, but there is no key.
     case requestKeyMissing
+    /// A proof for a URL that the backend may not get.
+    case urlNotAllowed
     case revocationNotSupported
     case signOutNotSupported
     case notificationsNotConfigured
     case signInInvalid
     case signInExpired
     case signInReplayed
+    /// The key of a bound grant can't be had from `binding`.
+    case bindingInvalid
     case nonceReplayed
     case proofReplayed
     /// A gateway does not say once which method and URL the client's request has, which a DPoP proof must name.
@@ -153,12 +157,14 @@ package enum Problem: Error, Equatable, Sendable {
             Row("redirect_uri_not_configured", 400, "Redirect URI not configured")
         case .signInNotSupported, .pushedRequestsNotSupported, .requestKeyMissing:
             Row("sign_in_not_supported", 400, "Sign-in not supported")
+        case .urlNotAllowed: Row("url_not_allowed", 400, "URL not allowed")
         case .revocationNotSupported: Row("revocation_not_supported", 400, "Revocation not supported")
         case .signOutNotSupported: Row("sign_out_not_supported", 400, "Sign-out not supported")
         case .notificationsNotConfigured: Row("notifications_not_configured", 400, "Notifications not configured")
         case .signInInvalid: Row("sign_in_invalid", 422, "Invalid sign-in")
         case .signInExpired: Row("sign_in_expired", 422, "Sign-in expired")
         case .signInReplayed: Row("sign_in_replayed", 422, "Sign-in already finished", isSpent: true)
+        case .bindingInvalid: Row("binding_invalid", 422, "Invalid binding")
         case .nonceReplayed: Row("nonce_replayed", 422, "Nonce replayed", isSpent: true)
         case .proofReplayed: Row("dpop_proof_replayed", 422, "DPoP proof replayed", isSpent: true)
         case .requestUnknown: Row("request_unknown", 503, "Request unknown")
@@ -260,6 +266,8 @@ package enum Problem: Error, Equatable, Sendable {
             "The client does not list this redirect_uri, byte for byte; correct it, or add it to the client's redirect_uris."
         case .postLogoutRedirectURINotConfigured:
             "The client does not list this post_logout_redirect_uri, byte for byte; correct it, or add it to the client's post_logout_redirect_uris."
+        case .urlNotAllowed:
+            "url is neither the provider's UserInfo endpoint nor of an origin in the client's dpop_origins, or it is another endpoint of the provider, for which only Assay makes proofs; correct it, or add its origin to dpop_origins."
         case .revocationNotSupported:
             "The provider has no revocation endpoint; delete the tokens, and let them expire."
         case .signOutNotSupported:
@@ -276,6 +284,8 @@ package enum Problem: Error, Equatable, Sendable {
             "sign_in was not made by this installation, was changed, or names a provider, audience or redirect URI that was removed; begin a new sign-in."
         case .signInExpired: "The sign-in took longer than its expires_in; begin a new one."
         case .signInReplayed: "The sign-in was finished before, and can be finished only once; begin a new one."
+        case .bindingInvalid:
+            "binding was not made by this installation, was changed, was sealed by a key that is no longer in sign_ins.key_files, or is of another provider's or audience's grant; send the binding that came with the refresh token, or have the user sign in again."
         case .stateMismatch:
             "The response's state is not this sign-in's, so it belongs to another browser or tab; begin a new sign-in."
         case .redirectURIMismatch:

@@ -95,6 +95,9 @@ final class ClientFiles: Sendable {
         switch client.authentication {
         case .none: return .none
         case .signingKey(let id, let audience): return .ownKey(keys, id: id, audience: audience)
+        case .certificate(let certificate, let path):
+            let key = file(path, "key_file")
+            return .certificate(try file(certificate, "certificate_file").clientCertificate(of: key))
         case .secret(let path, let place): return .secret(try file(path, "secret_file").secret(), sentIn: place)
         case .apple(let teamID, let keyID, let path):
             return .apple(try file(path, "key_file").appleClientSecret(teamID: teamID, keyID: keyID))
@@ -113,8 +116,10 @@ final class ClientFiles: Sendable {
 
 extension ClientSettings.Authentication {
     fileprivate var files: [String] {
-        if case .privateKeyJWT(_, _, let certificate?, _) = self { return secretFiles + [certificate] }
-        return secretFiles
+        switch self {
+        case .privateKeyJWT(_, _, let certificate?, _), .certificate(let certificate, _): secretFiles + [certificate]
+        case .privateKeyJWT, .signingKey, .secret, .apple, .none: secretFiles
+        }
     }
 }
 
@@ -223,6 +228,24 @@ struct CredentialFile {
             return .success(thumbprint)
         }
         return try thumbprint.get()
+    }
+
+    /// Reads a certificate that connections present, and its key.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    func clientCertificate(of key: CredentialFile) throws(ConfigurationError) -> TLSIdentity {
+        _ = try certificateThumbprint(of: try key.privateKey())
+        let chain = try read { text in text.indices.map { text[$0] } }
+        let made = try key.read { text in
+            var key = text.indices.map { text[$0] }
+            defer { wipe(&key) }
+            return Result { try TLSIdentity(chain: chain, key: key) }
+        }
+        do {
+            return try made.get()
+        } catch {
+            throw fault("TLS can't use it: \(error)")
+        }
     }
 
     private func read<Value>(_ body: (Span<UInt8>) -> Value) throws(ConfigurationError) -> Value {

@@ -116,6 +116,8 @@ extension ProviderSettings {
             // The credential is generated, so there is no file to watch.
             provider.clients[index].authentication = .none
             provider.clients[index].client.signingKey = nil
+            // The development provider has no TLS.
+            provider.clients[index].client.hasCertificate = false
             provider.clients[index].client.redirectURIs.append(server.callback(of: policy.id))
         }
         return provider
@@ -179,7 +181,7 @@ extension DevClient {
             case .secret(_, .post): .post
             case .apple: .appleSecret
             case .privateKeyJWT, .signingKey: .assertion
-            case .none: .none
+            case .certificate, .none: .none
             }
         self.init(
             id: settings.client.id, redirectURIs: settings.client.redirectURIs + [callback],
@@ -197,7 +199,7 @@ extension ClientCredential {
         for authentication: ClientSettings.Authentication, issuer: String
     ) throws -> ClientCredential {
         switch authentication {
-        case .none: return .none
+        case .certificate, .none: return .none
         case .secret(_, let place): return .secret(try SecretBytes("development".utf8.span), sentIn: place)
         case .apple(let teamID, let keyID, _):
             let key = try SigningKey(generating: .ellipticCurve(.p256))

@@ -126,7 +126,7 @@ struct ProviderFactory: Sendable {
             }
             do throws(FetchFailure) {
                 let introspector = try Introspector(
-                    rules, by: client.client.id, of: provider.policy, allowingHTTP: provider.network.allowHTTP,
+                    rules, by: client.client, of: provider.policy, allowingHTTP: provider.network.allowHTTP,
                     calls: calls, slots: slots, keys: responseKeys, Self.introspections)
                 return (nil, introspector, files)
             } catch {

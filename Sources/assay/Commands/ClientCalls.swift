@@ -44,13 +44,22 @@ struct ClientCalls: Sendable {
 
     func stop() { grants.calls.stop() }
 
-    /// - Parameter discovered: the endpoints that the discovery document names; `nil` if none was read.
+    /// - Parameters:
+    ///   - discovered: the endpoints that the discovery document names; `nil` if none was read.
+    ///   - presents: whether the client presents a certificate.
     /// - Returns: `nil` if it is not known.
-    func tokenEndpoint(_ discovered: DiscoveredEndpoints? = nil) -> FetchURL? { grants.tokenEndpoint(discovered) }
+    func tokenEndpoint(
+        _ discovered: DiscoveredEndpoints? = nil, presentingCertificate presents: Bool = false
+    ) -> FetchURL? {
+        grants.tokenEndpoint(discovered, presentingCertificate: presents)
+    }
 
     /// - Returns: `nil` if there is none.
-    func revocationEndpoint(_ discovered: DiscoveredEndpoints?) -> FetchURL? {
-        if case .known(let address) = grants.revocationEndpoint(discovered) { address } else { nil }
+    func revocationEndpoint(
+        _ discovered: DiscoveredEndpoints?, presentingCertificate presents: Bool
+    ) -> FetchURL? {
+        let endpoint = grants.revocationEndpoint(discovered, presentingCertificate: presents)
+        return if case .known(let address) = endpoint { address } else { nil }
     }
 
     /// Apple's endpoint for users who move to another team. It is next to the token endpoint.
@@ -97,8 +106,12 @@ struct ClientCalls: Sendable {
     /// Uses nothing up.
     func verdict(on clientID: String, at address: FetchURL) async -> Verdict {
         guard let token = RefreshToken("assay-made-this-up") else { return .unreachable("no request can be made") }
+        let isBound = grants.rules.client(clientID)?.senderConstraint == .dpop
+        let proofKey = isBound ? try? ProofKey.made() : nil
         let called = await called { calls, slot, deadline in
-            calls.exchange(.refresh(token, scopes: []), by: .configured(clientID), at: address, slot, until: deadline)
+            calls.exchange(
+                .refresh(token, scopes: []), by: .configured(clientID), provenBy: proofKey, at: address, slot,
+                until: deadline)
         }
         guard case .failure(let failure) = called.result else { return .granted }
         return switch failure {

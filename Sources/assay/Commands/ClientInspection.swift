@@ -31,21 +31,26 @@ struct ClientInspection: Sendable {
             return [Finding(.clients, .failure, error.text)]
         }
         defer { calls.stop() }
-        guard let address = calls.tokenEndpoint(discovered) else {
+        let presents = provider.clients.contains(where: \.client.hasCertificate)
+        guard let address = calls.tokenEndpoint(discovered, presentingCertificate: presents) else {
             return [
                 Finding(
                     .clients, .failure,
                     "no token endpoint is known: the discovery document names none, so set endpoints.token")
             ]
         }
-        let revocation = calls.revocationEndpoint(discovered).map { ", and revoked at \($0.text)" }
+        let revocation = calls.revocationEndpoint(discovered, presentingCertificate: presents).map {
+            ", and revoked at \($0.text)"
+        }
         var findings = [
             Finding(
                 .clients, .ok,
                 "tokens are redeemed at \(address.text)" + (revocation ?? "; there is no revocation endpoint"))
         ]
         for client in provider.clients {
-            findings.append(Self.finding(client.client.id, await calls.verdict(on: client.client.id, at: address)))
+            let own = calls.tokenEndpoint(discovered, presentingCertificate: client.client.hasCertificate)
+            let verdict = await calls.verdict(on: client.client.id, at: own ?? address)
+            findings.append(Self.finding(client.client.id, verdict))
         }
         return findings
     }

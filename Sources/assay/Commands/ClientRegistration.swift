@@ -83,6 +83,11 @@ struct ClientRegistration: ParsableCommand {
                 json.member("request_object_signing_alg", algorithm.rawValue)
             }
         }
+        switch client.client.senderConstraint {
+        case .dpop: json.member("dpop_bound_access_tokens", true)
+        case .certificate: json.member("tls_client_certificate_bound_access_tokens", true)
+        case nil: break
+        }
         if let encryption = entry.encryption, let algorithm = encryption.registeredAlgorithm(keys) {
             for kind in EncryptionRules.Kind.allCases where encryption.required.contains(kind) || kind == .idToken {
                 guard let (algorithmName, contentName) = kind.registeredNames else { continue }
@@ -99,6 +104,7 @@ extension ClientSettings.Authentication {
         case .secret(_, let place): place.rawValue
         case .apple: ClientCredential.SecretPlace.post.rawValue
         case .privateKeyJWT, .signingKey: "private_key_jwt"
+        case .certificate: "tls_client_auth"
         case .none: "none"
         }
     }

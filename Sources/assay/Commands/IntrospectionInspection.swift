@@ -29,7 +29,8 @@ struct IntrospectionInspection: Sendable {
         guard let rules = provider.introspection, let client = provider.clients.first else { return [] }
         do throws(ConfigurationError) {
             let credential = try ClientFiles.credential(of: client, provider: provider.policy.id, keys)
-            guard let address = try endpoint(rules) ?? discovered?.introspection else {
+            let alias = client.client.hasCertificate ? discovered?.aliases.introspection : nil
+            guard let address = try endpoint(rules) ?? alias ?? discovered?.introspection else {
                 return [
                     Finding(
                         .clients, .failure,

@@ -151,7 +151,7 @@ def test_without_configured_keys_any_authorization_is_ignored(service, oidc):
 ASKED_FOR = {
     "verify": ["/v1/verify", "/v1/verify/batch"],
     "sign_ins": ["/v1/sign-ins", "/v1/sign-ins/finish", "/v1/sign-outs"],
-    "grants": ["/v1/grants/refresh", "/v1/grants/revoke"],
+    "grants": ["/v1/grants/refresh", "/v1/grants/revoke", "/v1/grants/proof"],
     "notifications": ["/v1/notifications/verify"],
     "access_tokens": ["/v1/access-tokens/verify"],
     "forward_auth": ["/v1/forward-auth/api"],

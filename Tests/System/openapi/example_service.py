@@ -19,6 +19,10 @@ PROVIDERS = {
 API = {"id": "api", "issuer": "https://login.example.com/", "audiences": ["https://api.example.com/"], "tokens": "access"}
 API_KID = "api-2025"
 
+# The provider that binds tokens.
+BOUND = {"id": "app", "auth": "none", "sender_constraint": "dpop", "dpop_origins": ["https://api.bank.example"]}
+BANK = {"id": "bank", "issuer": "https://id.bank.example", "audiences": ["app"], "clients": [BOUND]}
+
 # Nothing listens there.
 NOWHERE = "http://127.0.0.1:9"
 
@@ -45,6 +49,9 @@ class ExampleService:
             for id, entry in PROVIDERS.items()
         ]
         providers.append(API | {"jwks_uri": self.issuers["api"].jwks_uri, "network": NETWORK})
+        self.issuers["bank"] = key_server.issuer("bank", rsa_key("bank"))
+        bank = BANK | {"jwks_uri": self.issuers["bank"].jwks_uri, "endpoints": {"token": f"{endpoints}/token"}}
+        providers.append(bank | {"network": NETWORK})
         # Without these, the endpoints would not exist.
         self._directory = tempfile.TemporaryDirectory(prefix="assay-")
         file = pathlib.Path(self._directory.name) / "sig.pem"

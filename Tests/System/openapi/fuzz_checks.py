@@ -73,7 +73,7 @@ def a_request_is_invalid_exactly_where_its_schema_says_so(context, response, cas
         return
     if operation.id in ("verify", "verifyNotification"):
         assert (code == "request_invalid") is not fits(response.request.body, operation.request.schema)
-    elif operation.id in ("verifyAccessToken", "explain", "beginSignIn", "finishSignIn", "signOut", "refreshGrant", "revokeGrant"):
+    elif operation.id in ("verifyAccessToken", "explain", "beginSignIn", "finishSignIn", "signOut", "refreshGrant", "revokeGrant", "proveGrant"):
         # Schemas can't express conditions on the settings (providers, policies), the handle, the size in UTF-8, or what
         # a certificate is.
         assert code == "request_invalid" or fits(response.request.body, operation.request.schema)

@@ -19,7 +19,7 @@ ROUTES = endpoints.routes()
 
 # The harness checks responses against the same table, but never accepts 500.
 STATUSES = contract.STATUS | {"internal": 500}
-OF_GRANTS = {"grant_invalid", "provider_refused"}
+OF_GRANTS = {"binding_invalid", "grant_invalid", "provider_refused"}
 OF_ACCESS_TOKENS = {"binding_required", "binding_missing", "binding_mismatch", "dpop_proof_invalid", "dpop_nonce_required", "dpop_proof_replayed", "scope_missing", "token_inactive", "token_missing"}
 OF_BROWSERS = {"state_mismatch", "redirect_uri_mismatch", "response_issuer_mismatch"}
 REJECTIONS = {
@@ -39,6 +39,7 @@ OPTIONAL = {
     *(("/components/schemas/SignOutAnswer/properties/parameters", name)
       for name in ("id_token_hint", "logout_hint", "post_logout_redirect_uri", "state", "ui_locales")),
     ("/components/schemas/Token", "encryption"),
+    ("/components/schemas/Grant", "binding"),
     *(("/components/schemas/PublicKey", name) for name in ("crv", "x", "y", "n", "e")),
     ("/components/schemas/Problem", "provider_error"),
     ("/components/schemas/Problem", "claim"),
@@ -61,7 +62,7 @@ OPTIONAL = {
 CHECKS = {"nonce", "subject", "issuer", "authenticated_after", "scopes", "resource", "connection", "claim_values"}
 # Responses to methods without an operation.
 OF_NO_OPERATION = {"/components/responses/MethodNotAllowed"}
-REQUEST_SCHEMAS = {"AccessTokenExplanationRequest", "IDTokenExplanationRequest", "NotificationExplanationRequest", "VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "ConnectionClient", "FinishRequest", "NotificationRequest", "AccessTokenRequest", "PolicyExplanationRequest", "ApplePayload", "RefreshRequest", "RevokeRequest", "SignOutRequest", "RefreshedIssuer"}
+REQUEST_SCHEMAS = {"AccessTokenExplanationRequest", "IDTokenExplanationRequest", "NotificationExplanationRequest", "VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "ConnectionClient", "FinishRequest", "NotificationRequest", "AccessTokenRequest", "PolicyExplanationRequest", "ApplePayload", "ProofRequest", "RefreshRequest", "RevokeRequest", "SignOutRequest", "RefreshedIssuer"}
 
 responses = [response for operation in document().operations for response in operation.responses.values()]
 responses += [document().not_found, document().method_not_allowed]

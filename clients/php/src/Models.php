@@ -203,7 +203,7 @@ final class Grant
 {
     use Model;
 
-    private const KINDS = ['access_token' => 'string', 'token_type' => 'string?', 'expires_at' => 'integer?', 'refresh_token' => 'string?', 'scopes' => 'strings?', 'id_token' => 'string?'];
+    private const KINDS = ['access_token' => 'string', 'token_type' => 'string?', 'expires_at' => 'integer?', 'refresh_token' => 'string?', 'scopes' => 'strings?', 'id_token' => 'string?', 'binding' => 'string?'];
     private const SECRETS = ['accessToken', 'refreshToken', 'idToken'];
 
     public function __construct(
@@ -219,6 +219,8 @@ final class Grant
         public readonly ?array $scopes,
         /** The ID Token as the provider returned it. */
         public readonly ?string $idToken,
+        /** Only of clients with sender_constraint: dpop: the key of the grant, encrypted. Store the latest beside the refresh token, and send it wherever a request has binding. */
+        public readonly ?string $binding,
     ) {
     }
 }
@@ -289,7 +291,7 @@ final class Problem
         public readonly int $status,
         /** One sentence for people: what was found or expected, and what to do. */
         public readonly string $detail,
-        /** What went wrong. Codes are stable. Those with 422 are roughly in the order of the checks, but sign_in_invalid and sign_in_expired come first, and claim_missing and claim_invalid can come from any check. One of: request_invalid, audience_not_configured, client_not_configured, redirect_uri_not_configured, sign_in_not_supported, revocation_not_supported, sign_out_not_supported, notifications_not_configured, caller_unauthenticated, caller_forbidden, not_found, provider_unknown, resource_unknown, method_not_allowed, request_timeout, request_too_large, content_type_unsupported, token_malformed, decryption_failed, encryption_required, header_unsupported, algorithm_not_allowed, key_not_found, key_unsuitable, signature_invalid, issuer_mismatch, audience_mismatch, authorized_party_mismatch, token_expired, token_not_yet_valid, token_too_old, auth_time_too_old, session_revoked, claim_missing, claim_invalid, groups_overage, nonce_required, nonce_missing, nonce_mismatch, at_hash_missing, at_hash_mismatch, c_hash_missing, c_hash_mismatch, subject_mismatch, scope_missing, token_inactive, binding_required, binding_missing, binding_mismatch, dpop_proof_invalid, dpop_nonce_required, dpop_proof_replayed, token_missing, nonce_replayed, sign_in_invalid, sign_in_expired, sign_in_replayed, state_mismatch, redirect_uri_mismatch, response_issuer_mismatch, sign_in_denied, grant_invalid, provider_refused, headers_too_large, internal, client_rejected, provider_answer_invalid, provider_unavailable, keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down. */
+        /** What went wrong. Codes are stable. Those with 422 are roughly in the order of the checks, but sign_in_invalid and sign_in_expired come first, and claim_missing and claim_invalid can come from any check. One of: request_invalid, audience_not_configured, client_not_configured, redirect_uri_not_configured, sign_in_not_supported, revocation_not_supported, sign_out_not_supported, notifications_not_configured, url_not_allowed, caller_unauthenticated, caller_forbidden, not_found, provider_unknown, resource_unknown, method_not_allowed, request_timeout, request_too_large, content_type_unsupported, token_malformed, decryption_failed, encryption_required, header_unsupported, algorithm_not_allowed, key_not_found, key_unsuitable, signature_invalid, issuer_mismatch, audience_mismatch, authorized_party_mismatch, token_expired, token_not_yet_valid, token_too_old, auth_time_too_old, session_revoked, claim_missing, claim_invalid, groups_overage, nonce_required, nonce_missing, nonce_mismatch, at_hash_missing, at_hash_mismatch, c_hash_missing, c_hash_mismatch, subject_mismatch, scope_missing, token_inactive, binding_required, binding_missing, binding_mismatch, dpop_proof_invalid, dpop_nonce_required, dpop_proof_replayed, token_missing, nonce_replayed, binding_invalid, sign_in_invalid, sign_in_expired, sign_in_replayed, state_mismatch, redirect_uri_mismatch, response_issuer_mismatch, sign_in_denied, grant_invalid, provider_refused, headers_too_large, internal, client_rejected, provider_answer_invalid, provider_unavailable, keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down. */
         public readonly string $code,
     ) {
     }
@@ -465,6 +467,7 @@ final class Code
     public const REVOCATION_NOT_SUPPORTED = 'revocation_not_supported';
     public const SIGN_OUT_NOT_SUPPORTED = 'sign_out_not_supported';
     public const NOTIFICATIONS_NOT_CONFIGURED = 'notifications_not_configured';
+    public const URL_NOT_ALLOWED = 'url_not_allowed';
     public const CALLER_UNAUTHENTICATED = 'caller_unauthenticated';
     public const CALLER_FORBIDDEN = 'caller_forbidden';
     public const NOT_FOUND = 'not_found';
@@ -511,6 +514,7 @@ final class Code
     public const DPOP_PROOF_REPLAYED = 'dpop_proof_replayed';
     public const TOKEN_MISSING = 'token_missing';
     public const NONCE_REPLAYED = 'nonce_replayed';
+    public const BINDING_INVALID = 'binding_invalid';
     public const SIGN_IN_INVALID = 'sign_in_invalid';
     public const SIGN_IN_EXPIRED = 'sign_in_expired';
     public const SIGN_IN_REPLAYED = 'sign_in_replayed';
@@ -541,6 +545,7 @@ final class Code
         self::REVOCATION_NOT_SUPPORTED,
         self::SIGN_OUT_NOT_SUPPORTED,
         self::NOTIFICATIONS_NOT_CONFIGURED,
+        self::URL_NOT_ALLOWED,
         self::CALLER_UNAUTHENTICATED,
         self::CALLER_FORBIDDEN,
         self::NOT_FOUND,
@@ -587,6 +592,7 @@ final class Code
         self::DPOP_PROOF_REPLAYED,
         self::TOKEN_MISSING,
         self::NONCE_REPLAYED,
+        self::BINDING_INVALID,
         self::SIGN_IN_INVALID,
         self::SIGN_IN_EXPIRED,
         self::SIGN_IN_REPLAYED,

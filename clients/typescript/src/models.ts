@@ -151,6 +151,8 @@ export interface Grant {
   scopes: string[] | null;
   /** The ID Token as the provider returned it. */
   id_token: string | null;
+  /** Only of clients with sender_constraint: dpop: the key of the grant, encrypted. Store the latest beside the refresh token, and send it wherever a request has binding. */
+  binding: string | null;
 }
 
 /** What happened. */
@@ -194,7 +196,7 @@ export interface Problem {
   status: number;
   /** One sentence for people: what was found or expected, and what to do. */
   detail: string;
-  /** What went wrong. Codes are stable. Those with 422 are roughly in the order of the checks, but sign_in_invalid and sign_in_expired come first, and claim_missing and claim_invalid can come from any check. One of: request_invalid, audience_not_configured, client_not_configured, redirect_uri_not_configured, sign_in_not_supported, revocation_not_supported, sign_out_not_supported, notifications_not_configured, caller_unauthenticated, caller_forbidden, not_found, provider_unknown, resource_unknown, method_not_allowed, request_timeout, request_too_large, content_type_unsupported, token_malformed, decryption_failed, encryption_required, header_unsupported, algorithm_not_allowed, key_not_found, key_unsuitable, signature_invalid, issuer_mismatch, audience_mismatch, authorized_party_mismatch, token_expired, token_not_yet_valid, token_too_old, auth_time_too_old, session_revoked, claim_missing, claim_invalid, groups_overage, nonce_required, nonce_missing, nonce_mismatch, at_hash_missing, at_hash_mismatch, c_hash_missing, c_hash_mismatch, subject_mismatch, scope_missing, token_inactive, binding_required, binding_missing, binding_mismatch, dpop_proof_invalid, dpop_nonce_required, dpop_proof_replayed, token_missing, nonce_replayed, sign_in_invalid, sign_in_expired, sign_in_replayed, state_mismatch, redirect_uri_mismatch, response_issuer_mismatch, sign_in_denied, grant_invalid, provider_refused, headers_too_large, internal, client_rejected, provider_answer_invalid, provider_unavailable, keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down. */
+  /** What went wrong. Codes are stable. Those with 422 are roughly in the order of the checks, but sign_in_invalid and sign_in_expired come first, and claim_missing and claim_invalid can come from any check. One of: request_invalid, audience_not_configured, client_not_configured, redirect_uri_not_configured, sign_in_not_supported, revocation_not_supported, sign_out_not_supported, notifications_not_configured, url_not_allowed, caller_unauthenticated, caller_forbidden, not_found, provider_unknown, resource_unknown, method_not_allowed, request_timeout, request_too_large, content_type_unsupported, token_malformed, decryption_failed, encryption_required, header_unsupported, algorithm_not_allowed, key_not_found, key_unsuitable, signature_invalid, issuer_mismatch, audience_mismatch, authorized_party_mismatch, token_expired, token_not_yet_valid, token_too_old, auth_time_too_old, session_revoked, claim_missing, claim_invalid, groups_overage, nonce_required, nonce_missing, nonce_mismatch, at_hash_missing, at_hash_mismatch, c_hash_missing, c_hash_mismatch, subject_mismatch, scope_missing, token_inactive, binding_required, binding_missing, binding_mismatch, dpop_proof_invalid, dpop_nonce_required, dpop_proof_replayed, token_missing, nonce_replayed, binding_invalid, sign_in_invalid, sign_in_expired, sign_in_replayed, state_mismatch, redirect_uri_mismatch, response_issuer_mismatch, sign_in_denied, grant_invalid, provider_refused, headers_too_large, internal, client_rejected, provider_answer_invalid, provider_unavailable, keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down. */
   code: string;
 }
 
@@ -390,6 +392,8 @@ export interface FinishBrowserOptions {
 }
 
 export interface RefreshOptions {
+  /** The latest grant.binding of the grant that the token belongs to. Required if the client has sender_constraint: dpop (not beside code). */
+  binding?: string;
   /** With connection, the issuer of the connection, which is required: an https URL of at most 255 characters, with port 443 and without user, query or fragment. The token's iss must be this issuer, byte for byte. An issuer that another provider of the settings or a preset has, such as Google's, needs claim_values. Otherwise, the identity.issuer of subject; only together with subject, and required if the provider has an issuer for each tenant, because subjects are unique only per issuer. It must not be null. */
   issuer?: string;
   /** The client that the token was issued to. Required if the provider has several clients. */
@@ -411,6 +415,8 @@ export interface RefreshOptions {
 export interface RevokeOptions {
   /** The type of token. Only together with token. One of: refresh_token, access_token. */
   token_type_hint?: string;
+  /** The latest grant.binding of the grant that the token belongs to. Required if the client has sender_constraint: dpop (not beside code). */
+  binding?: string;
   /** The client that it was issued to. Required if the provider has several clients. */
   audience?: string;
   /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
@@ -424,6 +430,8 @@ export interface RevokeOptions {
 }
 
 export interface RevokeCodeOptions {
+  /** The latest grant.binding of the grant that the token belongs to. Required if the client has sender_constraint: dpop (not beside code). */
+  binding?: string;
   /** The client that it was issued to. Required if the provider has several clients. */
   audience?: string;
   /** The redirect URI, if any, that the app's SDK got the code with. Only together with code. */
@@ -504,6 +512,7 @@ export type ProblemCode =
   | "revocation_not_supported"
   | "sign_out_not_supported"
   | "notifications_not_configured"
+  | "url_not_allowed"
   | "caller_unauthenticated"
   | "caller_forbidden"
   | "not_found"
@@ -550,6 +559,7 @@ export type ProblemCode =
   | "dpop_proof_replayed"
   | "token_missing"
   | "nonce_replayed"
+  | "binding_invalid"
   | "sign_in_invalid"
   | "sign_in_expired"
   | "sign_in_replayed"
@@ -581,6 +591,7 @@ export const problemCodes: readonly ProblemCode[] = [
   "revocation_not_supported",
   "sign_out_not_supported",
   "notifications_not_configured",
+  "url_not_allowed",
   "caller_unauthenticated",
   "caller_forbidden",
   "not_found",
@@ -627,6 +638,7 @@ export const problemCodes: readonly ProblemCode[] = [
   "dpop_proof_replayed",
   "token_missing",
   "nonce_replayed",
+  "binding_invalid",
   "sign_in_invalid",
   "sign_in_expired",
   "sign_in_replayed",
@@ -725,7 +737,8 @@ export const shapes: Record<string, Record<string, string>> = {
     "expires_at": "integer?",
     "refresh_token": "string?",
     "scopes": "strings?",
-    "id_token": "string?"
+    "id_token": "string?",
+    "binding": "string?"
   },
   "Event": {
     "type": "string",

@@ -142,12 +142,14 @@ class Assay
   # - refresh_token: The new refresh token. If null, the previous one, if any, stays valid.
   # - scopes: The granted scopes; null if they are those requested.
   # - id_token: The ID Token as the provider returned it.
-  Grant = Struct.new(:access_token, :token_type, :expires_at, :refresh_token, :scopes, :id_token, keyword_init:
-    true)
+  # - binding: Only of clients with sender_constraint: dpop: the key of the grant, encrypted. Store the latest
+  # beside the refresh token, and send it wherever a request has binding.
+  Grant = Struct.new(:access_token, :token_type, :expires_at, :refresh_token, :scopes, :id_token, :binding,
+    keyword_init: true)
   Grant.extend(Model)
   Grant.include(Printed)
   Grant.describe({ access_token: "string", token_type: "string?", expires_at: "integer?", refresh_token: "string?",
-    scopes: "strings?", id_token: "string?" }, [:access_token, :refresh_token, :id_token])
+    scopes: "strings?", id_token: "string?", binding: "string?" }, [:access_token, :refresh_token, :id_token])
 
   # What happened.
   # - type: One of: consent_revoked, account_deleted, email_relay_disabled, email_relay_enabled, logged_out,
@@ -189,18 +191,19 @@ class Assay
   # sign_in_invalid and sign_in_expired come first, and claim_missing and claim_invalid can come from any
   # check. One of: request_invalid, audience_not_configured, client_not_configured,
   # redirect_uri_not_configured, sign_in_not_supported, revocation_not_supported, sign_out_not_supported,
-  # notifications_not_configured, caller_unauthenticated, caller_forbidden, not_found, provider_unknown,
-  # resource_unknown, method_not_allowed, request_timeout, request_too_large, content_type_unsupported,
-  # token_malformed, decryption_failed, encryption_required, header_unsupported, algorithm_not_allowed,
-  # key_not_found, key_unsuitable, signature_invalid, issuer_mismatch, audience_mismatch,
-  # authorized_party_mismatch, token_expired, token_not_yet_valid, token_too_old, auth_time_too_old,
-  # session_revoked, claim_missing, claim_invalid, groups_overage, nonce_required, nonce_missing,
-  # nonce_mismatch, at_hash_missing, at_hash_mismatch, c_hash_missing, c_hash_mismatch, subject_mismatch,
-  # scope_missing, token_inactive, binding_required, binding_missing, binding_mismatch, dpop_proof_invalid,
-  # dpop_nonce_required, dpop_proof_replayed, token_missing, nonce_replayed, sign_in_invalid, sign_in_expired,
-  # sign_in_replayed, state_mismatch, redirect_uri_mismatch, response_issuer_mismatch, sign_in_denied,
-  # grant_invalid, provider_refused, headers_too_large, internal, client_rejected, provider_answer_invalid,
-  # provider_unavailable, keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down.
+  # notifications_not_configured, url_not_allowed, caller_unauthenticated, caller_forbidden, not_found,
+  # provider_unknown, resource_unknown, method_not_allowed, request_timeout, request_too_large,
+  # content_type_unsupported, token_malformed, decryption_failed, encryption_required, header_unsupported,
+  # algorithm_not_allowed, key_not_found, key_unsuitable, signature_invalid, issuer_mismatch,
+  # audience_mismatch, authorized_party_mismatch, token_expired, token_not_yet_valid, token_too_old,
+  # auth_time_too_old, session_revoked, claim_missing, claim_invalid, groups_overage, nonce_required,
+  # nonce_missing, nonce_mismatch, at_hash_missing, at_hash_mismatch, c_hash_missing, c_hash_mismatch,
+  # subject_mismatch, scope_missing, token_inactive, binding_required, binding_missing, binding_mismatch,
+  # dpop_proof_invalid, dpop_nonce_required, dpop_proof_replayed, token_missing, nonce_replayed,
+  # binding_invalid, sign_in_invalid, sign_in_expired, sign_in_replayed, state_mismatch,
+  # redirect_uri_mismatch, response_issuer_mismatch, sign_in_denied, grant_invalid, provider_refused,
+  # headers_too_large, internal, client_rejected, provider_answer_invalid, provider_unavailable,
+  # keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down.
   Problem = Struct.new(:title, :status, :detail, :code, keyword_init: true)
   Problem.extend(Model)
   Problem.include(Printed)
@@ -309,6 +312,7 @@ class Assay
     REVOCATION_NOT_SUPPORTED = "revocation_not_supported"
     SIGN_OUT_NOT_SUPPORTED = "sign_out_not_supported"
     NOTIFICATIONS_NOT_CONFIGURED = "notifications_not_configured"
+    URL_NOT_ALLOWED = "url_not_allowed"
     CALLER_UNAUTHENTICATED = "caller_unauthenticated"
     CALLER_FORBIDDEN = "caller_forbidden"
     NOT_FOUND = "not_found"
@@ -355,6 +359,7 @@ class Assay
     DPOP_PROOF_REPLAYED = "dpop_proof_replayed"
     TOKEN_MISSING = "token_missing"
     NONCE_REPLAYED = "nonce_replayed"
+    BINDING_INVALID = "binding_invalid"
     SIGN_IN_INVALID = "sign_in_invalid"
     SIGN_IN_EXPIRED = "sign_in_expired"
     SIGN_IN_REPLAYED = "sign_in_replayed"
@@ -385,6 +390,7 @@ class Assay
       REVOCATION_NOT_SUPPORTED,
       SIGN_OUT_NOT_SUPPORTED,
       NOTIFICATIONS_NOT_CONFIGURED,
+      URL_NOT_ALLOWED,
       CALLER_UNAUTHENTICATED,
       CALLER_FORBIDDEN,
       NOT_FOUND,
@@ -431,6 +437,7 @@ class Assay
       DPOP_PROOF_REPLAYED,
       TOKEN_MISSING,
       NONCE_REPLAYED,
+      BINDING_INVALID,
       SIGN_IN_INVALID,
       SIGN_IN_EXPIRED,
       SIGN_IN_REPLAYED,

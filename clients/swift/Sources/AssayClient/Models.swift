@@ -199,14 +199,17 @@ public struct Grant: Codable, Sendable, Equatable, CustomStringConvertible, Cust
     public var scopes: [String]?
     /// The ID Token as the provider returned it.
     public var idToken: String?
+    /// Only of clients with sender_constraint: dpop: the key of the grant, encrypted. Store the latest beside the
+    /// refresh token, and send it wherever a request has binding.
+    public var binding: String?
 
     enum CodingKeys: String, CodingKey {
-        case accessToken = "access_token", tokenType = "token_type", expiresAt = "expires_at", refreshToken = "refresh_token", scopes, idToken = "id_token"
+        case accessToken = "access_token", tokenType = "token_type", expiresAt = "expires_at", refreshToken = "refresh_token", scopes, idToken = "id_token", binding
     }
 
     /// Without secrets.
-    public var description: String { "Grant(tokenType: \(tokenType as Any), expiresAt: \(expiresAt as Any), scopes: \(scopes as Any))" }
-    public var customMirror: Mirror { Mirror(self, children: ["tokenType": tokenType as Any, "expiresAt": expiresAt as Any, "scopes": scopes as Any]) }
+    public var description: String { "Grant(tokenType: \(tokenType as Any), expiresAt: \(expiresAt as Any), scopes: \(scopes as Any), binding: \(binding as Any))" }
+    public var customMirror: Mirror { Mirror(self, children: ["tokenType": tokenType as Any, "expiresAt": expiresAt as Any, "scopes": scopes as Any, "binding": binding as Any]) }
 }
 
 /// What happened.
@@ -266,18 +269,18 @@ public struct Problem: Codable, Sendable, Equatable, CustomStringConvertible, Cu
     /// sign_in_invalid and sign_in_expired come first, and claim_missing and claim_invalid can come from any check.
     /// One of: request_invalid, audience_not_configured, client_not_configured, redirect_uri_not_configured,
     /// sign_in_not_supported, revocation_not_supported, sign_out_not_supported, notifications_not_configured,
-    /// caller_unauthenticated, caller_forbidden, not_found, provider_unknown, resource_unknown, method_not_allowed,
-    /// request_timeout, request_too_large, content_type_unsupported, token_malformed, decryption_failed,
-    /// encryption_required, header_unsupported, algorithm_not_allowed, key_not_found, key_unsuitable,
-    /// signature_invalid, issuer_mismatch, audience_mismatch, authorized_party_mismatch, token_expired,
-    /// token_not_yet_valid, token_too_old, auth_time_too_old, session_revoked, claim_missing, claim_invalid,
-    /// groups_overage, nonce_required, nonce_missing, nonce_mismatch, at_hash_missing, at_hash_mismatch,
-    /// c_hash_missing, c_hash_mismatch, subject_mismatch, scope_missing, token_inactive, binding_required,
-    /// binding_missing, binding_mismatch, dpop_proof_invalid, dpop_nonce_required, dpop_proof_replayed,
-    /// token_missing, nonce_replayed, sign_in_invalid, sign_in_expired, sign_in_replayed, state_mismatch,
-    /// redirect_uri_mismatch, response_issuer_mismatch, sign_in_denied, grant_invalid, provider_refused,
-    /// headers_too_large, internal, client_rejected, provider_answer_invalid, provider_unavailable,
-    /// keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down.
+    /// url_not_allowed, caller_unauthenticated, caller_forbidden, not_found, provider_unknown, resource_unknown,
+    /// method_not_allowed, request_timeout, request_too_large, content_type_unsupported, token_malformed,
+    /// decryption_failed, encryption_required, header_unsupported, algorithm_not_allowed, key_not_found,
+    /// key_unsuitable, signature_invalid, issuer_mismatch, audience_mismatch, authorized_party_mismatch,
+    /// token_expired, token_not_yet_valid, token_too_old, auth_time_too_old, session_revoked, claim_missing,
+    /// claim_invalid, groups_overage, nonce_required, nonce_missing, nonce_mismatch, at_hash_missing,
+    /// at_hash_mismatch, c_hash_missing, c_hash_mismatch, subject_mismatch, scope_missing, token_inactive,
+    /// binding_required, binding_missing, binding_mismatch, dpop_proof_invalid, dpop_nonce_required,
+    /// dpop_proof_replayed, token_missing, nonce_replayed, binding_invalid, sign_in_invalid, sign_in_expired,
+    /// sign_in_replayed, state_mismatch, redirect_uri_mismatch, response_issuer_mismatch, sign_in_denied,
+    /// grant_invalid, provider_refused, headers_too_large, internal, client_rejected, provider_answer_invalid,
+    /// provider_unavailable, keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down.
     public var code: String
 
     enum CodingKeys: String, CodingKey {
@@ -665,6 +668,9 @@ public struct FinishBrowserOptions: Codable, Sendable {
 
 /// Optional members of a request; those that are nil are not sent.
 public struct RefreshOptions: Codable, Sendable {
+    /// The latest grant.binding of the grant that the token belongs to. Required if the client has
+    /// sender_constraint: dpop (not beside code).
+    public var binding: String?
     /// With connection, the issuer of the connection, which is required: an https URL of at most 255 characters,
     /// with port 443 and without user, query or fragment. The token's iss must be this issuer, byte for byte. An
     /// issuer that another provider of the settings or a preset has, such as Google's, needs claim_values.
@@ -693,7 +699,8 @@ public struct RefreshOptions: Codable, Sendable {
     /// Whether the response includes the ID Token's raw claims, as claims.
     public var includeClaims: Bool?
 
-    public init(issuer: String? = nil, audience: String? = nil, connection: String? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, client: [String: JSONValue]? = nil, scopes: [String]? = nil, includeClaims: Bool? = nil) {
+    public init(binding: String? = nil, issuer: String? = nil, audience: String? = nil, connection: String? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, client: [String: JSONValue]? = nil, scopes: [String]? = nil, includeClaims: Bool? = nil) {
+        self.binding = binding
         self.issuer = issuer
         self.audience = audience
         self.connection = connection
@@ -705,7 +712,7 @@ public struct RefreshOptions: Codable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case issuer, audience, connection, claimValues = "claim_values", emailDomains = "email_domains", client, scopes, includeClaims = "include_claims"
+        case binding, issuer, audience, connection, claimValues = "claim_values", emailDomains = "email_domains", client, scopes, includeClaims = "include_claims"
     }
 }
 
@@ -713,6 +720,9 @@ public struct RefreshOptions: Codable, Sendable {
 public struct RevokeOptions: Codable, Sendable {
     /// The type of token. Only together with token. One of: refresh_token, access_token.
     public var tokenTypeHint: String?
+    /// The latest grant.binding of the grant that the token belongs to. Required if the client has
+    /// sender_constraint: dpop (not beside code).
+    public var binding: String?
     /// The client that it was issued to. Required if the provider has several clients.
     public var audience: String?
     /// The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it
@@ -731,8 +741,9 @@ public struct RevokeOptions: Codable, Sendable {
     /// audience. Nothing keeps the secret after the request.
     public var client: [String: JSONValue]?
 
-    public init(tokenTypeHint: String? = nil, audience: String? = nil, connection: String? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, client: [String: JSONValue]? = nil) {
+    public init(tokenTypeHint: String? = nil, binding: String? = nil, audience: String? = nil, connection: String? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, client: [String: JSONValue]? = nil) {
         self.tokenTypeHint = tokenTypeHint
+        self.binding = binding
         self.audience = audience
         self.connection = connection
         self.claimValues = claimValues
@@ -741,12 +752,15 @@ public struct RevokeOptions: Codable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case tokenTypeHint = "token_type_hint", audience, connection, claimValues = "claim_values", emailDomains = "email_domains", client
+        case tokenTypeHint = "token_type_hint", binding, audience, connection, claimValues = "claim_values", emailDomains = "email_domains", client
     }
 }
 
 /// Optional members of a request; those that are nil are not sent.
 public struct RevokeCodeOptions: Codable, Sendable {
+    /// The latest grant.binding of the grant that the token belongs to. Required if the client has
+    /// sender_constraint: dpop (not beside code).
+    public var binding: String?
     /// The client that it was issued to. Required if the provider has several clients.
     public var audience: String?
     /// The redirect URI, if any, that the app's SDK got the code with. Only together with code.
@@ -775,7 +789,8 @@ public struct RevokeCodeOptions: Codable, Sendable {
     /// audience. Nothing keeps the secret after the request.
     public var client: [String: JSONValue]?
 
-    public init(audience: String? = nil, redirectUri: String? = nil, subject: String? = nil, issuer: String? = nil, connection: String? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, client: [String: JSONValue]? = nil) {
+    public init(binding: String? = nil, audience: String? = nil, redirectUri: String? = nil, subject: String? = nil, issuer: String? = nil, connection: String? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, client: [String: JSONValue]? = nil) {
+        self.binding = binding
         self.audience = audience
         self.redirectUri = redirectUri
         self.subject = subject
@@ -787,7 +802,7 @@ public struct RevokeCodeOptions: Codable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case audience, redirectUri = "redirect_uri", subject, issuer, connection, claimValues = "claim_values", emailDomains = "email_domains", client
+        case binding, audience, redirectUri = "redirect_uri", subject, issuer, connection, claimValues = "claim_values", emailDomains = "email_domains", client
     }
 }
 
@@ -918,6 +933,7 @@ public enum Code {
     public static let revocationNotSupported = "revocation_not_supported"
     public static let signOutNotSupported = "sign_out_not_supported"
     public static let notificationsNotConfigured = "notifications_not_configured"
+    public static let urlNotAllowed = "url_not_allowed"
     public static let callerUnauthenticated = "caller_unauthenticated"
     public static let callerForbidden = "caller_forbidden"
     public static let notFound = "not_found"
@@ -964,6 +980,7 @@ public enum Code {
     public static let dpopProofReplayed = "dpop_proof_replayed"
     public static let tokenMissing = "token_missing"
     public static let nonceReplayed = "nonce_replayed"
+    public static let bindingInvalid = "binding_invalid"
     public static let signInInvalid = "sign_in_invalid"
     public static let signInExpired = "sign_in_expired"
     public static let signInReplayed = "sign_in_replayed"
@@ -994,6 +1011,7 @@ public enum Code {
         revocationNotSupported,
         signOutNotSupported,
         notificationsNotConfigured,
+        urlNotAllowed,
         callerUnauthenticated,
         callerForbidden,
         notFound,
@@ -1040,6 +1058,7 @@ public enum Code {
         dpopProofReplayed,
         tokenMissing,
         nonceReplayed,
+        bindingInvalid,
         signInInvalid,
         signInExpired,
         signInReplayed,

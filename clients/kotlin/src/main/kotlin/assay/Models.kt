@@ -240,10 +240,12 @@ data class Grant(
     /** The granted scopes; null if they are those requested. */
     val scopes: List<String>?,
     /** The ID Token as the provider returned it. */
-    val idToken: String?
+    val idToken: String?,
+    /** Only of clients with sender_constraint: dpop: the key of the grant, encrypted. Store the latest beside the refresh token, and send it wherever a request has binding. */
+    val binding: String?
 ) {
     /** Without secrets. */
-    override fun toString() = "Grant(tokenType=$tokenType, expiresAt=$expiresAt, scopes=$scopes)"
+    override fun toString() = "Grant(tokenType=$tokenType, expiresAt=$expiresAt, scopes=$scopes, binding=$binding)"
 
     internal companion object {
         fun of(json: Members) = Grant(
@@ -252,7 +254,8 @@ data class Grant(
             json.integerOrNull("expires_at"),
             json.stringOrNull("refresh_token"),
             json.stringsOrNull("scopes"),
-            json.stringOrNull("id_token")
+            json.stringOrNull("id_token"),
+            json.stringOrNull("binding")
         )
     }
 }
@@ -321,7 +324,7 @@ data class Problem(
     val status: Long,
     /** One sentence for people: what was found or expected, and what to do. */
     val detail: String,
-    /** What went wrong. Codes are stable. Those with 422 are roughly in the order of the checks, but sign_in_invalid and sign_in_expired come first, and claim_missing and claim_invalid can come from any check. One of: request_invalid, audience_not_configured, client_not_configured, redirect_uri_not_configured, sign_in_not_supported, revocation_not_supported, sign_out_not_supported, notifications_not_configured, caller_unauthenticated, caller_forbidden, not_found, provider_unknown, resource_unknown, method_not_allowed, request_timeout, request_too_large, content_type_unsupported, token_malformed, decryption_failed, encryption_required, header_unsupported, algorithm_not_allowed, key_not_found, key_unsuitable, signature_invalid, issuer_mismatch, audience_mismatch, authorized_party_mismatch, token_expired, token_not_yet_valid, token_too_old, auth_time_too_old, session_revoked, claim_missing, claim_invalid, groups_overage, nonce_required, nonce_missing, nonce_mismatch, at_hash_missing, at_hash_mismatch, c_hash_missing, c_hash_mismatch, subject_mismatch, scope_missing, token_inactive, binding_required, binding_missing, binding_mismatch, dpop_proof_invalid, dpop_nonce_required, dpop_proof_replayed, token_missing, nonce_replayed, sign_in_invalid, sign_in_expired, sign_in_replayed, state_mismatch, redirect_uri_mismatch, response_issuer_mismatch, sign_in_denied, grant_invalid, provider_refused, headers_too_large, internal, client_rejected, provider_answer_invalid, provider_unavailable, keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down. */
+    /** What went wrong. Codes are stable. Those with 422 are roughly in the order of the checks, but sign_in_invalid and sign_in_expired come first, and claim_missing and claim_invalid can come from any check. One of: request_invalid, audience_not_configured, client_not_configured, redirect_uri_not_configured, sign_in_not_supported, revocation_not_supported, sign_out_not_supported, notifications_not_configured, url_not_allowed, caller_unauthenticated, caller_forbidden, not_found, provider_unknown, resource_unknown, method_not_allowed, request_timeout, request_too_large, content_type_unsupported, token_malformed, decryption_failed, encryption_required, header_unsupported, algorithm_not_allowed, key_not_found, key_unsuitable, signature_invalid, issuer_mismatch, audience_mismatch, authorized_party_mismatch, token_expired, token_not_yet_valid, token_too_old, auth_time_too_old, session_revoked, claim_missing, claim_invalid, groups_overage, nonce_required, nonce_missing, nonce_mismatch, at_hash_missing, at_hash_mismatch, c_hash_missing, c_hash_mismatch, subject_mismatch, scope_missing, token_inactive, binding_required, binding_missing, binding_mismatch, dpop_proof_invalid, dpop_nonce_required, dpop_proof_replayed, token_missing, nonce_replayed, binding_invalid, sign_in_invalid, sign_in_expired, sign_in_replayed, state_mismatch, redirect_uri_mismatch, response_issuer_mismatch, sign_in_denied, grant_invalid, provider_refused, headers_too_large, internal, client_rejected, provider_answer_invalid, provider_unavailable, keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down. */
     val code: String
 ) {
     /** Without secrets. */
@@ -676,6 +679,8 @@ class FinishBrowserOptions(
 
 /** Optional members of a request; those that are null are not sent. */
 class RefreshOptions(
+    /** The latest grant.binding of the grant that the token belongs to. Required if the client has sender_constraint: dpop (not beside code). */
+    val binding: String? = null,
     /** With connection, the issuer of the connection, which is required: an https URL of at most 255 characters, with port 443 and without user, query or fragment. The token's iss must be this issuer, byte for byte. An issuer that another provider of the settings or a preset has, such as Google's, needs claim_values. Otherwise, the identity.issuer of subject; only together with subject, and required if the provider has an issuer for each tenant, because subjects are unique only per issuer. It must not be null. */
     val issuer: String? = null,
     /** The client that the token was issued to. Required if the provider has several clients. */
@@ -694,6 +699,7 @@ class RefreshOptions(
     val includeClaims: Boolean? = null
 ) {
     internal fun members(): Map<String, Any?> = present(
+        "binding" to binding,
         "issuer" to issuer,
         "audience" to audience,
         "connection" to connection,
@@ -709,6 +715,8 @@ class RefreshOptions(
 class RevokeOptions(
     /** The type of token. Only together with token. One of: refresh_token, access_token. */
     val tokenTypeHint: String? = null,
+    /** The latest grant.binding of the grant that the token belongs to. Required if the client has sender_constraint: dpop (not beside code). */
+    val binding: String? = null,
     /** The client that it was issued to. Required if the provider has several clients. */
     val audience: String? = null,
     /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
@@ -722,6 +730,7 @@ class RevokeOptions(
 ) {
     internal fun members(): Map<String, Any?> = present(
         "token_type_hint" to tokenTypeHint,
+        "binding" to binding,
         "audience" to audience,
         "connection" to connection,
         "claim_values" to claimValues,
@@ -732,6 +741,8 @@ class RevokeOptions(
 
 /** Optional members of a request; those that are null are not sent. */
 class RevokeCodeOptions(
+    /** The latest grant.binding of the grant that the token belongs to. Required if the client has sender_constraint: dpop (not beside code). */
+    val binding: String? = null,
     /** The client that it was issued to. Required if the provider has several clients. */
     val audience: String? = null,
     /** The redirect URI, if any, that the app's SDK got the code with. Only together with code. */
@@ -750,6 +761,7 @@ class RevokeCodeOptions(
     val client: Map<String, Any?>? = null
 ) {
     internal fun members(): Map<String, Any?> = present(
+        "binding" to binding,
         "audience" to audience,
         "redirect_uri" to redirectUri,
         "subject" to subject,
@@ -854,6 +866,7 @@ object Code {
     const val REVOCATION_NOT_SUPPORTED = "revocation_not_supported"
     const val SIGN_OUT_NOT_SUPPORTED = "sign_out_not_supported"
     const val NOTIFICATIONS_NOT_CONFIGURED = "notifications_not_configured"
+    const val URL_NOT_ALLOWED = "url_not_allowed"
     const val CALLER_UNAUTHENTICATED = "caller_unauthenticated"
     const val CALLER_FORBIDDEN = "caller_forbidden"
     const val NOT_FOUND = "not_found"
@@ -900,6 +913,7 @@ object Code {
     const val DPOP_PROOF_REPLAYED = "dpop_proof_replayed"
     const val TOKEN_MISSING = "token_missing"
     const val NONCE_REPLAYED = "nonce_replayed"
+    const val BINDING_INVALID = "binding_invalid"
     const val SIGN_IN_INVALID = "sign_in_invalid"
     const val SIGN_IN_EXPIRED = "sign_in_expired"
     const val SIGN_IN_REPLAYED = "sign_in_replayed"
@@ -930,6 +944,7 @@ object Code {
         REVOCATION_NOT_SUPPORTED,
         SIGN_OUT_NOT_SUPPORTED,
         NOTIFICATIONS_NOT_CONFIGURED,
+        URL_NOT_ALLOWED,
         CALLER_UNAUTHENTICATED,
         CALLER_FORBIDDEN,
         NOT_FOUND,
@@ -976,6 +991,7 @@ object Code {
         DPOP_PROOF_REPLAYED,
         TOKEN_MISSING,
         NONCE_REPLAYED,
+        BINDING_INVALID,
         SIGN_IN_INVALID,
         SIGN_IN_EXPIRED,
         SIGN_IN_REPLAYED,
