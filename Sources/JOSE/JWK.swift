@@ -1,3 +1,4 @@
+private import Bytes
 internal import OpenSSL
 
 /// A public key in a JWK Set (RFC 7517, section 4).
