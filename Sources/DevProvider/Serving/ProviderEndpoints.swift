@@ -25,7 +25,7 @@ extension DevResponder {
     /// Whether a real provider has this endpoint too, so that faults apply to it.
     private static func isProtocol(_ path: String, _ request: HTTPRequest) -> Bool {
         switch path {
-        case "/keys", "/authorize", "/revoke", "/userinfo", "/register": true
+        case "/keys", "/authorize", "/revoke", "/introspect", "/userinfo", "/register": true
         case "/token": request.isForm
         default: path.hasSuffix("/.well-known/openid-configuration")
         }
@@ -66,6 +66,14 @@ extension DevResponder {
             guard request.isForm, let form = FormParameters(request.body) else { throw DevOAuthError.invalidRequest }
             try provider.revoke(form, authorization: authorization, now: now)
             return .json(.object([:]))
+        case ("/introspect", .post) where provider.settings.hasOpaqueTokens:
+            guard request.isForm, let form = FormParameters(request.body) else { throw DevOAuthError.invalidRequest }
+            let introspection = try provider.introspect(form, authorization: authorization, now: now)
+            guard request.head.fields["Accept"]?.string == "application/token-introspection+jwt" else {
+                return .json(.object(introspection.members))
+            }
+            return .file(
+                "application/token-introspection+jwt", Array(try provider.sign(introspection, now: now).utf8))
         case ("/userinfo", .get), ("/userinfo", .post):
             guard provider.dialect.hasUserInfo else { return nil }
             guard let claims = try provider.userInfo(authorization: authorization) else {
