@@ -36,7 +36,7 @@ extension EmulatedProvider {
         return .object(try members(of: tokens, nonce: nonce, boundKey: boundKey, now: now))
     }
 
-    private func members(
+    private mutating func members(
         of tokens: IssuedGrants.Tokens, nonce: String?, boundKey: String?, now: Int64
     ) throws -> [String: JSONTree] {
         let authorization = tokens.authorization
@@ -96,7 +96,7 @@ extension EmulatedProvider {
     }
 }
 
-/// JWT access tokens, for providers whose access tokens the settings verify.
+/// Access tokens, for providers whose access tokens the settings verify: JWTs, unless they are opaque.
 extension EmulatedProvider {
     /// What an access token is for.
     struct GrantedAccess {
@@ -110,9 +110,9 @@ extension EmulatedProvider {
 
     /// - Parameters:
     ///   - overriding: claims that replace the usual ones; `null` removes one.
-    ///   - id: `jti`.
+    ///   - id: `jti`. An opaque token is nothing else.
     /// - Throws: ``OpenSSLError``.
-    func accessToken(
+    mutating func accessToken(
         _ dialect: AccessTokenDialect, _ granted: GrantedAccess, overriding: [String: JSONTree] = [:], id: String,
         now: Int64
     ) throws -> String {
@@ -137,6 +137,10 @@ extension EmulatedProvider {
         }
         fulfil(dialect.claimRules + policy.claimRules, dialect.requiredClaims + policy.requiredClaims, in: &claims)
         for (name, value) in overriding { claims[name] = value == .null ? nil : value }
+        guard !settings.hasOpaqueTokens else {
+            grants.keep(IssuedGrants.OpaqueToken(claims: claims, person: person, clientID: granted.clientID), as: id)
+            return id
+        }
         return try keys.sign(claims, type: dialect.types == [.accessToken] ? "at+jwt" : "JWT")
     }
 }
@@ -173,6 +177,7 @@ extension EmulatedProvider {
         }
         if dialect.events != .apple { members["backchannel_logout_supported"] = .bool(true) }
         if settings.accessTokens != nil { members["registration_endpoint"] = .string(base + "/register") }
+        if settings.hasOpaqueTokens { members["introspection_endpoint"] = .string(base + "/introspect") }
         return .object(members)
     }
 

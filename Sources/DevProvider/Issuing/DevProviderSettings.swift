@@ -10,6 +10,8 @@ package struct DevProviderSettings: Sendable {
     package var preset: String
     /// `nil` if its ID Tokens are verified.
     package var accessTokens: AccessTokenDialect?
+    /// Whether its access tokens say nothing themselves, so that it must be asked about them.
+    package var hasOpaqueTokens: Bool
     package var clients: [DevClient]
     package var quirks: Set<ProviderQuirk>
     /// `nil` for an entry with one issuer.
@@ -18,12 +20,13 @@ package struct DevProviderSettings: Sendable {
     var number: String?
 
     package init(
-        policy: ProviderPolicy, preset: String, accessTokens: AccessTokenDialect?, clients: [DevClient],
-        quirks: Set<ProviderQuirk>, issuers: DevIssuers? = nil
+        policy: ProviderPolicy, preset: String, accessTokens: AccessTokenDialect?, hasOpaqueTokens: Bool = false,
+        clients: [DevClient], quirks: Set<ProviderQuirk>, issuers: DevIssuers? = nil
     ) {
         self.policy = policy
         self.preset = preset
         self.accessTokens = accessTokens
+        self.hasOpaqueTokens = hasOpaqueTokens
         self.clients = clients
         self.quirks = quirks
         self.issuers = issuers

@@ -1,4 +1,4 @@
-private import JOSE
+internal import JOSE
 private import OpenSSL
 
 /// The codes and tokens that a development provider has issued. Uses neither a clock nor HTTP.
@@ -6,6 +6,7 @@ struct IssuedGrants {
     private var codes: [String: Authorization] = [:]
     private var refreshTokens: [String: Authorization] = [:]
     private var accessTokens: [String: Authorization] = [:]
+    private var opaqueTokens: [String: OpaqueToken] = [:]
     private var revoked: Set<String> = []
     /// Which people have used which client before. Apple sends the name only the first time.
     private var known: Set<[String]> = []
@@ -30,6 +31,13 @@ struct IssuedGrants {
         var resource: String?
         let authenticatedAt: Int64
         var expiresAt: Int64
+    }
+
+    /// What is said of an access token to those who ask.
+    struct OpaqueToken {
+        let claims: [String: JSONTree]
+        let person: Person
+        let clientID: String
     }
 
     /// The tokens that a token endpoint issues.
@@ -93,25 +101,38 @@ struct IssuedGrants {
     mutating func revoke(_ token: String) {
         if let authorization = refreshTokens[token] { withdraw(authorization.person.id, authorization.clientID) }
         accessTokens[token] = nil
+        opaqueTokens[token] = nil
     }
 
     /// Revokes a person's authorizations, as if they had removed the app from their account.
     ///
     /// - Parameter clientID: only for this client; `nil`: for all.
     mutating func withdraw(_ person: String, _ clientID: String? = nil) {
+        func isOfBoth(_ other: Person, _ otherClientID: String) -> Bool {
+            other.id == person && (clientID == nil || otherClientID == clientID)
+        }
         func isTheirs(_ authorization: Authorization) -> Bool {
-            authorization.person.id == person && (clientID == nil || authorization.clientID == clientID)
+            isOfBoth(authorization.person, authorization.clientID)
         }
         let ended = refreshTokens.filter { isTheirs($0.value) }.keys
         if revoked.count >= Self.capacity { revoked.removeAll() }
         revoked.formUnion(ended)
         for token in ended { refreshTokens[token] = nil }
         accessTokens = accessTokens.filter { !isTheirs($0.value) }
+        opaqueTokens = opaqueTokens.filter { !isOfBoth($0.value.person, $0.value.clientID) }
         codes = codes.filter { !isTheirs($0.value) }
         known = known.filter { $0.first != person || (clientID != nil && $0.last != clientID) }
     }
 
     func authorization(ofAccessToken token: String) -> Authorization? { accessTokens[token] }
+
+    mutating func keep(_ token: OpaqueToken, as text: String) {
+        if opaqueTokens.count >= Self.capacity { opaqueTokens.removeAll() }
+        opaqueTokens[text] = token
+    }
+
+    /// `nil` for a token that was never issued, or that has been revoked.
+    func opaqueToken(_ text: String) -> OpaqueToken? { opaqueTokens[text] }
 
     private mutating func access(_ authorization: Authorization) throws -> String {
         if accessTokens.count >= Self.capacity { accessTokens.removeAll() }

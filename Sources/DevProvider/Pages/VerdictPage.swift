@@ -43,8 +43,10 @@ enum VerdictPage {
     /// - Parameters:
     ///   - token: `nil` if there is none to show.
     ///   - cause: `nil` if the service did not explain it.
+    ///   - proof: what the request proves beside the token; empty: nothing.
     static func page(
-        _ provider: String, token: String?, request: [String: JSONTree], _ answer: Answer, _ cause: Cause?
+        _ provider: String, token: String?, request: [String: JSONTree], _ answer: Answer, _ cause: Cause?,
+        proof: HTML = ""
     ) -> Page {
         Page(
             title: answer.isAccepted ? "Signed in" : "Refused", wide: true,
@@ -60,6 +62,7 @@ enum VerdictPage {
             <details><summary>The request</summary>
             <pre tabindex="0" role="region" aria-label="Request">\(IndentedJSON.text(ordered(request)))</pre></details></section>
             </div>
+            \(proof)
             <p class="actions"><a class="button" href="/\(provider)/native">Another token</a>
             <a class="button quiet" href="/">All providers</a></p>
             """)
@@ -101,7 +104,7 @@ enum VerdictPage {
 
     /// A request's members in the order of the contract.
     private static let order = [
-        "sign_in", "id_token", "token", "provider", "nonce", "code", "response", "redirect_uri",
+        "sign_in", "id_token", "token", "provider", "nonce", "code", "response", "redirect_uri", "certificate", "dpop",
     ]
 
     private static func ordered(_ request: [String: JSONTree]) -> [UInt8] {
@@ -111,6 +114,13 @@ enum VerdictPage {
     }
 
     private static func decoded(_ token: String) -> HTML {
+        guard token.utf8.contains(UInt8(ascii: ".")) else {
+            return """
+                <section aria-labelledby="token"><h2 id="token">The token</h2>
+                <p>It is opaque: Assay asks its provider about it.</p>
+                <pre tabindex="0" role="region" aria-label="Token">\(token)</pre></section>
+                """
+        }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false).map { part in
             Base64URL.decode(Array(part.utf8).span).map { IndentedJSON.text($0) } ?? ""
         }
@@ -120,6 +130,19 @@ enum VerdictPage {
             <h3>Claims</h3><pre tabindex="0" role="region" aria-label="Claims">\(parts.dropFirst().first ?? "")</pre>
             <details><summary>As it was sent</summary><pre tabindex="0" role="region" aria-label="Token">\(token)</pre></details>
             </section>
+            """
+    }
+
+    /// A button for the same request with a nonce in its proof.
+    static func repeating(_ form: FormParameters, at provider: String, withNonce nonce: String) -> HTML {
+        let names = ["person", "audience", "claims", "binding", "method", "url", "fault"]
+        let inputs: [HTML] = (names.map { ($0, form[$0] ?? "") } + [("proof_nonce", nonce)]).map { name, value in
+            "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">"
+        }
+        return """
+            <form method="post" action="/\(provider)/native">\(inputs)
+            <p>The answer has a nonce for the client's next proof.</p>
+            <p class="actions"><button class="quiet">Repeat with this nonce</button></p></form>
             """
     }
 

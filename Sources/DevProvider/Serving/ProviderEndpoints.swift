@@ -25,7 +25,7 @@ extension DevResponder {
     /// Whether a real provider has this endpoint too, so that faults apply to it.
     private static func isProtocol(_ path: String, _ request: HTTPRequest) -> Bool {
         switch path {
-        case "/keys", "/authorize", "/par", "/revoke", "/userinfo", "/register", "/logout": true
+        case "/keys", "/authorize", "/par", "/revoke", "/introspect", "/userinfo", "/register", "/logout": true
         case "/token": request.isForm
         default: path.hasSuffix("/.well-known/openid-configuration")
         }
@@ -71,6 +71,14 @@ extension DevResponder {
             return .json(.object([:]))
         case ("/logout", .get), ("/logout", .post):
             return provider.dialect.hasEndSession ? try endSession(request, provider, now: now) : nil
+        case ("/introspect", .post) where provider.settings.hasOpaqueTokens:
+            guard request.isForm, let form = FormParameters(request.body) else { throw DevOAuthError.invalidRequest }
+            let introspection = try provider.introspect(form, authorization: authorization, now: now)
+            guard request.head.fields["Accept"]?.string == "application/token-introspection+jwt" else {
+                return .json(.object(introspection.members))
+            }
+            return .file(
+                "application/token-introspection+jwt", Array(try provider.sign(introspection, now: now).utf8))
         case ("/userinfo", .get), ("/userinfo", .post):
             guard provider.dialect.hasUserInfo else { return nil }
             guard let claims = try provider.userInfo(authorization: authorization) else {

@@ -75,20 +75,46 @@ extension DevResponder {
             }
             claims = members
         }
-        let minting = Minting(
+        var minting = Minting(
             person: try person(form["person"].map(JSONTree.string)),
             clientID: try clientID(form["audience"], provider), nonce: try randomName(), claims: claims)
+        let fault = provider.settings.accessTokens == nil ? nil : form["fault"].flatMap(BindingFault.init)
+        switch form["binding"] {
+        case "key":
+            guard let url = form["url"] else { throw DevRequestError("url is missing: what the client calls") }
+            minting.proving = DevProofRequest(
+                method: form["method"] ?? "GET", url: url, nonce: form["proof_nonce"], fault)
+        case "certificate": minting.certificate = try .madeUp()
+        default: break
+        }
         let now = SystemClocks.unixSeconds() + provider.faults.clockOffset
-        var members = try mint(minting, &provider, now: now)
+        let minted = try mint(minting, &provider, now: now)
+        var members = minted.members
         providers[id] = provider
         let token = (members["id_token"] ?? members["token"])?.string ?? ""
         if form["nonce"] == "another", members["nonce"] != nil { members["nonce"] = .string(try randomName()) }
         let path = members["token"] == nil ? "/v1/verify" : "/v1/access-tokens/verify"
         members.merge(provider.settings.requestMembers) { $1 }
+        let evidence = members["dpop"]?.object
+        switch fault {
+        case .missing: (members["dpop"], members["certificate"]) = (nil, nil)
+        case .otherCertificate where minting.certificate != nil:
+            members["certificate"] = .string(try DevCertificate.madeUp().text)
+        default: break
+        }
         return .later { [self, members] in
+            if fault == .repeated { _ = await asking(path, members) }
             let answer = await asking(path, members)
             let cause = await explaining(answer, members)
-            return page(VerdictPage.page(id, token: token, request: members, answer, cause))
+            let nextNonce = answer.members["dpop_nonce"]?.string
+            let proof = evidence.map { evidence in
+                ProofSection(
+                    evidence: evidence, token: token, boundKey: minted.confirmation["jkt"]?.string ?? "",
+                    nextNonce: nextNonce, now: now)
+            }
+            let again: HTML = nextNonce.map { VerdictPage.repeating(form, at: id, withNonce: $0) } ?? ""
+            let shown: HTML = "\(proof?.html ?? "")\(proof == nil ? "" : again)"
+            return page(VerdictPage.page(id, token: token, request: members, answer, cause, proof: shown))
         }
     }
 

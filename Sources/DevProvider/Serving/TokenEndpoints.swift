@@ -14,39 +14,41 @@ extension DevResponder {
         let nonce: String
         var claims: [String: JSONTree] = [:]
         var wantsCode = false
-        /// The request that a DPoP proof is made for, to whose key the access token is bound; `nil`: it is not bound.
+        /// The request that a DPoP proof is made for, to whose key the access token is bound; `nil`: to none.
         var proving: DevProofRequest?
+        /// The certificate that the access token is bound to; `nil`: to none.
+        var certificate: DevCertificate?
+    }
+
+    /// A token that was issued, and what proves its key.
+    struct Minted {
+        /// Those of a request to verify the token.
+        var members: [String: JSONTree]
+        /// The claim `cnf`; empty for a token that is not bound.
+        var confirmation: [String: JSONTree] = [:]
     }
 
     func token(_ request: HTTPRequest, _ provider: inout EmulatedProvider, now: Int64) throws -> HTTPResponse {
         let members = try request.members()
-        try members.checkNames(["nonce", "claims", "code", "person", "audience", "dpop"])
+        try members.checkNames(["nonce", "claims", "code", "person", "audience", "dpop", "certificate"])
         let proving = try members.object("dpop").map(DevProofRequest.init)
-        guard proving == nil || provider.settings.accessTokens != nil else {
-            throw DevRequestError("dpop is only for access tokens; this provider issues ID Tokens")
+        let certificate = try members.text("certificate").map(DevCertificate.init)
+        guard provider.settings.accessTokens != nil || proving == nil && certificate == nil else {
+            throw DevRequestError(
+                "\(proving == nil ? "certificate" : "dpop") is only for access tokens; this provider issues ID Tokens")
         }
         let minting = Minting(
             person: try person(members["person"]), clientID: try clientID(members.text("audience"), provider),
             nonce: try members.text("nonce") ?? randomName(), claims: try members.object("claims") ?? [:],
-            wantsCode: try members.flag("code") ?? false, proving: proving)
-        return .json(.object(try mint(minting, &provider, now: now)))
+            wantsCode: try members.flag("code") ?? false, proving: proving, certificate: certificate)
+        return .json(.object(try mint(minting, &provider, now: now).members))
     }
 
-    /// Issues a token. Returns the members of a request to verify it.
+    /// Issues a token.
     ///
     /// - Throws: ``OpenSSLError``.
-    func mint(_ minting: Minting, _ provider: inout EmulatedProvider, now: Int64) throws -> [String: JSONTree] {
-        if let dialect = provider.settings.accessTokens {
-            let granted = EmulatedProvider.GrantedAccess(
-                person: minting.person, audience: minting.clientID, clientID: minting.clientID)
-            var claims = minting.claims
-            let key = try minting.proving.map { _ in try DevProofKey() }
-            if let key, claims["cnf"] == nil { claims["cnf"] = .object(["jkt": .string(key.thumbprint)]) }
-            let token = try provider.accessToken(dialect, granted, overriding: claims, id: randomName(), now: now)
-            guard let key, let request = minting.proving else { return ["token": .string(token)] }
-            let proof = try key.proof(for: request, token: token, now: now)
-            return ["token": .string(token), "dpop": request.evidence(proof)]
-        }
+    func mint(_ minting: Minting, _ provider: inout EmulatedProvider, now: Int64) throws -> Minted {
+        if let dialect = provider.settings.accessTokens { return try mint(minting, dialect, &provider, now: now) }
         let nonce = try Self.claim(for: minting.nonce, provider.policy.nonce)
         var request = EmulatedProvider.TokenRequest(
             person: minting.person, clientID: minting.clientID, nonce: nonce)
@@ -63,7 +65,29 @@ extension DevResponder {
         if provider.settings.issuers?.isOpen == true { answer.merge(provider.settings.requestMembers) { $1 } }
         if provider.policy.nonce.isChecked { answer["nonce"] = .string(minting.nonce) }
         if let code = request.code { answer["code"] = .string(code) }
-        return answer
+        return Minted(members: answer)
+    }
+
+    private func mint(
+        _ minting: Minting, _ dialect: AccessTokenDialect, _ provider: inout EmulatedProvider, now: Int64
+    ) throws -> Minted {
+        let granted = EmulatedProvider.GrantedAccess(
+            person: minting.person, audience: minting.clientID, clientID: minting.clientID)
+        let key = try minting.proving.map { _ in try DevProofKey() }
+        var confirmation: [String: JSONTree] = [:]
+        if let key { confirmation["jkt"] = .string(key.thumbprint) }
+        if let certificate = minting.certificate { confirmation["x5t#S256"] = .string(certificate.thumbprint) }
+        var claims = minting.claims
+        if !confirmation.isEmpty, claims["cnf"] == nil { claims["cnf"] = .object(confirmation) }
+        let token = try provider.accessToken(dialect, granted, overriding: claims, id: randomName(), now: now)
+        var members: [String: JSONTree] = ["token": .string(token)]
+        // An opaque token does not say whose it is.
+        if provider.settings.hasOpaqueTokens { members.merge(provider.settings.requestMembers) { $1 } }
+        if let certificate = minting.certificate { members["certificate"] = .string(certificate.text) }
+        if let key, let request = minting.proving {
+            members["dpop"] = request.evidence(try key.proof(for: request, token: token, now: now))
+        }
+        return Minted(members: members, confirmation: confirmation)
     }
 
     /// The `nonce` claim for a raw nonce: some providers receive its hash from the app.

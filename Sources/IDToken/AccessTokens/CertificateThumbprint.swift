@@ -7,7 +7,7 @@ private import OpenSSL
 /// - Source: RFC 8705, section 3.1.
 package struct CertificateThumbprint: Sendable, Equatable {
     /// In 43 characters of base64url, as `x5t#S256` is written.
-    let text: String
+    package let text: String
 
     /// - Parameter text: the certificate in PEM, which may be percent-encoded, or as base64 of its DER; or its SHA-256
     ///   in base64url.

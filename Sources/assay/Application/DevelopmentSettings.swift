@@ -108,10 +108,7 @@ extension ProviderSettings {
         provider.notifications?.issuers = []
         // The development provider encrypts nothing.
         provider.encryption = nil
-        if provider.introspection != nil {
-            // The development provider's access tokens are JWTs.
-            (provider.introspection, provider.clients) = (nil, [])
-        }
+        provider.introspection?.endpoint = base + "/introspect"
         for index in provider.clients.indices {
             // The credential is generated, so there is no file to watch.
             provider.clients[index].authentication = .none
@@ -168,8 +165,8 @@ extension DevProviderSettings {
                 count: issuers, isOpen: $0.isOpen, authentication: team.namedClients?.rules.methods.first?.rawValue)
         }
         self.init(
-            policy: developed.policy, preset: team.preset, accessTokens: team.accessTokens, clients: clients,
-            quirks: team.quirks, issuers: many)
+            policy: developed.policy, preset: team.preset, accessTokens: team.accessTokens,
+            hasOpaqueTokens: team.introspection != nil, clients: clients, quirks: team.quirks, issuers: many)
     }
 }
 

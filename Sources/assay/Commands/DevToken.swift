@@ -7,13 +7,15 @@ import NIOHTTP1
 extension Dev {
     struct Token: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Get a token from a running assay dev, with a DPoP proof if you ask for one.",
+            abstract: "Get a token from a running assay dev, bound to a key or a certificate if you ask for that.",
             discussion: """
                 Prints a request body for the service: POST /v1/verify, or POST /v1/access-tokens/verify for a provider of \
                 access tokens. With --headers, prints the headers of a request to your API instead:
 
                   assay dev token --provider api --dpop --url http://127.0.0.1:8000/orders --headers |
                       curl -H @- http://127.0.0.1:8000/orders
+                  assay dev token --provider api --certificate client.pem --headers |
+                      curl -H @- --cert client.pem --key client.key https://api.test/orders
                 """)
 
         @Option(help: "The provider in the settings of assay dev.")
@@ -41,6 +43,11 @@ extension Dev {
         @Option(help: "With --dpop: the nonce that your API demands in DPoP-Nonce.")
         var nonce: String?
 
+        @Option(
+            help: ArgumentHelp(
+                "Bind the access token to the client's certificate in this PEM file.", valueName: "file"))
+        var certificate: String?
+
         @Flag(help: "Print the headers of a request to your API.")
         var headers = false
 
@@ -50,7 +57,7 @@ extension Dev {
         }
 
         func run() async throws {
-            let answer = try await post(requestBody)
+            let answer = try await post(requestBody(certificate: certificate.map(Self.text)))
             guard headers else {
                 print(String(decoding: answer, as: UTF8.self), terminator: "")
                 return
@@ -66,11 +73,23 @@ extension Dev {
             if let proof = members["dpop"]?.object?["proof"]?.string { print("DPoP: \(proof)") }
         }
 
-        private var requestBody: [UInt8] {
+        /// - Throws: ``ConfigurationError`` if the file can't be read.
+        private static func text(ofFile path: String) throws -> String {
+            let maximumSize = 64 * 1024
+            do throws(SmallFile.Failure) {
+                let file = try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true)
+                return String(decoding: file.bytes, as: UTF8.self)
+            } catch {
+                throw ConfigurationError(text: "--certificate \(path): \(error.text(maximumSize: maximumSize))")
+            }
+        }
+
+        private func requestBody(certificate: String?) -> [UInt8] {
             var json = JSONWriter()
             json.object { json in
                 if let person { json.member("person", person) }
                 if let audience { json.member("audience", audience) }
+                if let certificate { json.member("certificate", certificate) }
                 guard dpop else { return }
                 json.object("dpop") { json in
                     json.member("method", method)

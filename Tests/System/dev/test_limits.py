@@ -1,15 +1,25 @@
 """Start-up time, throughput and memory of development providers, on which other test suites depend."""
 
-import time
+import os
 import urllib.parse
 
 from harness.commands import Dev
 
 
-def seconds(body) -> float:
-    start = time.monotonic()
-    body()
-    return time.monotonic() - start
+def processor_time(dev) -> float:
+    """What the process has used so far, in seconds. Other load on the machine makes everything last longer, but not this."""
+    with open(f"/proc/{dev.process.pid}/stat") as stat:
+        # The fields after the program's name, which may have spaces: from the third on.
+        fields = stat.read().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def cost(dev, body, times: int) -> float:
+    """The processor time of one call, in seconds."""
+    before = processor_time(dev)
+    for _ in range(times):
+        body()
+    return (processor_time(dev) - before) / times
 
 
 def peak_memory(dev) -> int:
@@ -19,16 +29,17 @@ def peak_memory(dev) -> int:
 
 
 def test_start_pages_and_sign_ins_are_fast():
-    """The best of several rounds counts, because other load only makes rounds slower."""
+    """Counts processor time. The best of several rounds counts: generating keys takes a different time at each start."""
 
-    def first_token():
+    def first_token() -> float:
         with Dev() as dev:
             assert dev.api.post("/v1/verify", dev.token("apple")).status == 200
+            return processor_time(dev)
 
-    assert min(seconds(first_token) for _ in range(3)) < 2
+    assert min(first_token() for _ in range(3)) < 2
 
     with Dev() as dev:
-        assert min(seconds(lambda: dev.ask_issuer("GET", "/")) for _ in range(10)) < 0.1
+        assert cost(dev, lambda: dev.ask_issuer("GET", "/"), times=50) < 0.02
 
         def native():
             begun = dev.api.post("/v1/sign-ins", {"provider": "apple"}).json
@@ -43,6 +54,6 @@ def test_start_pages_and_sign_ins_are_fast():
             assert dev.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "response": response}).status == 200
 
         for sign_in in (native, in_a_browser):
-            # 200 per second.
-            assert min(seconds(lambda: [sign_in() for _ in range(50)]) for _ in range(10)) < 50 / 200, sign_in
+            # 200 per second on one core.
+            assert min(cost(dev, sign_in, times=50) for _ in range(4)) < 1 / 200, sign_in
         assert peak_memory(dev) < 60_000_000

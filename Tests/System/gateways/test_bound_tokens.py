@@ -26,9 +26,9 @@ CERTIFICATES = {
 }
 # The time that a gateway waits, which a busy machine may need.
 PATIENT = {
-    "nginx": {"proxy_read_timeout 200ms": "proxy_read_timeout 20s"},
-    "envoy": {"timeout: 0.2s }": "timeout: 20s }"},
-    "caddy": {"response_header_timeout 200ms": "response_header_timeout 20s"},
+    "nginx": {"proxy_read_timeout 1200ms": "proxy_read_timeout 20s"},
+    "envoy": {"timeout: 1.2s }": "timeout: 20s }"},
+    "caddy": {"response_header_timeout 1200ms": "response_header_timeout 20s"},
     "haproxy": {},
 }
 
