@@ -70,7 +70,7 @@ OPTIONS = {
     "FinishBrowserOptions": ("FinishRequest", "sign_in response redirect_uri", "id_token code access_token user"),
     "RefreshOptions": ("RefreshRequest", "provider refresh_token subject", ""),
     "RevokeOptions": ("RevokeRequest", "provider token", "code redirect_uri subject issuer"),
-    "RevokeCodeOptions": ("RevokeRequest", "provider code", "token token_type_hint"),
+    "RevokeCodeOptions": ("RevokeRequest", "provider code", "token token_type_hint binding"),
     "VerifyOptions": ("VerifyRequest", "id_token nonce", ""),
     "AccessTokenOptions": ("AccessTokenRequest", "token", ""),
 }

@@ -33,6 +33,26 @@ import TestSupport
         #expect(found.requiresPushedRequests && found.requiresSignedRequests)
     }
 
+    @Test func `those of clients with certificates, and all others`() throws {
+        let found = try endpoints(
+            """
+            ,"token_endpoint":"https://a.example/token","userinfo_endpoint":"https://a.example/user",
+            "device_authorization_endpoint":"https://a.example/device","registration_endpoint":"http://a.example/no",
+            "service_documentation":"https://a.example/docs","pushed_authorization_request_endpoint":"https://a.example/par",
+            "mtls_endpoint_aliases":{"token_endpoint":"https://m.example/token","userinfo_endpoint":"https://m.example/user",
+            "device_authorization_endpoint":"https://a.example/device","revocation_endpoint":7}
+            """)
+        #expect(found.aliases.token?.text == "https://m.example/token")
+        #expect(found.aliases.userInfo?.text == "https://m.example/user")
+        #expect(found.aliases.revocation == nil && found.aliases.introspection == nil)
+        #expect(
+            found.others.map(\.text) == [
+                "https://a.example/device", "https://a.example/par", "https://m.example/token",
+            ])
+        #expect(try endpoints("").others == [])
+        #expect(try endpoints(#","mtls_endpoint_aliases":[]"#).aliases == endpoints("").aliases)
+    }
+
     @Test(arguments: [
         "", #","token_endpoint":null"#, #","token_endpoint":1"#, #","token_endpoint":"""#,
         #","token_endpoint":"/token""#, #","token_endpoint":"http://a.example/token""#,

@@ -638,9 +638,6 @@ func (RevokeOptions) String() string { return "RevokeOptions" }
 
 // RevokeCodeOptions has the optional members of a request.
 type RevokeCodeOptions struct {
-	// The latest grant.binding of the grant that the token belongs to. Required if the client has sender_constraint:
-	// dpop (not beside code).
-	Binding string `json:"binding,omitempty"`
 	// The client that it was issued to. Required if the provider has several clients.
 	Audience string `json:"audience,omitempty"`
 	// The redirect URI, if any, that the app's SDK got the code with. Only together with code.

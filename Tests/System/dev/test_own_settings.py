@@ -101,6 +101,33 @@ def test_clients_exchange_codes_without_their_credential_files(dev, preset):
     assert finished.json["grant"]["refresh_token"]
 
 
+def test_grants_are_bound_where_the_settings_say_so(tmp_path):
+    """And a client with a certificate needs none here, because the development provider has no TLS."""
+    file = tmp_path / "mine.yaml"
+    bound = {"id": "mine", "auth": "none", "sender_constraint": "dpop", "dpop_origins": ["https://api.example"]}
+    files = {"certificate_file": "/nowhere/a.crt", "key_file": "/nowhere/a.key"}
+    certified = {"id": "mine", "auth": "tls_client_auth", "sender_constraint": "certificate"} | files
+    providers = [
+        {"id": id, "issuer": f"https://{id}.example", "audiences": ["mine"], "clients": [client], "user_info": True}
+        for id, client in {"bound": bound, "certified": certified}.items()
+    ]
+    file.write_text(yaml.dump({"providers": providers, "sign_ins": {}}))
+    with Dev("--config", str(file)) as dev:
+        for id in ("bound", "certified"):
+            begun = dev.api.post("/v1/sign-ins", {"provider": id}).json
+            code = dev.token(id, nonce=begun["nonce"], code=True)["code"]
+            finished = dev.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "code": code})
+            assert finished.status == 200, finished
+            grant, subject = finished.json["grant"], finished.json["identity"]["subject"]
+            binding = {"binding": grant["binding"]} if id == "bound" else {}
+            assert grant["token_type"] == ("DPoP" if binding else "Bearer")
+            request = {"provider": id, "refresh_token": grant["refresh_token"], "subject": subject} | binding
+            assert dev.api.post("/v1/grants/refresh", request).status == 200
+            revoked = dev.api.post("/v1/grants/revoke", {"provider": id, "token": grant["refresh_token"]} | binding)
+            assert revoked.status == 204, revoked
+        assert dev.entries(level="warning") == [] and dev.entries(level="error") == []
+
+
 def test_a_public_client_may_use_a_custom_url_scheme(dev):
     begun = dev.api.post("/v1/sign-ins", {"provider": "oidc", "redirect_uri": "com.example.app:/cb", "prompt": "none"})
     path = begun.json["authorization_url"].split(dev.issuer_address)[1]

@@ -1,21 +1,18 @@
 """Clients that authenticate by the certificate of their connections (`auth: tls_client_auth`, RFC 8705), and tokens that are bound to it."""
 
-import contextlib
-import hashlib
+import json
 import ssl
-import urllib.parse
 
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
-from harness.certificates import Authority, server_context
+from harness.certificates import Authority
 from harness.proofs import ProofEndpoint
-from harness.service import NETWORK, Service, run, write_config
-from harness.token_endpoint import REVOCATION, TOKEN, USER_INFO, TokenEndpoint, answered, grant
-from harness.tokens import ec_key
+from harness.service import NETWORK, Service, provider, run, write_config
+from harness.token_endpoint import REVOCATION, TOKEN, USER_INFO, TokenEndpoint, answered, error, grant
 
-from .grants import refresh, refused, revoke, secret_file, with_client
+from .grants import refresh, refused, revoke, secret_file
 
 ON = {"sign_ins": {}}
 REDIRECT = "https://app.example/callback"
@@ -96,8 +93,6 @@ def issuer(shared_server, mutual, plain):
 
 def settings(issuer, authority, *clients: dict, **more) -> dict:
     """A provider whose endpoints are those of the document."""
-    from harness.service import provider
-
     network = NETWORK | {"ca_file": str(authority.certificate_file)}
     audiences = [client["id"] for client in clients]
     endpoints = {"authorization": "https://idp.example/authorize"}
@@ -208,14 +203,11 @@ def test_both_proofs_may_be_needed(issuer, authority, mutual, identity):
 
 def test_opaque_tokens_are_asked_about_with_the_certificate(shared_server, authority, mutual, plain, identity):
     issuer = shared_server.issuer("certified-opaque")
-    names = {"introspection_endpoint": "/introspect"}
     issuer.discovery.body = issuer.discovery_document(
         introspection_endpoint=plain.url + "/introspect", mtls_endpoint_aliases={"introspection_endpoint": mutual.url + "/introspect"}
     )
     network = NETWORK | {"ca_file": str(authority.certificate_file)}
     client = {name: value for name, value in identity.client().items() if name != "redirect_uris"}
-    from harness.service import provider
-
     entry = provider(issuer, "opaque", tokens="opaque", audiences=["https://api.example"], clients=[client], network=network)
     with Service(entry) as service:
         service.wait_until(lambda: service.api.post("/v1/access-tokens/verify", {"provider": "opaque", "token": "t1"}).json["code"] == "token_inactive")
@@ -223,6 +215,29 @@ def test_opaque_tokens_are_asked_about_with_the_certificate(shared_server, autho
 
 
 # The settings.
+
+
+def test_the_client_is_registered_by_its_certificate(issuer, authority, identity, tmp_path):
+    def registered(**more) -> dict:
+        entry = settings(issuer, authority, identity.client(**more))
+        file = write_config(tmp_path, {"providers": [entry]} | ON)
+        done = run("client-registration", "--config", str(file), "--base-url", "https://app.example", "oidc")
+        assert done.returncode == 0, done
+        return json.loads(done.stdout)
+
+    metadata = registered(sender_constraint="certificate")
+    assert metadata["token_endpoint_auth_method"] == "tls_client_auth"
+    assert metadata["tls_client_certificate_bound_access_tokens"] is True and "dpop_bound_access_tokens" not in metadata
+    metadata = registered(sender_constraint="dpop")
+    assert metadata["dpop_bound_access_tokens"] is True and "tls_client_certificate_bound_access_tokens" not in metadata
+
+
+def test_a_live_check_presents_the_certificate(issuer, authority, mutual, plain, identity, tmp_path):
+    mutual.play(error("invalid_grant"))
+    file = write_config(tmp_path, {"providers": [settings(issuer, authority, identity.client())]})
+    checked = run("config", "check", "--live", "--config", str(file))
+    assert b"accepts the client" in checked.stdout, checked
+    assert mutual.certificates == [(TOKEN, identity.der)] and not plain.calls
 
 
 def fault(tmp_path, entry: dict) -> str:

@@ -50,8 +50,10 @@ class Glewlwyd(contextlib.AbstractContextManager):
     name = "Maria Muster"
     email = "maria@example.com"
 
-    def __init__(self, algorithms: list[str] = ALGORITHMS):
+    def __init__(self, algorithms: list[str] = ALGORITHMS, **parameters):
+        """`parameters` are of the plugin, with `_` in place of `-`."""
         self._algorithms = algorithms
+        self._parameters = {name.replace("_", "-"): value for name, value in parameters.items()}
         self._generation = 0
         # The private key of the client that authenticates with `private_key_jwt`.
         self.client_key = jwk.new_client_key()
@@ -191,7 +193,7 @@ class Glewlwyd(contextlib.AbstractContextManager):
                 "introspection-revocation-allow-target-client": True,
                 "code-duration": 60, "access-token-duration": 3600, "refresh-token-duration": 3600,
                 "refresh-token-rolling": False,
-            },
+            } | self._parameters,
         }
 
 

@@ -96,7 +96,7 @@ class Client
     /**
      * Redeems a refresh token. Store $refreshed->grant->refreshToken, if there is one, before anything else.
      *
-     * Options: issuer, audience, scopes, include_claims.
+     * Options: binding, issuer, audience, scopes, include_claims.
      */
     public function refresh(
         string $provider,
@@ -108,7 +108,7 @@ class Client
         return $this->call('/v1/grants/refresh', $members, Refreshed::class, usesUp: true);
     }
 
-    /** Revokes a token. It is safe to revoke one again. Options: token_type_hint, audience. */
+    /** Revokes a token. It is safe to revoke one again. Options: token_type_hint, audience, binding. */
     public function revoke(string $provider, #[SensitiveParameter] string $token, mixed ...$options): void
     {
         $members = ['provider' => $provider, 'token' => $token, ...$options];

@@ -56,14 +56,14 @@ class Assay
     call("/v1/sign-ins/finish", members, FinishedSignIn, uses_up: true)
   end
 
-  # Redeems a refresh token. Store `grant.refresh_token`, if there is one, before anything else. Options: issuer, audience, scopes,
+  # Redeems a refresh token. Store `grant.refresh_token`, if there is one, before anything else. Options: binding, issuer, audience, scopes,
   # include_claims. Returns Refreshed.
   def refresh(provider, refresh_token, subject, **options)
     members = { provider: provider, refresh_token: refresh_token, subject: subject, **options }
     call("/v1/grants/refresh", members, Refreshed, uses_up: true)
   end
 
-  # Revokes a token. It is safe to revoke one again. Options: token_type_hint, audience.
+  # Revokes a token. It is safe to revoke one again. Options: token_type_hint, audience, binding.
   def revoke(provider, token, **options)
     call("/v1/grants/revoke", { provider: provider, token: token, **options }, nil, success: 204, slow: true)
   end

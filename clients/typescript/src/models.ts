@@ -430,8 +430,6 @@ export interface RevokeOptions {
 }
 
 export interface RevokeCodeOptions {
-  /** The latest grant.binding of the grant that the token belongs to. Required if the client has sender_constraint: dpop (not beside code). */
-  binding?: string;
   /** The client that it was issued to. Required if the provider has several clients. */
   audience?: string;
   /** The redirect URI, if any, that the app's SDK got the code with. Only together with code. */

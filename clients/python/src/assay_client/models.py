@@ -598,9 +598,6 @@ class RevokeOptions(TypedDict, total=False):
 class RevokeCodeOptions(TypedDict, total=False):
     """Options of a call."""
 
-    # The latest grant.binding of the grant that the token belongs to. Required if the client has sender_constraint:
-    # dpop (not beside code).
-    binding: str
     # The client that it was issued to. Required if the provider has several clients.
     audience: str
     # The redirect URI, if any, that the app's SDK got the code with. Only together with code.

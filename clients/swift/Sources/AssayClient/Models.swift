@@ -758,9 +758,6 @@ public struct RevokeOptions: Codable, Sendable {
 
 /// Optional members of a request; those that are nil are not sent.
 public struct RevokeCodeOptions: Codable, Sendable {
-    /// The latest grant.binding of the grant that the token belongs to. Required if the client has
-    /// sender_constraint: dpop (not beside code).
-    public var binding: String?
     /// The client that it was issued to. Required if the provider has several clients.
     public var audience: String?
     /// The redirect URI, if any, that the app's SDK got the code with. Only together with code.
@@ -789,8 +786,7 @@ public struct RevokeCodeOptions: Codable, Sendable {
     /// audience. Nothing keeps the secret after the request.
     public var client: [String: JSONValue]?
 
-    public init(binding: String? = nil, audience: String? = nil, redirectUri: String? = nil, subject: String? = nil, issuer: String? = nil, connection: String? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, client: [String: JSONValue]? = nil) {
-        self.binding = binding
+    public init(audience: String? = nil, redirectUri: String? = nil, subject: String? = nil, issuer: String? = nil, connection: String? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, client: [String: JSONValue]? = nil) {
         self.audience = audience
         self.redirectUri = redirectUri
         self.subject = subject
@@ -802,7 +798,7 @@ public struct RevokeCodeOptions: Codable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case binding, audience, redirectUri = "redirect_uri", subject, issuer, connection, claimValues = "claim_values", emailDomains = "email_domains", client
+        case audience, redirectUri = "redirect_uri", subject, issuer, connection, claimValues = "claim_values", emailDomains = "email_domains", client
     }
 }
 

@@ -741,8 +741,6 @@ class RevokeOptions(
 
 /** Optional members of a request; those that are null are not sent. */
 class RevokeCodeOptions(
-    /** The latest grant.binding of the grant that the token belongs to. Required if the client has sender_constraint: dpop (not beside code). */
-    val binding: String? = null,
     /** The client that it was issued to. Required if the provider has several clients. */
     val audience: String? = null,
     /** The redirect URI, if any, that the app's SDK got the code with. Only together with code. */
@@ -761,7 +759,6 @@ class RevokeCodeOptions(
     val client: Map<String, Any?>? = null
 ) {
     internal fun members(): Map<String, Any?> = present(
-        "binding" to binding,
         "audience" to audience,
         "redirect_uri" to redirectUri,
         "subject" to subject,
