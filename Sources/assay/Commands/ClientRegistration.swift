@@ -73,6 +73,10 @@ struct ClientRegistration: ParsableCommand {
                 json.member("token_endpoint_auth_signing_alg", algorithm.rawValue)
             }
         }
+        if entry.userInfo == .signed {
+            let algorithm = SignatureAlgorithm.allCases.first { entry.policy.algorithms?.contains($0) ?? true }
+            json.member("userinfo_signed_response_alg", algorithm?.rawValue)
+        }
         if let encryption = entry.encryption, let algorithm = encryption.registeredAlgorithm(keys) {
             for kind in EncryptionRules.Kind.allCases where encryption.required.contains(kind) || kind == .idToken {
                 guard let (algorithmName, contentName) = kind.registeredNames else { continue }
