@@ -113,7 +113,8 @@ extension UserInfoTokenFault {
             case .malformed: .encryption("has a part that is not unpadded base64url, or a malformed header")
             case .headerUnsupported:
                 .encryption("has crit, b64, zip or a cty other than JWT, or another encrypted token inside")
-            case .algorithmNotAllowed: .encryption("has an alg or enc that encryption.algorithms or encryption.content does not allow")
+            case .algorithmNotAllowed:
+                .encryption("has an alg or enc that encryption.algorithms or encryption.content does not allow")
             case .contentMalformed: .encryption("has no signed JWT inside")
             case .failed: .encryption("can't be opened: it is for another key, or was changed")
             case .required: .notEncrypted

@@ -36,7 +36,8 @@ package enum UserInfoTokenFault: Sendable, Equatable {
     /// What was found.
     var text: String {
         switch self {
-        case .notSigned: "the UserInfo response is not a JWT (application/jwt), which user_info.signed: required demands"
+        case .notSigned:
+            "the UserInfo response is not a JWT (application/jwt), which user_info.signed: required demands"
         case .notEncrypted: "the UserInfo response is not encrypted, which encryption.required demands"
         case .encryptedUnexpectedly: "the UserInfo response is encrypted, but the provider's entry has no encryption"
         case .encryption(let reason): "the encrypted UserInfo response \(reason)"

@@ -76,7 +76,8 @@ extension ProviderReading {
 
     static let userInfo = SettingDescription(
         name: readsUserInfo.name, expected: "true, false, or a mapping",
-        form: .either(readsUserInfo.description.form, .section([userInfoSignature.description])), help: readsUserInfo.description.help,
+        form: .either(readsUserInfo.description.form, .section([userInfoSignature.description])),
+        help: readsUserInfo.description.help,
         defaultDescription: "`false`")
 
     /// - Returns: `nil` if the settings do not say.

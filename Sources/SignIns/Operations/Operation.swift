@@ -159,7 +159,8 @@ package final class Operation {
         let token = UserInfoToken(text, ofProvider: provider, connection, clientID: clientID, subject: subject)
         do throws(Problem) {
             return try await answer(
-                to: verifier.verify(token, at: .now()), isPaidFor: true, verifyingAgain: { verifier.verify(token, at: $0) })
+                to: verifier.verify(token, at: .now()), isPaidFor: true,
+                verifyingAgain: { verifier.verify(token, at: $0) })
         } catch {
             throw error.ofUserInfo
         }
