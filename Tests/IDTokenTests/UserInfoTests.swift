@@ -70,3 +70,28 @@ import Testing
         #expect(throws: Rejection.self) { try Self.completed("{}", by: userInfo) }
     }
 }
+
+/// Claims that another party asserts.
+@Suite struct UserInfoClaimsTests {
+    private static func claims(_ json: String) throws -> UserInfoClaims { try UserInfoClaims(Array(json.utf8)) }
+
+    @Test func `without any, the claims are those that came`() throws {
+        for json in [#"{"sub":"1","email":"a@b.example"}"#, #"{"sub":"1","email":"a@b.example","_claim_names":null}"#] {
+            let claims = try Self.claims(json)
+            #expect(claims.unverified.isEmpty && claims.object["email"]?.string == "a@b.example")
+        }
+    }
+
+    @Test func `their names are listed, and their values left out`() throws {
+        let claims = try Self.claims(
+            #"{"sub":"1","name":"A","email":"a@b.example","_claim_names":{"z":"s","email":"s"},"_claim_sources":{"s":{"JWT":"x"}}}"#
+        )
+        #expect(claims.unverified == ["email", "z"])
+        #expect(claims.object["email"] == nil && claims.object["name"]?.string == "A")
+    }
+
+    @Test(arguments: ["[]", "1", #""email""#])
+    func `names that are no object are refused`(names: String) {
+        #expect(throws: Rejection.claimInvalid(.claimNames)) { try Self.claims(#"{"_claim_names":\#(names)}"#) }
+    }
+}

@@ -269,10 +269,33 @@ import TestSupport
     func `answers of a user info endpoint`(body: String, status: UInt, expected: CallFailure?) {
         var found: CallFailure?
         do throws(CallFailure) {
-            let claims = try Self.answer(body, status).userInfo(of: "1")
-            #expect(text(claims) == body)
+            #expect(try Self.answer(body, status).userInfo(of: "1") == .claims(Array(body.utf8)))
         } catch { found = error }
         #expect(found == expected)
+    }
+
+    @Test(arguments: [
+        ("application/jwt", UInt(200), true), ("Application/JWT; a=b", 200, true), ("application/jwt", 401, false),
+        ("application/json", 200, false), ("text/plain", 200, false),
+    ])
+    func `the media type says that user info is a JWT`(type: String, status: UInt, isToken: Bool) {
+        let answer = EndpointAnswer(
+            status: status, retryAfter: nil, hasContentCoding: false, contentType: type, body: Array("x.y.z".utf8))
+        for refusal: UserInfoTokenFault? in [nil, .notSigned, .notEncrypted] {
+            let found = try? answer.userInfo(of: "1", refusingClaims: refusal)
+            #expect(found == (isToken ? .token(Array("x.y.z".utf8)) : nil))
+        }
+    }
+
+    @Test(arguments: [UserInfoTokenFault.notSigned, .notEncrypted])
+    func `plain user info may be refused`(fault: UserInfoTokenFault) {
+        #expect(throws: CallFailure.answerInvalid(.userInfoToken(fault))) {
+            try Self.answer(#"{"sub":"1"}"#, 200).userInfo(of: "1", refusingClaims: fault)
+        }
+        // An error of the endpoint is told as one.
+        #expect(throws: CallFailure.refused(.invalidToken)) {
+            try Self.answer(#"{"error":"invalid_token"}"#, 401).userInfo(of: "1", refusingClaims: fault)
+        }
     }
 
     // MARK: User migration

@@ -169,6 +169,21 @@ import Testing
         #expect(provider.endpoints.authorization?.hasPrefix("https://") == true)
     }
 
+    @Test(arguments: [
+        ("true", UserInfoUse.accepted), ("false", nil), ("{ signed: required }", .signed),
+        ("{ signed: accepted }", .accepted), ("{}", .accepted),
+    ])
+    func `how user info is read`(value: String, expected: UserInfoUse?) throws {
+        #expect(try read(provider: Self.yaml("auth: none", "user_info: \(value)")).userInfo == expected)
+    }
+
+    @Test func `user info that is no setting`() throws {
+        #expect(throws: SettingsError.self) {
+            try read(provider: Self.yaml("auth: none", "user_info: { signed: always }"))
+        }
+        #expect(throws: SettingsError.self) { try read(provider: Self.yaml("auth: none", "user_info: { sign: x }")) }
+    }
+
     @Test func `settings of sign-ins in the browser`() throws {
         let client = """
             auth: client_secret_post, secret_file: s, scopes: [email, "a:b/c"], redirect_uris: ["https://app.example/cb", "com.example.app:/cb"], post_logout_redirect_uris: ["https://app.example/bye"], authorization_parameters: { access_type: offline, hd: "*" }
@@ -182,9 +197,9 @@ import Testing
                 AuthorizationParameter(name: "access_type", value: "offline"),
                 AuthorizationParameter(name: "hd", value: "*"),
             ])
-        #expect(!provider.usesPKCE && provider.allowsUnboundCodes && provider.readsUserInfo)
+        #expect(!provider.usesPKCE && provider.allowsUnboundCodes && provider.userInfo == .accepted)
         let usual = try read(provider: Self.yaml("auth: none"))
-        #expect(usual.usesPKCE && !usual.allowsUnboundCodes && !usual.readsUserInfo)
+        #expect(usual.usesPKCE && !usual.allowsUnboundCodes && usual.userInfo == nil)
         let linkedIn = try read(
             provider: "preset: linkedin\naudiences: [a]\nclients: [{ id: a, auth: client_secret_post, secret_file: s }]"
         )

@@ -3,10 +3,10 @@ internal import TestSupport
 
 extension GoldenToken {
     package static let all = [
-        apple, auth0, authentik, azureB2C, clerkSession, clerkIDToken, cognito, dex, entraExternal, facebook, firebase,
-        firebaseSessionCookie, gitHubActions, gitLab, google, kakao, keycloak, kinde, kubernetes, line, linkedIn,
-        loginGov, microsoft, microsoftConsumer, microsoftVersion1, oidc, okta, ory, salesforce, slack, spring, supabase,
-        twitch, workOSAuthKit, yahooJapan, zitadel,
+        apple, auth0, authentik, azureB2C, clerkSession, clerkIDToken, cognito, dex, eSignet, entraExternal, facebook,
+        firebase, firebaseSessionCookie, gitHubActions, gitLab, google, itsme, kakao, keycloak, kinde, kubernetes, line,
+        linkedIn, loginGov, microsoft, microsoftConsumer, microsoftVersion1, oidc, okta, ory, proConnect, salesforce,
+        singpass, slack, spring, supabase, twitch, workOSAuthKit, yahooJapan, zitadel,
     ]
 
     package static let tenant = "11111111-2222-3333-4444-55555555aaaa"
@@ -292,6 +292,55 @@ extension GoldenToken {
             "issuer": "https://www.linkedin.com/oauth", "subject": "782bbtaQ", "email": "ada@example.com",
             "email_verified": "true", "email_trust": "verified", "name": "Ada Lovelace", "given_name": "Ada",
             "family_name": "Lovelace", "name_source": "token", "picture": "https://media.licdn.com/a",
+        ])
+
+    package static let singpass = GoldenToken(
+        preset: .singpass, audiences: ["gnY6Erichpb5t4NFRP9R4L7aEC9N0FQH"], key: .p256,
+        headerMembers: #","typ":"JWT""#,
+        claims: """
+            {"iss":"https://id.singpass.gov.sg/fapi","aud":"gnY6Erichpb5t4NFRP9R4L7aEC9N0FQH",
+            "sub":"9affc4b7-7bd9-4e24-8e7f-0d2b3a0d2ab6","sub_type":"user","iat":1700000000,"exp":1700000600,
+            "nonce":"a2ghskf1234las","amr":["pwd","sms"]}
+            """,
+        nonce: "a2ghskf1234las",
+        identity: ["issuer": "https://id.singpass.gov.sg/fapi", "subject": "9affc4b7-7bd9-4e24-8e7f-0d2b3a0d2ab6"])
+
+    package static let itsme = GoldenToken(
+        preset: .itsme, audiences: ["OIDC_TEST1"],
+        claims: """
+            {"iss":"https://idp.prd.itsme.services/v2","aud":"OIDC_TEST1","sub":"yux7w0v8oyf5ivqwbg0oo1","iat":1700000000,
+            "exp":1700000300,"nonce":"n-1","acr":"http://itsme.services/v2/claim/acr_basic","name":"Ada Lovelace",
+            "given_name":"Ada","family_name":"Lovelace","locale":"NL","email":"ada@example.com","email_verified":false}
+            """,
+        nonce: "n-1",
+        identity: [
+            "issuer": "https://idp.prd.itsme.services/v2", "subject": "yux7w0v8oyf5ivqwbg0oo1",
+            "email": "ada@example.com", "email_verified": "false", "email_trust": "unverified", "name": "Ada Lovelace",
+            "given_name": "Ada", "family_name": "Lovelace", "name_source": "token", "locale": "NL",
+        ])
+
+    package static let eSignet = GoldenToken(
+        preset: .eSignet, arguments: ["issuer": "https://esignet.example.org/v1/esignet"], audiences: ["IIbdb4CWGb"],
+        claims: """
+            {"iss":"https://esignet.example.org/v1/esignet","aud":"IIbdb4CWGb","sub":"2854610357","iat":1700000090,
+            "exp":1700000150,"auth_time":1700000080,"nonce":"973eieljzng","acr":"mosip:idp:acr:generated-code",
+            "at_hash":"tlNbiqr1Lr2YcNRGjzoghw"}
+            """,
+        nonce: "973eieljzng", identity: ["issuer": "https://esignet.example.org/v1/esignet", "subject": "2854610357"])
+
+    package static let proConnect = GoldenToken(
+        preset: .proConnect, audiences: ["6925fb8143c76eded44d32b40c0cb1006065f7f003de52712b78985704f39950"],
+        headerMembers: #","typ":"JWT""#,
+        claims: """
+            {"sub":"704e024229015d2bd47f7a5e5ab05b35c8336ab403c38022985f8cfadc86fe91","amr":["pwd"],"auth_time":1700000090,
+            "acr":"eidas1","nonce":"afc81fda1fbb6d3c876af75c737a1307a1b29ba0873efa059e4535d122c9db5a",
+            "at_hash":"ITBSWRv5mGFlqLd4Jngntg","aud":"6925fb8143c76eded44d32b40c0cb1006065f7f003de52712b78985704f39950",
+            "exp":1700000150,"iat":1700000090,"iss":"https://auth.agentconnect.gouv.fr/api/v2"}
+            """,
+        nonce: "afc81fda1fbb6d3c876af75c737a1307a1b29ba0873efa059e4535d122c9db5a",
+        identity: [
+            "issuer": "https://auth.agentconnect.gouv.fr/api/v2",
+            "subject": "704e024229015d2bd47f7a5e5ab05b35c8336ab403c38022985f8cfadc86fe91",
         ])
 
     package static let loginGov = GoldenToken(

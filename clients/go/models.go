@@ -351,6 +351,9 @@ type FinishedSignIn struct {
 	Claims json.RawMessage `json:"claims"`
 	// The context that the sign-in began with.
 	Context *string `json:"context"`
+	// The names of claims that the UserInfo response passes on from another party (_claim_names). None of them is in
+	// identity. Absent if there are none.
+	UnverifiedClaims []string `json:"unverified_claims"`
 	// The provider's tokens for the code; null if no code was exchanged.
 	Grant *Grant `json:"grant"`
 }

@@ -40,10 +40,10 @@ public struct ProviderPreset: Sendable {
     /// Every preset, in alphabetical order.
     public static let all: [ProviderPreset] = [
         .apple, .auth0, .authentik, .awsLoadBalancer, .azureB2C, .clerk, .cloudflareAccess, .cognito, .dex,
-        .entraExternal, .facebookLimitedLogin, .firebase, .firebaseSessionCookie, .gitHubActions, .gitLab, .google,
-        .googleIdentityAwareProxy, .kakao, .keycloak, .kinde, .kubernetes, .line, .linkedIn, .loginGov, .microsoft,
-        .microsoftVersion1, .oidc, .okta, .ory, .pomerium, .salesforce, .slack, .springAuthorizationServer, .supabase,
-        .twitch, .workOSAuthKit, .yahooJapan, .zitadel,
+        .entraExternal, .eSignet, .facebookLimitedLogin, .firebase, .firebaseSessionCookie, .gitHubActions, .gitLab,
+        .google, .googleIdentityAwareProxy, .itsme, .kakao, .keycloak, .kinde, .kubernetes, .line, .linkedIn, .loginGov,
+        .microsoft, .microsoftVersion1, .oidc, .okta, .ory, .pomerium, .proConnect, .salesforce, .singpass, .slack,
+        .springAuthorizationServer, .supabase, .twitch, .workOSAuthKit, .yahooJapan, .zitadel,
     ]
 
     /// The issuer of a preset without parameters that differs from `issuer` only by a slash at the end; `nil`: there is

@@ -134,19 +134,24 @@ package final class ProviderCalls: Sendable {
     ///
     /// - Parameters:
     ///   - subject: the ID Token's.
+    ///   - refusal: why plain claims are refused; `nil` if they are not.
     ///   - deadline: for the whole call.
-    /// - Returns: the claims, as JSON. Never fails, and completes on ``loop`` by the deadline.
+    /// - Returns: never fails, and completes on ``loop`` by the deadline.
     package func userInfo(
-        _ request: UserInfoRequest, of subject: String, by client: CallingClient, at address: FetchURL,
+        _ request: UserInfoRequest, of subject: String, refusingClaims refusal: UserInfoTokenFault? = nil,
+        by client: CallingClient, at address: FetchURL,
         _ slot: CallSlot,
         until deadline: MonotonicTime
-    ) -> EventLoopFuture<Called<[UInt8]>> {
+    ) -> EventLoopFuture<Called<UserInfoResponse>> {
         let proof = request.proofKey.map { CallProof(key: $0, accessToken: request.accessToken) }
+        let accepted = refusal == nil ? OutgoingMessage.json : UserInfoResponse.tokenType
         var call = Call(.userInfo, at: address, proof, until: deadline, slot) { _, _ throws(OpenSSLError) in
-            try OutgoingMessage(request)
+            try OutgoingMessage(request, accepting: accepted)
         }
         call.presentsCertificate = request.isOfCertificate
-        return perform(call, by: client) { answer, _ throws(CallFailure) in try answer.userInfo(of: subject) }
+        return perform(call, by: client) { answer, _ throws(CallFailure) in
+            try answer.userInfo(of: subject, refusingClaims: refusal)
+        }
     }
 
     /// Requests the migration of a user whose app moves to another team.

@@ -67,9 +67,9 @@ struct OutgoingMessage {
     }
 
     /// - Throws: ``OpenSSLError`` when out of memory.
-    init(_ request: UserInfoRequest) throws(OpenSSLError) {
+    init(_ request: UserInfoRequest, accepting accepted: String) throws(OpenSSLError) {
         form = nil
-        accepted = Self.json
+        self.accepted = accepted
         secrets = try request.secrets()
         authorization = request.authorization
     }

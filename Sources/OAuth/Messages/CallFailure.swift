@@ -41,6 +41,8 @@ package enum CallFailure: Error, Equatable, Sendable {
         case otherSubject
         /// A claim of the UserInfo response has the wrong type.
         case claim(String)
+        /// The UserInfo response is a JWT that is refused, or should be one.
+        case userInfoToken(UserInfoTokenFault)
         /// The discovery document names no UserInfo endpoint, although the settings say to read it.
         case noUserInfoEndpoint
         /// `token_type` is `DPoP`, but `cnf` names no key of proofs, so any proof would do.
@@ -77,6 +79,16 @@ package enum CallFailure: Error, Equatable, Sendable {
             case form, type, algorithm, signature, issuer, audience, time, content
         }
 
+        /// The member of the response that is wrong, for the log; `nil` if it is none alone.
+        package var memberName: String? {
+            switch self {
+            case .member(let member): member.rawValue
+            case .otherSubject: Member.subject.rawValue
+            case .claim(let name), .userInfoToken(.member(let name, _)): name
+            default: nil
+            }
+        }
+
         /// Human-readable: what was found. Contains no text from the provider.
         package var text: String {
             switch self {
@@ -90,6 +102,7 @@ package enum CallFailure: Error, Equatable, Sendable {
                 "\(member.rawValue) is missing, has the wrong type, or contains characters that are not allowed"
             case .otherSubject: "the UserInfo response's sub is missing, or is not the ID Token's"
             case .claim(let name): "the UserInfo response's \(name) has an invalid type or form"
+            case .userInfoToken(let fault): fault.text
             case .noUserInfoEndpoint: "the discovery document names no userinfo_endpoint"
             case .proofWithoutKey: "token_type is DPoP, but cnf has no jkt, the thumbprint of the proofs' key"
             case .notBound:

@@ -122,17 +122,22 @@ package struct EndpointAnswer: Sendable {
         }
     }
 
-    /// The response of a UserInfo endpoint (OpenID Connect Core 1.0, section 5.3).
+    /// The response of a UserInfo endpoint (OpenID Connect Core 1.0, section 5.3), whose media type says what it is.
     ///
-    /// - Parameter subject: the ID Token's. Claims of another user are rejected (section 5.3.2).
-    /// - Returns: the claims, as JSON.
+    /// - Parameters:
+    ///   - subject: the ID Token's. Claims of another user are rejected (section 5.3.2).
+    ///   - refusal: why plain claims are refused; `nil` if they are not.
     /// - Throws: ``CallFailure``.
-    package func userInfo(of subject: String) throws(CallFailure) -> [UInt8] {
+    package func userInfo(
+        of subject: String, refusingClaims refusal: UserInfoTokenFault? = nil
+    ) throws(CallFailure) -> UserInfoResponse {
+        if status == 200, !hasContentCoding, mediaType == UserInfoResponse.tokenType { return .token(body) }
         let answer = try readable()
         if let name = answer.errorName { throw .refused(name) }
         guard status == 200 else { throw .answerInvalid(.status(status)) }
+        if let refusal { throw .answerInvalid(.userInfoToken(refusal)) }
         guard answer.isString("sub", subject) else { throw .answerInvalid(.otherSubject) }
-        return body
+        return .claims(body)
     }
 
     /// The response of a pushed authorization request endpoint (RFC 9126, section 2.2).

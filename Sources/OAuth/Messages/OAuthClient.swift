@@ -69,8 +69,8 @@ package struct GrantRules: Sendable, Equatable {
     package var usesPKCE = true
     /// Whether a browser sign-in may begin even if neither nonce nor PKCE ties the code to it.
     package var allowsUnboundCodes = false
-    /// Whether identities are completed from the UserInfo endpoint.
-    package var readsUserInfo = false
+    /// How identities are completed from the UserInfo endpoint; `nil` if they are not.
+    package var userInfo: UserInfoUse?
     /// Whether the ID Tokens of sign-ins in a browser can't be verified.
     package var refusesBrowserSignIns = false
 

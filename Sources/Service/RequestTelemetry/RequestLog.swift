@@ -141,12 +141,12 @@ final class RequestLog {
 enum LogRemark: Hashable {
     /// The setting whose limit was reached.
     case limit(String)
-    /// What is wrong with a provider's response.
-    case reason(String)
+    /// What is wrong with a provider's response, and with which member.
+    case reason(String, member: String?)
 
     init?(_ problem: Problem) {
         switch problem {
-        case .providerAnswerInvalid(let fault): self = .reason(fault.text)
+        case .providerAnswerInvalid(let fault): self = .reason(fault.text, member: fault.memberName)
         default:
             guard let limit = problem.limit else { return nil }
             self = .limit(limit)
@@ -156,7 +156,9 @@ enum LogRemark: Hashable {
     fileprivate func write(to lines: inout JSONWriter) {
         switch self {
         case .limit(let limit): lines.member("limit", limit)
-        case .reason(let reason): lines.member("reason", reason)
+        case .reason(let reason, let member):
+            lines.member("reason", reason)
+            if let member { lines.member("member", member) }
         }
     }
 }

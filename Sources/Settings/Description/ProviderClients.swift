@@ -66,21 +66,46 @@ extension ProviderReading {
         "Allows sign-ins in a browser with neither PKCE nor a nonce, in which an attacker can replace the code with another. Logs a start-up warning."
     )
 
-    static let userInfo = Setting(
+    private enum Signature: String, CaseIterable, Sendable {
+        case accepted, required
+    }
+
+    private static let userInfoSignature = Setting(
+        "signed", ValueType<Signature>.word, defaultDescription: "`accepted`",
+        "Whether UserInfo responses must be signed (`application/jwt`): `required` refuses a plain one.")
+    private static let readsUserInfo = Setting(
         "user_info", .boolean, defaultDescription: "`false`",
-        "Completes the identity from the UserInfo endpoint when a finish exchanges a code. For providers whose ID Tokens lack names or addresses."
+        "Completes the identity from the UserInfo endpoint when a finish exchanges a code. For providers whose ID Tokens lack names or addresses. A mapping turns it on, too. A signed response is verified, and an encrypted one opened with the keys of `encryption`."
     )
+
+    static let userInfo = SettingDescription(
+        name: readsUserInfo.name, expected: "true, false, or a mapping",
+        form: .either(readsUserInfo.description.form, .section([userInfoSignature.description])),
+        help: readsUserInfo.description.help,
+        defaultDescription: "`false`")
+
+    /// - Returns: `nil` if the settings do not say.
+    private static func readUserInfo(_ section: Section) -> UserInfoUse?? {
+        guard section.node(userInfo.name)?.mapping != nil else {
+            return readsUserInfo.read(section).map { $0 ? UserInfoUse.accepted : nil }
+        }
+        let own = section.section(userInfo.name)
+        let signature = userInfoSignature.read(own)
+        own.finish()
+        if signature == nil { own.record(userInfoSignature.name, userInfoSignature.shown(.accepted), .default) }
+        return signature == .required ? UserInfoUse.signed : .accepted
+    }
 
     /// Settings that have an effect only with clients.
     static let ofClients = [
-        maximumCalls.description, pkce.description, unboundCodes.description, userInfo.description,
+        maximumCalls.description, pkce.description, unboundCodes.description, userInfo,
         ClientReader.setting,
     ]
 
     /// Must come after the audiences, the endpoints and the location of the keys.
     @Sendable static func readClients(_ section: Section, _ provider: inout ProviderReading) {
         let maximum = maximumCalls.read(section)
-        let (pkce, unboundCodes, userInfo) = (pkce.read(section), unboundCodes.read(section), userInfo.read(section))
+        let (pkce, unboundCodes, userInfo) = (pkce.read(section), unboundCodes.read(section), readUserInfo(section))
         if provider.issuers?.isOpen == true {
             readNamedClients(section, &provider)
         } else if section.node(ClientReader.setting.name)?.mapping != nil {
@@ -109,7 +134,8 @@ extension ProviderReading {
         provider.maximumCalls = section.given(maximum, maximumCalls, else: provider.maximumCalls)
         provider.usesPKCE = section.given(pkce, Self.pkce, else: provider.usesPKCE, preset)
         provider.allowsUnboundCodes = section.given(unboundCodes, Self.unboundCodes, else: false)
-        provider.readsUserInfo = section.given(userInfo, Self.userInfo, else: false)
+        if userInfo == nil { section.record(readsUserInfo.name, readsUserInfo.shown(false), .default) }
+        provider.userInfo = userInfo ?? nil
         if !provider.usesPKCE, provider.namedClients?.rules.methods.contains(.none) == true {
             section.refuse(
                 ClientReader.setting.name, "auth: none needs PKCE; remove pkce: off, or remove none from clients.auth")
@@ -143,7 +169,7 @@ extension ProviderReading {
                 "the client \(client.client.id) pushes its requests, which needs endpoints.pushed_authorization_request, because no discovery document is read for this provider; set it"
             )
         }
-        if provider.readsUserInfo, provider.endpoints.userInfo == nil, provider.keys?.readsDiscovery == false {
+        if provider.userInfo != nil, provider.endpoints.userInfo == nil, provider.keys?.readsDiscovery == false {
             section.refuse(
                 Self.userInfo.name,
                 "user_info needs endpoints.user_info, because no discovery document is read for this provider; set it")

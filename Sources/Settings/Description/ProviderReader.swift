@@ -148,7 +148,7 @@ enum ProviderReader {
         settings.quirks = Set(provider.quirks)
         settings.usesPKCE = provider.usesPKCE
         settings.allowsUnboundCodes = provider.allowsUnboundCodes
-        settings.readsUserInfo = provider.readsUserInfo
+        settings.userInfo = provider.userInfo
         settings.refusesBrowserSignIns = provider.facts.refusesBrowserSignIns
         settings.mayMeetAccessTokens =
             provider.accessTokens == nil

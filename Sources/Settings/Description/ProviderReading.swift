@@ -24,7 +24,7 @@ struct ProviderReading {
     var quirks: [ProviderQuirk]
     var usesPKCE: Bool
     var allowsUnboundCodes = false
-    var readsUserInfo = false
+    var userInfo: UserInfoUse?
     var clients: [ClientSettings] = []
     var namedClients: NamedClientSettings?
     /// `nil` until they are read, after everything else.

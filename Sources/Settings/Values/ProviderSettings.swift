@@ -49,7 +49,7 @@ package struct ProviderSettings: Sendable, Equatable {
     package var quirks: Set<ProviderQuirk> = []
     package var usesPKCE = true
     package var allowsUnboundCodes = false
-    package var readsUserInfo = false
+    package var userInfo: UserInfoUse?
     /// Whether the preset rules out sign-ins in a browser.
     package var refusesBrowserSignIns = false
     /// Whether the provider may sign access tokens with the relying party's own audience. `false` only for providers

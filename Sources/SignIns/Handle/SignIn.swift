@@ -86,7 +86,10 @@ package protocol RandomPurpose {
 }
 
 package enum NoncePurpose: RandomPurpose { package static var length: Int { 24 } }
-package enum StatePurpose: RandomPurpose { package static var length: Int { 16 } }
+package enum StatePurpose: RandomPurpose {
+    /// 32 characters, which some providers demand at least.
+    package static var length: Int { 24 }
+}
 
 /// Encodes a sign-in for its handle. A number is eight octets, big-endian. A text has a prefix of two octets with its
 /// length plus one, or 0 for `nil`. The maximum age is encoded as text.

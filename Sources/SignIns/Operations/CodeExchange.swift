@@ -1,6 +1,5 @@
 private import Bytes
 internal import IDToken
-private import JOSE
 private import Keys
 private import NIOCore
 internal import OAuth
@@ -91,14 +90,14 @@ extension Operation {
                 answer = first ?? exchanged
             }
             guard let answer else { throw .providerAnswerInvalid(.member(.idToken)) }
-            var identity = answer.identity
+            var (identity, unverified): (Identity, [String]) = (answer.identity, [])
             if let userInfo {
-                let claims = await calls.userInfo(
-                    grant, provenBy: proofKey, of: identity.subject, at: userInfo, slot)
-                identity = try complete(identity, with: claims, under: calls.policy)
+                let text = try await calls.userInfo(grant, provenBy: proofKey, of: identity.subject, at: userInfo, slot)
+                (identity, unverified) = try complete(identity, with: text, under: calls.policy)
             }
             let binding = try proofKey.map { key throws(Problem) in try calls.binding(to: key, by: signIns) }
-            return FinishedSignIn(claimed, answer, identity, BoundGrant(grant: grant, binding: binding))
+            return FinishedSignIn(
+                claimed, answer, identity, BoundGrant(grant: grant, binding: binding), unverifiedClaims: unverified)
         } catch {
             throw .afterGrant(error)
         }
@@ -119,19 +118,15 @@ extension Operation {
         return .ofCode(failure)
     }
 
-    /// - Parameter claims: of the same user, or why there are none.
-    /// - Throws: the problem if there are none, or if a claim is malformed.
+    /// - Parameter text: the claims of the same user, as JSON.
+    /// - Returns: the identity, and the names of claims that another party asserts.
+    /// - Throws: the problem if a claim is malformed.
     private func complete(
-        _ identity: Identity, with claims: Result<[UInt8], CallFailure>, under policy: ProviderPolicy
-    ) throws(Problem) -> Identity {
-        let text: [UInt8]
-        switch claims {
-        case .failure(let failure): throw Problem(failure)
-        case .success(let claims): text = claims
-        }
-        guard let claims = try? JSONObject(text) else { throw .providerAnswerInvalid(.notJSON) }
+        _ identity: Identity, with text: [UInt8], under policy: ProviderPolicy
+    ) throws(Problem) -> (Identity, unverified: [String]) {
         do throws(Rejection) {
-            return try identity.completed(byUserInfo: claims, policy)
+            let claims = try UserInfoClaims(text)
+            return (try identity.completed(byUserInfo: claims.object, policy), claims.unverified)
         } catch {
             throw .providerAnswerInvalid(error.claim.map { .claim($0.string) } ?? .notJSON)
         }

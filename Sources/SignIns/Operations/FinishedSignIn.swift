@@ -58,15 +58,21 @@ package struct FinishedSignIn {
     let context: String?
     /// `nil` if no code was exchanged.
     let grant: BoundGrant?
+    /// The names of claims that the provider passes on from another party; none of them is in the identity.
+    let unverifiedClaims: [String]
 
-    init(_ signIn: ClaimedSignIn, _ answer: VerifyAnswer, _ identity: Identity, _ grant: BoundGrant?) {
+    init(
+        _ signIn: ClaimedSignIn, _ answer: VerifyAnswer, _ identity: Identity, _ grant: BoundGrant?,
+        unverifiedClaims: [String] = []
+    ) {
         self.answer = answer
         self.identity = identity
         context = signIn.content.context
         self.grant = grant
+        self.unverifiedClaims = unverifiedClaims
     }
 
-    /// Writes the answer as a JSON object, every member present.
+    /// Writes the answer as a JSON object, every member present but for `unverified_claims`.
     package func write(to json: inout JSONWriter) {
         json.beginObject()
         answer.writeMembers(identity, to: &json)
@@ -77,6 +83,7 @@ package struct FinishedSignIn {
         } else {
             json.null()
         }
+        if !unverifiedClaims.isEmpty { json.array("unverified_claims", unverifiedClaims) }
         json.endObject()
     }
 }

@@ -128,15 +128,42 @@ package final class Operation {
     ///
     /// - Throws: the problem of a hint that is refused.
     func verify(_ hint: HintRequest) async throws(Problem) -> HintAnswer {
+        try await answer(to: verifier.verify(hint, at: .now()), verifyingAgain: { verifier.verify(hint, at: $0) })
+    }
+
+    /// Waits for the verdict on a token that is no ID Token of a sign-in.
+    ///
+    /// - Parameter isPaidFor: whether a code or a grant was used up for the token.
+    private func answer<Answer>(
+        to outcome: RequestVerifier.Outcome<Answer>, isPaidFor: Bool = false,
+        verifyingAgain verify: (VerificationTime) -> RequestVerifier.Outcome<Answer>
+    ) async throws(Problem) -> Answer {
         let verdict =
-            switch verifier.verify(hint, at: .now()) {
+            switch outcome {
             case .decided(let verdict): verdict
             case .pending(let wait):
-                await verifier.verdict(after: wait, until: keysDeadline) { verifier.verify(hint, at: $0) }
+                await verifier.verdict(
+                    after: wait, until: keysDeadline, isPaidFor: isPaidFor, verifyingAgain: verify)
             }
         switch verdict {
         case .verified(let answer, _): return answer
         case .refused(let problem, _): throw problem
+        }
+    }
+
+    /// Verifies a UserInfo response that is a JWT, and waits if necessary. Its grant is used up.
+    ///
+    /// - Returns: the claims, as JSON.
+    /// - Throws: the problem of one that is refused.
+    func userInfo(in text: [UInt8], of subject: String, clientID: String) async throws(Problem) -> [UInt8] {
+        guard let provider else { throw .endpointUnknown }
+        let token = UserInfoToken(text, ofProvider: provider, connection, clientID: clientID, subject: subject)
+        do throws(Problem) {
+            return try await answer(
+                to: verifier.verify(token, at: .now()), isPaidFor: true,
+                verifyingAgain: { verifier.verify(token, at: $0) })
+        } catch {
+            throw error.ofUserInfo
         }
     }
 
@@ -202,6 +229,8 @@ struct GrantCalls {
     /// The client of the settings; `nil` if the request names one.
     private let settings: OAuthClient?
     let policy: ProviderPolicy
+    /// Why a UserInfo response with plain claims is refused; `nil` if it is not.
+    private let plainUserInfo: UserInfoTokenFault?
 
     /// - Parameters:
     ///   - clientID: of the client that calls.
@@ -219,6 +248,8 @@ struct GrantCalls {
         self.clientID = clientID
         settings = grants.rules.client(clientID)
         policy = operation.policy(of: provider)
+        plainUserInfo =
+            provider.mustEncrypt(.userInfo) ? .notEncrypted : grants.rules.userInfo == .signed ? .notSigned : nil
         if let connection = operation.connection, let rules = grants.rules.named {
             let authentication = authenticates ? try rules.allowed(authentication) : .none
             self.client = .named(NamedClient(id: clientID, issuer: connection.issuer, authentication))
@@ -257,7 +288,7 @@ struct GrantCalls {
     /// - Returns: `nil` if UserInfo is not read.
     /// - Throws: ``Problem/endpointUnknown``, ``Problem/providerAnswerInvalid(_:)`` if the discovery document names none.
     func userInfoEndpoint() throws(Problem) -> FetchURL? {
-        guard grants.rules.readsUserInfo else { return nil }
+        guard grants.rules.userInfo != nil else { return nil }
         return try known(
             grants.userInfoEndpoint(operation.discovered, presentingCertificate: isOfCertificate),
             else: .providerAnswerInvalid(.noUserInfoEndpoint))
@@ -336,14 +367,21 @@ struct GrantCalls {
                 until: operation.callDeadline))
     }
 
-    /// Reads the claims of the user that an ID Token names.
+    /// Reads the claims of the user that an ID Token names, and verifies them if they are a JWT.
+    ///
+    /// - Returns: the claims, as JSON.
+    /// - Throws: the problem if there are none.
     func userInfo(
         _ grant: Grant, provenBy proofKey: ProofKey?, of subject: String, at address: FetchURL, _ slot: CallSlot
-    ) async -> Result<[UInt8], CallFailure> {
-        await operation.result(
+    ) async throws(Problem) -> [UInt8] {
+        let response = await operation.result(
             of: grants.calls.userInfo(
                 UserInfoRequest(grant.accessToken, provenBy: proofKey, isOfCertificate: isOfCertificate), of: subject,
-                by: client, at: address, slot,
-                until: operation.callDeadline))
+                refusingClaims: plainUserInfo, by: client, at: address, slot, until: operation.callDeadline))
+        switch response {
+        case .failure(let failure): throw Problem(failure)
+        case .success(.claims(let claims)): return claims
+        case .success(.token(let text)): return try await operation.userInfo(in: text, of: subject, clientID: clientID)
+        }
     }
 }

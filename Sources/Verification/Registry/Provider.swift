@@ -27,7 +27,7 @@ package final class Provider: Sendable {
     package let grants: ProviderGrants?
 
     /// Whether tokens of this kind must be encrypted.
-    func mustEncrypt(_ kind: EncryptionRules.Kind) -> Bool { encryption?.rules.required.contains(kind) == true }
+    package func mustEncrypt(_ kind: EncryptionRules.Kind) -> Bool { encryption?.rules.required.contains(kind) == true }
 
     package init(
         policy: ProviderPolicy, accessTokens: AccessTokenDialect? = nil, introspector: Introspector? = nil,

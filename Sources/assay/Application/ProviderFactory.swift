@@ -138,7 +138,7 @@ struct ProviderFactory: Sendable {
         rules.named = provider.namedClients?.rules
         rules.usesPKCE = provider.usesPKCE
         rules.allowsUnboundCodes = provider.allowsUnboundCodes
-        rules.readsUserInfo = provider.readsUserInfo
+        rules.userInfo = provider.userInfo
         rules.refusesBrowserSignIns = provider.refusesBrowserSignIns
         do throws(FetchFailure) {
             let grants = try ProviderGrants(

@@ -88,6 +88,10 @@ struct ClientRegistration: ParsableCommand {
         case .certificate: json.member("tls_client_certificate_bound_access_tokens", true)
         case nil: break
         }
+        if entry.userInfo == .signed {
+            let algorithm = SignatureAlgorithm.allCases.first { entry.policy.algorithms?.contains($0) ?? true }
+            json.member("userinfo_signed_response_alg", algorithm?.rawValue)
+        }
         if let encryption = entry.encryption, let algorithm = encryption.registeredAlgorithm(keys) {
             for kind in EncryptionRules.Kind.allCases where encryption.required.contains(kind) || kind == .idToken {
                 guard let (algorithmName, contentName) = kind.registeredNames else { continue }

@@ -232,7 +232,7 @@ import TestSupport
             let called = try await caller.calls.userInfo(
                 request, of: "1", by: .configured(Caller.clientID), at: address, slot, until: Caller.soon
             ).get()
-            #expect(text(try called.result.get()) == #"{"sub":"1"}"#)
+            #expect(try called.result.get() == .claims(Array(#"{"sub":"1"}"#.utf8)))
             #expect(try #require(server.requests.first).head.hasPrefix("GET /token HTTP/1.1\r\n"))
             #expect(try #require(server.requests.first).head.contains("\r\nAuthorization: Bearer a"))
         }

@@ -43,6 +43,7 @@ PROVIDERS = {
     "firebase": {"project": "my-project", "audiences": None},
     "github-actions": {"claim_values": {"repository_id": ["42"]}},
     "line": {}, "slack": {}, "linkedin": {}, "twitch": {}, "yahoo-japan": {}, "login.gov": {}, "kakao": {},
+    "singpass": {}, "itsme": {}, "esignet": {"issuer": "https://esignet.example.org/v1/esignet"}, "proconnect": {},
     "oidc": {
         "issuer": "https://id.example.com/", "required_claims": ["acr"], "algorithms": ["ES384"],
         "identity": {"tenant": "/org/id"},

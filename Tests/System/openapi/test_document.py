@@ -35,6 +35,7 @@ OPTIONAL = {
     ("/components/schemas/Identity", "connection"),
     ("/components/schemas/Event", "issuer"),
     ("/components/schemas/FinishAnswer", "claims"),
+    ("/components/schemas/FinishAnswer", "unverified_claims"),
     ("/components/schemas/RefreshAnswer", "claims"),
     *(("/components/schemas/SignOutAnswer/properties/parameters", name)
       for name in ("id_token_hint", "logout_hint", "post_logout_redirect_uri", "state", "ui_locales")),

@@ -14,8 +14,11 @@ EXAMPLES = examples()
 # What these examples are about needs the warned-of setting; their text says so.
 IN_THE_CLEAR = "is reachable from other machines without TLS: API keys can be read on the network"
 ONE_PROCESS = "sign_ins has no key_files: a restart invalidates pending sign-ins; set sign_ins.key_files"
-# The algorithms of the keys of `client_keys`, by their uses.
-OWN_KEYS = {"signature": "ES256", "encryption": "ECDH-ES"}
+# The algorithms of the keys of `client_keys`, by how their lines go on after `use:`. The first that fits counts.
+OWN_KEYS = {
+    "signature, algorithm: RS256": "RS256", "encryption, algorithms: [RSA-OAEP-256]": "RSA-OAEP-256",
+    "signature": "ES256", "encryption": "ECDH-ES",
+}  # fmt: skip
 EXPLAINED = {
     "deploy/kubernetes/base/shared/assay.yaml": [f"the service {IN_THE_CLEAR}", f"the admin listener {IN_THE_CLEAR}"],
     "deploy/kubernetes/overlays/shared-mutual-tls/assay.yaml": [f"the admin listener {IN_THE_CLEAR}"],
@@ -44,8 +47,8 @@ def files(tmp_path_factory):
     (directory / "keys.json").write_text('{"keys":[]}')
     (directory / "issuers").write_text("https://op.example client\n")
     (directory / "handles.key").write_bytes(run("key", "new").stdout)
-    for use, algorithm in OWN_KEYS.items():
-        run("key", "new", "--algorithm", algorithm, str(directory / f"{use}.key"))
+    for algorithm in OWN_KEYS.values():
+        run("key", "new", "--algorithm", algorithm, str(directory / f"{algorithm}.key"))
     for file in directory.iterdir():
         file.chmod(0o600)
     return {
@@ -57,7 +60,7 @@ def files(tmp_path_factory):
         "jwks_file": directory / "keys.json",
         "issuers_file": directory / "issuers",
         "key_files": directory / "handles.key",
-    } | {f"use: {use}": directory / f"{use}.key" for use in OWN_KEYS}
+    } | {f"use: {use}": directory / f"{algorithm}.key" for use, algorithm in OWN_KEYS.items()}
 
 
 def with_files(text: str, files: dict) -> str:

@@ -95,7 +95,7 @@ def test_a_sign_out_with_everything(service, issuer):
     assert signed_out["parameters"] == expected
     assert signed_out["endpoint"] == END
     assert parameters(signed_out["logout_url"]) == expected | {"tenant": "1"}
-    assert len(signed_out["state"]) == 22
+    assert len(signed_out["state"]) == 32
 
 
 def test_each_state_is_new(service):

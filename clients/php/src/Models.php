@@ -365,7 +365,7 @@ final class FinishedSignIn
 {
     use Model;
 
-    private const KINDS = ['identity' => 'Identity', 'token' => 'Token', 'keys' => 'Keys', 'claims' => 'object?', 'context' => 'string?', 'grant' => 'Grant?'];
+    private const KINDS = ['identity' => 'Identity', 'token' => 'Token', 'keys' => 'Keys', 'claims' => 'object?', 'context' => 'string?', 'unverified_claims' => 'strings?', 'grant' => 'Grant?'];
     private const SECRETS = ['claims', 'context'];
 
     public function __construct(
@@ -379,6 +379,8 @@ final class FinishedSignIn
         public readonly ?array $claims,
         /** The context that the sign-in began with. */
         public readonly ?string $context,
+        /** @var list<string>|null The names of claims that the UserInfo response passes on from another party (_claim_names). None of them is in identity. Absent if there are none. */
+        public readonly ?array $unverifiedClaims,
         /** The provider's tokens for the code; null if no code was exchanged. */
         public readonly ?Grant $grant,
     ) {

@@ -248,6 +248,8 @@ export interface FinishedSignIn {
   claims: Record<string, unknown> | null;
   /** The context that the sign-in began with. */
   context: string | null;
+  /** The names of claims that the UserInfo response passes on from another party (_claim_names). None of them is in identity. Absent if there are none. */
+  unverified_claims: string[] | null;
   /** The provider's tokens for the code; null if no code was exchanged. */
   grant: Grant | null;
 }
@@ -785,6 +787,7 @@ export const shapes: Record<string, Record<string, string>> = {
     "keys": "Keys",
     "claims": "object?",
     "context": "string?",
+    "unverified_claims": "strings?",
     "grant": "Grant?"
   },
   "Refreshed": {

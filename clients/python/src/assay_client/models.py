@@ -326,6 +326,9 @@ class FinishedSignIn:
     claims: dict[str, Any] | None = field(default=None, repr=False)
     # The context that the sign-in began with.
     context: str | None = field(default=None, repr=False)
+    # The names of claims that the UserInfo response passes on from another party (_claim_names). None of them is in
+    # identity. Absent if there are none.
+    unverified_claims: list[str] | None = None
     # The provider's tokens for the code; null if no code was exchanged.
     grant: Grant | None = None
 

@@ -252,12 +252,15 @@ class Assay
   # - claims: Only with include_claims: the token's Claims Set, as its original JSON text, so that no number is
   # rounded.
   # - context: The context that the sign-in began with.
+  # - unverified_claims: The names of claims that the UserInfo response passes on from another party
+  # (_claim_names). None of them is in identity. Absent if there are none.
   # - grant: The provider's tokens for the code; null if no code was exchanged.
-  FinishedSignIn = Struct.new(:identity, :token, :keys, :claims, :context, :grant, keyword_init: true)
+  FinishedSignIn = Struct.new(:identity, :token, :keys, :claims, :context, :unverified_claims, :grant, keyword_init:
+    true)
   FinishedSignIn.extend(Model)
   FinishedSignIn.include(Printed)
   FinishedSignIn.describe({ identity: "Identity", token: "Token", keys: "Keys", claims: "object?", context:
-    "string?", grant: "Grant?" }, [:claims, :context])
+    "string?", unverified_claims: "strings?", grant: "Grant?" }, [:claims, :context])
 
   # New tokens and, if an ID Token is among them, its identity.
   # - grant: The provider's tokens, for the backend only. Assay does not store them.

@@ -367,16 +367,19 @@ public struct FinishedSignIn: Codable, Sendable, Equatable, CustomStringConverti
     public var claims: [String: JSONValue]?
     /// The context that the sign-in began with.
     public var context: String?
+    /// The names of claims that the UserInfo response passes on from another party (_claim_names). None of them is
+    /// in identity. Absent if there are none.
+    public var unverifiedClaims: [String]?
     /// The provider's tokens for the code; null if no code was exchanged.
     public var grant: Grant?
 
     enum CodingKeys: String, CodingKey {
-        case identity, token, keys, claims, context, grant
+        case identity, token, keys, claims, context, unverifiedClaims = "unverified_claims", grant
     }
 
     /// Without secrets.
-    public var description: String { "FinishedSignIn(identity: \(identity), token: \(token), keys: \(keys), grant: \(grant as Any))" }
-    public var customMirror: Mirror { Mirror(self, children: ["identity": identity as Any, "token": token as Any, "keys": keys as Any, "grant": grant as Any]) }
+    public var description: String { "FinishedSignIn(identity: \(identity), token: \(token), keys: \(keys), unverifiedClaims: \(unverifiedClaims as Any), grant: \(grant as Any))" }
+    public var customMirror: Mirror { Mirror(self, children: ["identity": identity as Any, "token": token as Any, "keys": keys as Any, "unverifiedClaims": unverifiedClaims as Any, "grant": grant as Any]) }
 }
 
 /// New tokens and, if an ID Token is among them, its identity.

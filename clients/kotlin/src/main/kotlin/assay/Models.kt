@@ -424,11 +424,13 @@ data class FinishedSignIn(
     val claims: Map<String, Any?>?,
     /** The context that the sign-in began with. */
     val context: String?,
+    /** The names of claims that the UserInfo response passes on from another party (_claim_names). None of them is in identity. Absent if there are none. */
+    val unverifiedClaims: List<String>?,
     /** The provider's tokens for the code; null if no code was exchanged. */
     val grant: Grant?
 ) {
     /** Without secrets. */
-    override fun toString() = "FinishedSignIn(identity=$identity, token=$token, keys=$keys, grant=$grant)"
+    override fun toString() = "FinishedSignIn(identity=$identity, token=$token, keys=$keys, unverifiedClaims=$unverifiedClaims, grant=$grant)"
 
     internal companion object {
         fun of(json: Members) = FinishedSignIn(
@@ -437,6 +439,7 @@ data class FinishedSignIn(
             json.model("keys") { Keys.of(it) },
             json.mapOrNull("claims"),
             json.stringOrNull("context"),
+            json.stringsOrNull("unverified_claims"),
             json.modelOrNull("grant") { Grant.of(it) }
         )
     }
