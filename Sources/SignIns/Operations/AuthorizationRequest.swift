@@ -47,6 +47,8 @@ struct BrowserRequest {
     let loginHint: String?
     let uiLocales: String?
     let acrValues: String?
+    /// `nil` for most.
+    let requested: RequestedClaims?
 }
 
 /// An authorization request that the provider's settings allow (OpenID Connect Core 1.0, section 3.1.2.1).
@@ -105,20 +107,31 @@ struct AuthorizationRequest {
         BrowserSignIn(
             state: try .random(), nonce: nonceForm == nil ? nil : try .random(),
             verifier: usesPKCE ? try .random() : nil, redirectURI: browser.redirectURI,
-            issuer: issuer, requiresResponseIssuer: endpoint.sendsResponseIssuer)
+            issuer: issuer, requiresResponseIssuer: endpoint.sendsResponseIssuer, requested: requestedChecks)
+    }
+
+    func form(at endpoint: AuthorizationEndpoint) -> AuthorizationRequestForm {
+        client.requestForm ?? endpoint.requiredForm
+    }
+
+    private var requestedChecks: RequestedChecks? {
+        guard let requested = browser.requested else { return nil }
+        let checks = RequestedChecks(
+            contextClasses: requested.contextClasses ?? [],
+            requiresAuthenticationTime: requested.requiresAuthenticationTime, resources: requested.resources)
+        return checks == RequestedChecks() ? nil : checks
     }
 
     /// The request, ready for the browser, or to be signed and pushed first.
     ///
     /// - Throws: ``OpenSSLError`` when out of memory.
     func prepared(
-        at endpoint: AuthorizationEndpoint, for signIn: BrowserSignIn, maximumAge: Int64?, now: UnixTime,
-        _ digests: borrowing DigestContext
+        at endpoint: AuthorizationEndpoint, for signIn: BrowserSignIn, maximumAge: Int64?, hint: HintAnswer?,
+        now: UnixTime, _ digests: borrowing DigestContext
     ) throws(OpenSSLError) -> PreparedRequest {
-        let form = client.requestForm ?? endpoint.requiredForm
-        if let way = UnsentRequest.Way(form) {
+        if let way = UnsentRequest.Way(form(at: endpoint)) {
             var parameters = AuthorizationParameters()
-            try write(to: &parameters, for: signIn, maximumAge, digests)
+            try write(to: &parameters, for: signIn, maximumAge, hint, digests)
             return .unsent(
                 UnsentRequest(
                     parameters: parameters, way: way, client: client, endpoint: endpoint, issuer: issuer, madeAt: now))
@@ -126,7 +139,7 @@ struct AuthorizationRequest {
         var url = URLWithQuery(endpoint.url)
         url.add("response_type", "code")
         url.add("client_id", client.id)
-        try write(to: &url, for: signIn, maximumAge, digests)
+        try write(to: &url, for: signIn, maximumAge, hint, digests)
         return .url(url.text)
     }
 
@@ -134,7 +147,7 @@ struct AuthorizationRequest {
     ///
     /// - Throws: ``OpenSSLError`` when out of memory.
     private func write(
-        to request: inout some ParameterWriter, for signIn: BrowserSignIn, _ maximumAge: Int64?,
+        to request: inout some ParameterWriter, for signIn: BrowserSignIn, _ maximumAge: Int64?, _ hint: HintAnswer?,
         _ digests: borrowing DigestContext
     ) throws(OpenSSLError) {
         request.add("redirect_uri", browser.redirectURI)
@@ -151,7 +164,14 @@ struct AuthorizationRequest {
         request.add("login_hint", browser.loginHint)
         request.add("ui_locales", browser.uiLocales)
         request.add("acr_values", browser.acrValues)
-        for parameter in client.authorizationParameters { request.add(parameter.name, parameter.value) }
+        if let hint { request.add("id_token_hint", String(decoding: hint.text, as: UTF8.self)) }
+        if let requested = browser.requested {
+            request.add("claims", json: requested.claims)
+            for resource in requested.resources { request.add("resource", resource) }
+        }
+        for parameter in client.authorizationParameters where browser.requested?.sets(parameter.name) != true {
+            request.add(parameter.name, parameter.value)
+        }
     }
 }
 
@@ -167,6 +187,8 @@ protocol ParameterWriter {
     mutating func add(_ name: String, _ value: String?)
     /// Adds a number; `nil` adds none.
     mutating func add(_ name: String, number: Int64?)
+    /// Adds well-formed JSON; `nil` adds none.
+    mutating func add(_ name: String, json: [UInt8]?)
 }
 
 extension Nonce {
@@ -193,6 +215,8 @@ struct URLWithQuery: ParameterWriter {
     }
 
     mutating func add(_ name: String, number: Int64?) { add(name, number.map(String.init)) }
+
+    mutating func add(_ name: String, json: [UInt8]?) { add(name, json.map { String(decoding: $0, as: UTF8.self) }) }
 
     mutating func add(_ name: String, _ value: String?) {
         guard let value else { return }

@@ -83,6 +83,7 @@ extension Operation {
                 if let named = code.responseIssuer, !named.isExactly(exchanged.identity.issuer) {
                     throw .responseIssuerMismatch(.notTheTokens)
                 }
+                if first == nil { try claimed.content.check(exchanged) }
                 // Some claims, such as Apple's `real_user_status`, are only in the first token.
                 answer = first ?? exchanged
             }

@@ -277,7 +277,9 @@ extension FinishPlan {
             against: browser, context: context, receivedAt: request.redirectURI,
             requiresIssuer: browser.requiresResponseIssuer ? true : rules.sendsResponseIssuer, rules.policy)
         var exchange = PendingExchange(
-            request: .code(checked.code, redirectURI: browser.redirectURI, verifier: browser.verifier),
+            request: .code(
+                checked.code, redirectURI: browser.redirectURI, verifier: browser.verifier,
+                resources: browser.requested?.resources ?? []),
             code: checked.codeText, clientName: checked.name, includesClaims: request.includesClaims)
         exchange.responseIssuer = checked.issuer
         return exchange

@@ -114,4 +114,5 @@ extension Operation {
 extension AuthorizationParameters: ParameterWriter {
     mutating func add(_ name: String, _ value: String?) { if let value { add(name, Value.text(value)) } }
     mutating func add(_ name: String, number: Int64?) { if let number { add(name, Value.number(number)) } }
+    mutating func add(_ name: String, json: [UInt8]?) { if let json { add(name, Value.json(json)) } }
 }

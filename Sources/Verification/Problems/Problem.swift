@@ -56,6 +56,8 @@ package enum Problem: Error, Equatable, Sendable {
     case requestUnknown
     case stateMismatch
     case redirectURIMismatch
+    /// The token's `acr` is none of those that the sign-in demands.
+    case acrMismatch
     case responseIssuerMismatch(ResponseIssuerFault)
     /// - Parameter context: the backend's own data, such as the page to which the user should return.
     case signInDenied(context: String?)
@@ -158,6 +160,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .proofReplayed: Row("dpop_proof_replayed", 422, "DPoP proof replayed", isSpent: true)
         case .requestUnknown: Row("request_unknown", 503, "Request unknown")
         case .stateMismatch: Row("state_mismatch", 422, "State mismatch")
+        case .acrMismatch: Row("acr_mismatch", 422, "Authentication too weak")
         case .redirectURIMismatch: Row("redirect_uri_mismatch", 422, "Redirect URI mismatch")
         case .responseIssuerMismatch: Row("response_issuer_mismatch", 422, "Response issuer mismatch")
         case .signInDenied: Row("sign_in_denied", 422, "Sign-in denied")
@@ -271,6 +274,8 @@ package enum Problem: Error, Equatable, Sendable {
             "The response's state is not this sign-in's, so it belongs to another browser or tab; begin a new sign-in."
         case .redirectURIMismatch:
             "The response arrived at an address other than the redirect_uri that this sign-in began with; begin a new sign-in."
+        case .acrMismatch:
+            "The token's acr is missing, or none of those that this sign-in demands (acr_values with require_acr, or an essential acr in claims); begin a new sign-in, or accept what the provider offers."
         case .responseIssuerMismatch(.missing):
             "The response has this sign-in's state, but no iss, which the provider's discovery document promises; send all parameters that the redirect URI received, not code and state alone, and if iss is not among them, report it to the provider."
         case .responseIssuerMismatch(.notTheProviders):

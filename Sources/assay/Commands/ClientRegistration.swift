@@ -73,7 +73,7 @@ struct ClientRegistration: ParsableCommand {
         if let form = client.client.requestForm {
             if form.isPushed { json.member("require_pushed_authorization_requests", true) }
             if form.isSigned { json.member("require_signed_request_object", true) }
-            let key = keys.first { $0.use.isSignature && (client.client.signingKey.map($0.id.isExactly) ?? true) }
+            let key = keys.first { $0.use.isSignature && (client.client.signingKey == nil || $0.id == client.client.signingKey) }
             if form.isSigned, client.needsOwnKey, case .signature(let algorithm)? = key?.use {
                 json.member("request_object_signing_alg", algorithm.rawValue)
             }
