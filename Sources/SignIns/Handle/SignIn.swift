@@ -64,6 +64,10 @@ package struct RequestedChecks: Equatable, Sendable {
     package var requiresAuthenticationTime = false
     /// What the access token is for, which the token endpoint is told too (RFC 8707, section 2.2).
     package var resources: [String] = []
+    /// Whether the response must be signed (JARM).
+    package var responseIsSigned = false
+    /// Whether an ID Token must come with the code from the authorization endpoint.
+    package var hasFrontToken = false
 }
 
 /// The raw nonce. The provider receives its text, or the hash of its text.
@@ -246,7 +250,8 @@ private struct FieldWriter {
     }
 
     mutating func write(_ requested: RequestedChecks) {
-        write(number: requested.requiresAuthenticationTime ? 1 : 0)
+        let flags = [requested.requiresAuthenticationTime, requested.responseIsSigned, requested.hasFrontToken]
+        write(number: flags.reversed().reduce(0) { $0 << 1 | ($1 ? 1 : 0) })
         write(texts: requested.contextClasses)
         write(texts: requested.resources)
     }
@@ -322,9 +327,10 @@ private struct FieldReader {
 
     mutating func requestedChecks(_ octets: Span<UInt8>) throws(NotEncoded) -> RequestedChecks {
         let flags = try number(octets)
-        guard flags == 0 || flags == 1 else { throw NotEncoded() }
+        guard (0..<8).contains(flags) else { throw NotEncoded() }
         return RequestedChecks(
-            contextClasses: try texts(octets), requiresAuthenticationTime: flags == 1, resources: try texts(octets))
+            contextClasses: try texts(octets), requiresAuthenticationTime: flags & 1 != 0,
+            resources: try texts(octets), responseIsSigned: flags & 2 != 0, hasFrontToken: flags & 4 != 0)
     }
 
     /// The number of fields that follow, each of which has two octets at least.

@@ -35,6 +35,17 @@ package struct AuthorizationEndpoint: Sendable {
 enum ResponseMode: String {
     case query
     case formPost = "form_post"
+    // JWT Secured Authorization Response Mode for OAuth 2.0, section 2.3.
+    case signed = "jwt"
+    case signedInQuery = "query.jwt"
+    case signedByFormPost = "form_post.jwt"
+
+    var isSigned: Bool {
+        switch self {
+        case .query, .formPost: false
+        case .signed, .signedInQuery, .signedByFormPost: true
+        }
+    }
 }
 
 /// The members of a begin request that go into the authorization URL.
@@ -88,12 +99,20 @@ struct AuthorizationRequest {
         let knowsOpenID = !rules.quirks.contains(.noOpenIDScope)
         scopes = knowsOpenID && !asked.contains("openid") ? ["openid"] + asked : asked
         if rules.quirks.contains(.formPostForScopes), !scopes.isEmpty {
-            guard browser.responseMode != .query else {
+            guard browser.responseMode ?? .formPost == .formPost else {
                 throw .requestInvalid(
                     "This provider sends its response by POST if scopes are requested; omit response_mode, or send an empty list as scopes."
                 )
             }
             responseMode = .formPost
+        } else if client.responseType.hasIDToken {
+            // A query must not have an ID Token (OAuth 2.0 Multiple Response Type Encoding Practices, section 5).
+            responseMode = browser.responseMode ?? .formPost
+            guard responseMode == .formPost || responseMode == .signedByFormPost else {
+                throw .requestInvalid(
+                    "The client's response_type is code id_token, so response_mode must be form_post or form_post.jwt; send one of them, or omit it."
+                )
+            }
         } else {
             responseMode = browser.responseMode
         }
@@ -115,10 +134,13 @@ struct AuthorizationRequest {
     }
 
     private var requestedChecks: RequestedChecks? {
-        guard let requested = browser.requested else { return nil }
+        let responseIsSigned = responseMode?.isSigned == true
+        guard browser.requested != nil || responseIsSigned || client.responseType.hasIDToken else { return nil }
         let checks = RequestedChecks(
-            contextClasses: requested.contextClasses ?? [],
-            requiresAuthenticationTime: requested.requiresAuthenticationTime, resources: requested.resources)
+            contextClasses: browser.requested?.contextClasses ?? [],
+            requiresAuthenticationTime: browser.requested?.requiresAuthenticationTime == true,
+            resources: browser.requested?.resources ?? [], responseIsSigned: responseIsSigned,
+            hasFrontToken: client.responseType.hasIDToken)
         return checks == RequestedChecks() ? nil : checks
     }
 
@@ -137,7 +159,7 @@ struct AuthorizationRequest {
                     parameters: parameters, way: way, client: client, endpoint: endpoint, issuer: issuer, madeAt: now))
         }
         var url = URLWithQuery(endpoint.url)
-        url.add("response_type", "code")
+        url.add("response_type", client.responseType.rawValue)
         url.add("client_id", client.id)
         try write(to: &url, for: signIn, maximumAge, hint, digests)
         return .url(url.text)

@@ -79,7 +79,7 @@ package struct BeginRequest {
     private static func responseMode(_ object: JSONObject) throws(Problem) -> ResponseMode? {
         guard let text = try object.string(Names.responseMode, characters: 0...255) else { return nil }
         guard let mode = ResponseMode(rawValue: text) else {
-            throw .requestInvalid("response_mode must be query or form_post.")
+            throw .requestInvalid("response_mode must be query, form_post, jwt, query.jwt or form_post.jwt.")
         }
         return mode
     }

@@ -15,6 +15,8 @@ package struct PendingExchange {
     let includesClaims: Bool
     /// The canonical issuer that the response named; `nil` if it named none.
     var responseIssuer: String?
+    /// The `state` of the response, if an ID Token came with the code.
+    var responseState: String?
 
     init(request: GrantRequest, code: String, clientName: ClientName?, includesClaims: Bool) {
         self.request = request

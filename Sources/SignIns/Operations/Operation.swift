@@ -123,6 +123,17 @@ package final class Operation {
             })
     }
 
+    /// Waits for the verdict on a signed response.
+    func verdict(
+        on response: ResponseRequest, _ outcome: RequestVerifier.Outcome<VerifiedResponse>
+    ) async -> Verdict<VerifiedResponse> {
+        switch outcome {
+        case .decided(let verdict): verdict
+        case .pending(let wait):
+            await verifier.verdict(after: wait, until: keysDeadline) { verifier.verify(response, at: $0) }
+        }
+    }
+
     /// Verifies an `id_token_hint`, and waits if necessary.
     ///
     /// - Throws: the problem of a hint that is refused.

@@ -59,6 +59,8 @@ package enum Problem: Error, Equatable, Sendable {
     /// The token's `acr` is none of those that the sign-in demands.
     case acrMismatch
     case responseIssuerMismatch(ResponseIssuerFault)
+    /// The response does not fit a sign-in that asked for a signed one.
+    case responseInvalid(ResponseFault)
     /// - Parameter context: the backend's own data, such as the page to which the user should return.
     case signInDenied(context: String?)
     /// The provider ended the sign-in in the browser with another error.
@@ -163,6 +165,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .acrMismatch: Row("acr_mismatch", 422, "Authentication too weak")
         case .redirectURIMismatch: Row("redirect_uri_mismatch", 422, "Redirect URI mismatch")
         case .responseIssuerMismatch: Row("response_issuer_mismatch", 422, "Response issuer mismatch")
+        case .responseInvalid: Row("response_invalid", 422, "Invalid response")
         case .signInDenied: Row("sign_in_denied", 422, "Sign-in denied")
         case .storeUnavailable(let isSpent):
             Row("store_unavailable", 503, "Store unavailable", retryAfter: 1, isSpent: isSpent)
@@ -282,6 +285,7 @@ package enum Problem: Error, Equatable, Sendable {
             "The response's iss is not this provider's issuer, so another provider may have sent it; begin a new sign-in."
         case .responseIssuerMismatch(.notTheTokens):
             "The response's iss is not the issuer of the ID Token that its code was exchanged for; begin a new sign-in."
+        case .responseInvalid(let fault): fault.detail
         case .signInDenied: "The user cancelled the sign-in; offer to begin a new one."
         case .nonceReplayed:
             "A token with this nonce was verified before, and a nonce can be used only once; begin a new sign-in."
