@@ -137,7 +137,7 @@ import TestSupport
         .storeUnavailable(isSpent: false),
         .storeUnavailable(isSpent: true),
         .stateMismatch,
-        .redirectURIMismatch,
+        .redirectURIMismatch, .acrMismatch,
         .responseIssuerMismatch(.missing),
         .responseIssuerMismatch(.notTheProviders),
         .responseIssuerMismatch(.notTheTokens),

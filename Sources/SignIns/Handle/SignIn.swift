@@ -52,6 +52,22 @@ package struct BrowserSignIn: Equatable, Sendable {
     package var issuer: String
     /// Whether the provider said, when the sign-in began, that its responses name the issuer (RFC 9207).
     package var requiresResponseIssuer: Bool
+    /// `nil` for most.
+    package var requested: RequestedChecks?
+}
+
+/// What the finish does beyond the usual, because the authorization request asked for it.
+package struct RequestedChecks: Equatable, Sendable {
+    /// The token's `acr` must be one of these; empty: any.
+    package var contextClasses: [String] = []
+    /// Whether the token must have an `auth_time`.
+    package var requiresAuthenticationTime = false
+    /// What the access token is for, which the token endpoint is told too (RFC 8707, section 2.2).
+    package var resources: [String] = []
+    /// Whether the response must be signed (JARM).
+    package var responseIsSigned = false
+    /// Whether an ID Token must come with the code from the authorization endpoint.
+    package var hasFrontToken = false
 }
 
 /// The raw nonce. The provider receives its text, or the hash of its text.
@@ -111,6 +127,7 @@ extension SignIn {
             // A connection's issuer is the provider's, and handles are short.
             if connection == nil { writer.write(text: browser.issuer) }
             writer.write(number: browser.requiresResponseIssuer ? 1 : 0)
+            if let requested = browser.requested { writer.write(requested) }
         }
         return writer.octets
     }
@@ -134,8 +151,10 @@ extension SignIn {
             case .native, .nativeOfConnection:
                 guard let nonce else { return nil }
                 kind = .native(nonce)
-            case .browser, .browserOfConnection:
-                kind = .browser(try BrowserSignIn(nonce: nonce, issuer: connection?.issuer, &reader, octets))
+            case .browser, .browserOfConnection, .browserWithChecks, .browserOfConnectionWithChecks:
+                var browser = try BrowserSignIn(nonce: nonce, issuer: connection?.issuer, &reader, octets)
+                if version.hasRequestedChecks { browser.requested = try reader.requestedChecks(octets) }
+                kind = .browser(browser)
             }
             guard reader.isAtEnd else { return nil }
             self.init(
@@ -176,14 +195,23 @@ enum HandleVersion: UInt8 {
     case browser = 2
     case nativeOfConnection = 3
     case browserOfConnection = 4
+    // Only sign-ins that need them have these, so that older instances open all others.
+    case browserWithChecks = 5
+    case browserOfConnectionWithChecks = 6
 
-    var hasConnection: Bool { self == .nativeOfConnection || self == .browserOfConnection }
+    var hasConnection: Bool {
+        self == .nativeOfConnection || self == .browserOfConnection || self == .browserOfConnectionWithChecks
+    }
+
+    var hasRequestedChecks: Bool { self == .browserWithChecks || self == .browserOfConnectionWithChecks }
 }
 
 extension SignIn {
     var version: HandleVersion {
         switch kind {
         case .native: connection == nil ? .native : .nativeOfConnection
+        case .browser(let browser) where browser.requested != nil:
+            connection == nil ? .browserWithChecks : .browserOfConnectionWithChecks
         case .browser: connection == nil ? .browser : .browserOfConnection
         }
     }
@@ -219,6 +247,13 @@ private struct FieldWriter {
             write(texts: rule.values)
         }
         write(texts: connection.emailDomains)
+    }
+
+    mutating func write(_ requested: RequestedChecks) {
+        let flags = [requested.requiresAuthenticationTime, requested.responseIsSigned, requested.hasFrontToken]
+        write(number: flags.reversed().reduce(0) { $0 << 1 | ($1 ? 1 : 0) })
+        write(texts: requested.contextClasses)
+        write(texts: requested.resources)
     }
 
     private mutating func withBigEndian(_ value: UInt64, _ count: Int) {
@@ -288,6 +323,14 @@ private struct FieldReader {
         }
         return Connection(
             id: id, issuer: issuer, audience: audience, claimRules: rules, emailDomains: try texts(octets))
+    }
+
+    mutating func requestedChecks(_ octets: Span<UInt8>) throws(NotEncoded) -> RequestedChecks {
+        let flags = try number(octets)
+        guard (0..<8).contains(flags) else { throw NotEncoded() }
+        return RequestedChecks(
+            contextClasses: try texts(octets), requiresAuthenticationTime: flags & 1 != 0,
+            resources: try texts(octets), responseIsSigned: flags & 2 != 0, hasFrontToken: flags & 4 != 0)
     }
 
     /// The number of fields that follow, each of which has two octets at least.

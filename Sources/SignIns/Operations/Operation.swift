@@ -123,6 +123,33 @@ package final class Operation {
             })
     }
 
+    /// Waits for the verdict on a signed response.
+    func verdict(
+        on response: ResponseRequest, _ outcome: RequestVerifier.Outcome<VerifiedResponse>
+    ) async -> Verdict<VerifiedResponse> {
+        switch outcome {
+        case .decided(let verdict): verdict
+        case .pending(let wait):
+            await verifier.verdict(after: wait, until: keysDeadline) { verifier.verify(response, at: $0) }
+        }
+    }
+
+    /// Verifies an `id_token_hint`, and waits if necessary.
+    ///
+    /// - Throws: the problem of a hint that is refused.
+    func verify(_ hint: HintRequest) async throws(Problem) -> HintAnswer {
+        let verdict =
+            switch verifier.verify(hint, at: .now()) {
+            case .decided(let verdict): verdict
+            case .pending(let wait):
+                await verifier.verdict(after: wait, until: keysDeadline) { verifier.verify(hint, at: $0) }
+            }
+        switch verdict {
+        case .verified(let answer, _): return answer
+        case .refused(let problem, _): throw problem
+        }
+    }
+
     /// Waits for keys that ID Tokens can be verified with, before a code is sent.
     ///
     /// - Throws: ``Problem/keysUnavailable(retryAfterSeconds:)``.

@@ -56,7 +56,7 @@ extension RequestVerifier {
 
     /// The provider whose rules open an encrypted token: only the request can name it, because the token does not show
     /// its issuer.
-    private func opener(
+    func opener(
         _ index: Int?, _ rejection: Rejection, of kind: Problem.TokenKind
     ) throws(Problem) -> (index: Int, slot: ProviderSlot, encryption: TokenEncryption) {
         guard rejection == .tokenMalformed(.encrypted) else { throw .rejected(rejection, of: kind) }
