@@ -1,6 +1,6 @@
 internal import HTTP
 package import IDToken
-package import JOSE
+internal import JOSE
 
 /// A signed authorization response (JARM), which answers the request of one sign-in.
 package struct ResponseRequest: Sendable {

@@ -138,6 +138,8 @@ import TestSupport
         .storeUnavailable(isSpent: true),
         .stateMismatch,
         .redirectURIMismatch, .acrMismatch,
+        .responseInvalid(.plain), .responseInvalid(.beside), .responseInvalid(.refused(code: "token_expired")),
+        .responseInvalid(.content),
         .responseIssuerMismatch(.missing),
         .responseIssuerMismatch(.notTheProviders),
         .responseIssuerMismatch(.notTheTokens),

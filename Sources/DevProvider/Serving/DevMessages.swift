@@ -115,6 +115,8 @@ struct FormParameters {
             guard let name = Self.decode(parts[0]), let value = Self.decode(parts.count > 1 ? parts[1] : "") else {
                 return nil
             }
+            // Of several resources, the first is enough here.
+            if name == "resource", values[name] != nil { continue }
             guard values.updateValue(value, forKey: name) == nil else { return nil }
         }
         self.values = values

@@ -1,4 +1,5 @@
 package import JOSE
+package import OpenSSL
 
 /// The parameters of a signed authorization response. Only ``IDTokenVerifier`` creates one.
 package struct VerifiedResponse: Sendable {

@@ -339,35 +339,11 @@ extension FinishPlan {
     }
 }
 
-extension SignIn {
-    /// The signed response that finishes the sign-in; `nil` if it needs none, or can't be finished any more.
-    ///
-    /// - Throws: ``Problem/responseInvalid(_:)``, ``Problem/requestInvalid(_:)``.
-    fileprivate func signedResponse(
-        _ request: FinishRequest, _ policy: ProviderPolicy
-    ) throws(Problem) -> ArraySlice<UInt8>? {
-        guard case .browser(let browser) = kind, browser.requested?.responseIsSigned == true,
-            policy.audiences.containsExactly(audience)
-        else { return nil }
-        return try request.browserResponse().signedResponse()
-    }
-}
-
-extension Verdict<VerifiedResponse> {
-    /// - Throws: ``Problem``.
-    fileprivate func response() throws(Problem) -> VerifiedResponse {
-        switch self {
-        case .verified(let response, _): return response
-        case .refused(let problem, _): throw problem.ofResponse
-        }
-    }
-}
-
 extension FinishRequest {
     /// The response to the browser's redirect URI.
     ///
     /// - Throws: ``Problem/requestInvalid(_:)`` if the request is that of a native sign-in.
-    fileprivate func browserResponse() throws(Problem) -> BrowserResponse {
+    func browserResponse() throws(Problem) -> BrowserResponse {
         guard idToken == nil, code == nil, accessToken == nil, clientName == nil, let response else {
             throw .requestInvalid(
                 "This sign-in began with redirect_uri; send response, and omit id_token, code, access_token and user.")

@@ -89,7 +89,7 @@ package final class Operation {
 
     // MARK: Steps
 
-    private var keysDeadline: MonotonicTime { time.deadline(of: keysTimeout, from: SystemClocks.monotonic()) }
+    var keysDeadline: MonotonicTime { time.deadline(of: keysTimeout, from: SystemClocks.monotonic()) }
 
     /// The deadline of one call to the provider.
     var callDeadline: MonotonicTime { time.deadline(of: callTimeout, from: SystemClocks.monotonic()) }
@@ -121,17 +121,6 @@ package final class Operation {
             await verifier.verdict(after: wait, until: keysDeadline, isPaidFor: isPaidFor) {
                 verifier.verify(request, at: $0)
             })
-    }
-
-    /// Waits for the verdict on a signed response.
-    func verdict(
-        on response: ResponseRequest, _ outcome: RequestVerifier.Outcome<VerifiedResponse>
-    ) async -> Verdict<VerifiedResponse> {
-        switch outcome {
-        case .decided(let verdict): verdict
-        case .pending(let wait):
-            await verifier.verdict(after: wait, until: keysDeadline) { verifier.verify(response, at: $0) }
-        }
     }
 
     /// Verifies an `id_token_hint`, and waits if necessary.
