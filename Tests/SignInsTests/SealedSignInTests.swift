@@ -123,7 +123,7 @@ import Verification
     @Test func `only sign-ins that ask for more have a new version`() {
         #expect(Self.inBrowsers.allSatisfy { $0.version == .browser })
         #expect(Self.asking.allSatisfy { $0.version == .browserWithChecks })
-        #expect(Set(Self.ofConnections.map(\.version.rawValue)) == [3, 4, 6])
+        #expect(Set(Self.ofConnections.map(\.version.rawValue)) == [3, 4, 8])
     }
 
     @Test func `a connection, and what was asked for, is no field that can be cut off`() {

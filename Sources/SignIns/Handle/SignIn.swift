@@ -188,6 +188,11 @@ extension BrowserSignIn {
     }
 }
 
+/// A field that only some sign-ins have. These come last, each after its number.
+private enum ExtraField: Int64 {
+    case requestedChecks = 2
+}
+
 /// The first octet of a handle: the version of its format, and of its contents.
 enum HandleVersion: UInt8 {
     // Kept so that older instances can open handles of native sign-ins while newer instances are rolled out.
@@ -196,8 +201,8 @@ enum HandleVersion: UInt8 {
     case nativeOfConnection = 3
     case browserOfConnection = 4
     // Only sign-ins that need them have these, so that older instances open all others.
-    case browserWithChecks = 5
-    case browserOfConnectionWithChecks = 6
+    case browserWithChecks = 6
+    case browserOfConnectionWithChecks = 8
 
     var hasConnection: Bool {
         self == .nativeOfConnection || self == .browserOfConnection || self == .browserOfConnectionWithChecks
@@ -250,6 +255,7 @@ private struct FieldWriter {
     }
 
     mutating func write(_ requested: RequestedChecks) {
+        write(number: ExtraField.requestedChecks.rawValue)
         let flags = [requested.requiresAuthenticationTime, requested.responseIsSigned, requested.hasFrontToken]
         write(number: flags.reversed().reduce(0) { $0 << 1 | ($1 ? 1 : 0) })
         write(texts: requested.contextClasses)
@@ -326,6 +332,7 @@ private struct FieldReader {
     }
 
     mutating func requestedChecks(_ octets: Span<UInt8>) throws(NotEncoded) -> RequestedChecks {
+        guard ExtraField(rawValue: try number(octets)) == .requestedChecks else { throw NotEncoded() }
         let flags = try number(octets)
         guard (0..<8).contains(flags) else { throw NotEncoded() }
         return RequestedChecks(
