@@ -133,7 +133,8 @@ import Verification
                 #expect(SignIn(encoded: encoded.span.extracting(..<count), signIn.version) == nil)
             }
             #expect(SignIn(encoded: encoded.span, signIn.version) == signIn)
-            let others: [HandleVersion] = [.native, .browser] + (signIn.version == .browserWithChecks ? [] : [.browserWithChecks])
+            let others: [HandleVersion] =
+                [.native, .browser] + (signIn.version == .browserWithChecks ? [] : [.browserWithChecks])
             for version in others where SignIn(encoded: encoded.span, version) != nil {
                 Issue.record("read as \(version)")
             }

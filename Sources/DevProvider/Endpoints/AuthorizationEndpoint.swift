@@ -52,11 +52,12 @@ struct AuthorizationRequest {
         }
         wantsIDToken = types.contains("id_token")
         let named = query["response_mode"]
-        isSigned = named == "jwt" || named?.hasSuffix(".jwt") == true
+        let isSigned = named == "jwt" || named?.hasSuffix(".jwt") == true
         let plain = named == "jwt" ? nil : named.map { isSigned ? String($0.dropLast(".jwt".count)) : $0 }
         let mode = plain.map(ResponseMode.init) ?? (wantsIDToken ? .fragment : .query)
         guard let mode else {
-            throw DevRequestError("response_mode must be query, fragment or form_post, or jwt, or one of them with .jwt")
+            throw DevRequestError(
+                "response_mode must be query, fragment or form_post, or jwt, or one of them with .jwt")
         }
         guard mode != .query || !wantsIDToken else {
             throw DevRequestError("response_mode query can't carry an ID Token; use fragment or form_post")
@@ -66,6 +67,7 @@ struct AuthorizationRequest {
             throw DevRequestError("response_mode must be form_post, because scopes are requested")
         }
         self.mode = mode
+        self.isSigned = isSigned
         challenge = query["code_challenge"]
         guard challenge == nil || query["code_challenge_method"] == "S256" else {
             throw DevRequestError("code_challenge_method must be S256")

@@ -118,9 +118,10 @@ package struct BeginRequest {
         static let acrValues: JSONName = "acr_values"
         static let idTokenHint: JSONName = "id_token_hint"
         /// Members that only a sign-in in a browser has.
-        static let ofBrowsers = [
-            scopes, responseMode, prompt, loginHint, uiLocales, acrValues, idTokenHint, RequestAuthentication.name,
-        ] + RequestedClaims.Names.all
+        static let ofBrowsers =
+            [
+                scopes, responseMode, prompt, loginHint, uiLocales, acrValues, idTokenHint, RequestAuthentication.name,
+            ] + RequestedClaims.Names.all
         static let all =
             [
                 MemberNames.provider, MemberNames.audience, redirectURI, MemberNames.maxAge, MemberNames.subject,
@@ -279,9 +280,12 @@ extension Operation {
     ///
     /// - Returns: `nil` if it has none.
     private func hint(of request: BeginRequest, at provider: Provider) async throws(Problem) -> HintAnswer? {
-        guard let text = request.idTokenHint, let browser = request.browser, let number = self.provider else { return nil }
+        guard let text = request.idTokenHint, let browser = request.browser, let number = self.provider else {
+            return nil
+        }
         let client = try AuthorizationRequest(
-            browser, audience: request.audience, under: policy(of: provider), grantRules(of: provider)).client
+            browser, audience: request.audience, under: policy(of: provider), grantRules(of: provider)
+        ).client
         return try await verify(HintRequest(text, ofProvider: number, connection, audience: client.id))
     }
 

@@ -126,7 +126,8 @@ extension Operation {
         _ request: FinishRequest, _ signIn: OpenedSignIn, at provider: Provider, by signIns: LoopSignIns,
         _ now: VerificationTime
     ) throws(Problem) -> Reply<FinishedSignIn, FinishFailure> {
-        guard let number = self.provider, let response = try signIn.content.signedResponse(request, policy(of: provider))
+        guard let number = self.provider,
+            let response = try signIn.content.signedResponse(request, policy(of: provider))
         else { return try proceed(withPlain: request, signIn, at: provider, by: signIns, now) }
         let asked = ResponseRequest(response, ofProvider: number, connection, audience: signIn.content.audience)
         let outcome = verifier.verify(asked, at: now)

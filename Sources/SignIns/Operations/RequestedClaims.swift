@@ -51,7 +51,8 @@ struct RequestedClaims {
     private static func claims(_ object: JSONObject) throws(Problem) -> JSONValue? {
         guard let value = object[Names.claims], value.kind != .null else { return nil }
         guard value.kind == .object, value.json.count <= longestClaims else {
-            throw .requestInvalid("claims must be an object of at most \(longestClaims) bytes (OpenID Connect Core, 5.5).")
+            throw .requestInvalid(
+                "claims must be an object of at most \(longestClaims) bytes (OpenID Connect Core, 5.5).")
         }
         return value
     }
@@ -86,7 +87,8 @@ struct RequestedClaims {
         guard let texts, texts.allSatisfy(isResource), texts.reduce(0, { $0 + $1.utf8.count }) <= longestResources
         else {
             throw .requestInvalid(
-                "resource must be a list of absolute URIs without fragments, together at most \(longestResources) bytes.")
+                "resource must be a list of absolute URIs without fragments, together at most \(longestResources) bytes."
+            )
         }
         return texts
     }
@@ -126,6 +128,8 @@ extension SignIn {
                 throw .acrMismatch
             }
         }
-        if requested.requiresAuthenticationTime, answer.authenticatedAt == nil { throw .rejected(.claimMissing(.authTime)) }
+        if requested.requiresAuthenticationTime, answer.authenticatedAt == nil {
+            throw .rejected(.claimMissing(.authTime))
+        }
     }
 }

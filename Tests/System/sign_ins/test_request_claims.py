@@ -195,8 +195,6 @@ def test_a_hint_names_the_user_who_must_finish_it(service, endpoint, issuer):
     assert values(begun, "id_token_hint") == [hint]
     assert finish(service, endpoint, begun, issuer).status == 200
     spent(finish(service, endpoint, started(service, id_token_hint=hint), issuer, sub="user-2"), "subject_mismatch")
-    # The handle has the subject, not the token.
-    assert len(begun["sign_in"]) < len(hint)
 
 
 def test_a_hint_beside_a_subject(service, issuer):
@@ -212,11 +210,11 @@ HINTS = {
     "algorithm_not_allowed": lambda issuer: tokens.jws(ec_key("first", "P-384"), issuer.claims()),
     "key_not_found": lambda issuer: tokens.jws(ec_key("unknown"), issuer.claims()),
     "key_unsuitable": lambda issuer: tokens.jws(issuer.key("small"), issuer.claims()),
-    "signature_invalid": lambda issuer: tokens.jws(ec_key("first"), issuer.claims()),
+    "signature_invalid": lambda issuer: tokens.jws(ec_key("forger"), issuer.claims(), kid="first"),
     "issuer_mismatch": lambda issuer: issuer.token(iss=issuer.url + "/"),
     "audience_mismatch": lambda issuer: issuer.token(aud="stranger"),
     "audience_mismatch ": lambda issuer: issuer.token(aud="shop"),
-    "authorized_party_mismatch": lambda issuer: issuer.token(azp="stranger"),
+    "authorized_party_mismatch": lambda issuer: issuer.token(aud=["client", "b"], azp="stranger"),
     "token_not_yet_valid": lambda issuer: issuer.token(iat=tokens.now() + 3600),
     "claim_missing": lambda issuer: issuer.token(sub=None),
     "claim_invalid": lambda issuer: issuer.token(events={"http://schemas.openid.net/event/backchannel-logout": {}}),
@@ -252,7 +250,7 @@ def test_a_hint_before_there_are_keys(shared_server, endpoint, tmp_path):
         contract.assert_code(hinted(service, tokens.jws(ec_key("unknown"), issuer.claims())), "keys_unavailable")
 
 
-def test_a_connection_s_sign_in_keeps_what_it_checks(service, endpoint, shared_server):
+def test_a_connection_s_sign_in_keeps_what_it_checks(service, endpoint, issuer, shared_server):
     customer = Connection("acme", shared_server.issuer("claims-acme", ec_key("acme")), endpoint)
     begun = customer.begun(
         service, id_token_hint=customer.issuer.token(), resource=["https://a.example"], **ESSENTIAL
@@ -262,8 +260,7 @@ def test_a_connection_s_sign_in_keeps_what_it_checks(service, endpoint, shared_s
     assert endpoint.last().form["resource"] == "https://a.example"
     begun = customer.begun(service, id_token_hint=customer.issuer.token(), **ESSENTIAL)
     spent(customer.finish(service, begun, customer.sign_in(begun, acr="other")), "acr_mismatch")
-    other = shared_server.issuer("claims").token()
-    contract.assert_code(customer.begin(service, id_token_hint=other), "issuer_mismatch")
+    contract.assert_code(customer.begin(service, id_token_hint=issuer.token()), "key_not_found")
 
 
 def test_a_handle_that_would_be_too_long(service):
@@ -278,7 +275,7 @@ def test_nothing_of_it_is_logged(service, issuer):
     hint = issuer.token(sub="canary-subject")
     begun = started(service, id_token_hint=hint, claims={"id_token": {"canary": None}}, resource=["https://canary.example"])
     contract.assert_code(hinted(service, "canary.junk.token"), "token_malformed")
-    service.wait_for_entry(path="/v1/sign-ins", code="token_malformed")
+    service.wait_for_entry(route="/v1/sign-ins", code="token_malformed")
     log = json.dumps(service.entries())
     for secret in ("canary", hint, begun["state"], begun["nonce"]):
         assert secret not in log

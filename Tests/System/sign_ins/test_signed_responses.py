@@ -68,6 +68,10 @@ def signed(issuer, begun: dict, key=None, header: dict | None = None, **members)
     return tokens.jws(key or issuer.keys[0], claims, **(header or {}))
 
 
+def forged(issuer, begun: dict, **members) -> str:
+    return signed(issuer, begun, ec_key("forger"), {"kid": "first"}, **members)
+
+
 def finish(service, begun: dict, response: dict | str, **members) -> client.Response:
     response = {"response": response} if isinstance(response, str) else response
     return service.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "response": response} | members)
@@ -99,7 +103,7 @@ TOKENS = {
     "algorithm_not_allowed": lambda issuer, begun: signed(issuer, begun, ec_key("first", "P-384")),
     "key_not_found": lambda issuer, begun: signed(issuer, begun, ec_key("unknown")),
     "key_unsuitable": lambda issuer, begun: signed(issuer, begun, issuer.key("small")),
-    "signature_invalid": lambda issuer, begun: signed(issuer, begun, ec_key("first")),
+    "signature_invalid": lambda issuer, begun: forged(issuer, begun),
     "issuer_mismatch": lambda issuer, begun: signed(issuer, begun, iss=issuer.url + "/"),
     "claim_missing": lambda issuer, begun: signed(issuer, begun, iss=None),
     "claim_missing ": lambda issuer, begun: signed(issuer, begun, aud=None),
@@ -195,8 +199,7 @@ def test_encrypted_responses(service, endpoint, issuer, sealed, key, shared_serv
     assert "decryption_failed" in refused(finish(service, begun, encrypted(signed(sealed, begun), stranger)))["detail"]
     twice = encrypted(encrypted(signed(sealed, begun), key), key)
     assert "header_unsupported" in refused(finish(service, begun, twice))["detail"]
-    forged = signed(sealed, begun, ec_key("first"))
-    assert "signature_invalid" in refused(finish(service, begun, encrypted(forged, key)))["detail"]
+    assert "signature_invalid" in refused(finish(service, begun, encrypted(forged(sealed, begun), key)))["detail"]
     # Without encryption in the settings, an encrypted response is none.
     begun = started(service)
     refused(finish(service, begun, encrypted(signed(issuer, begun), key)))
@@ -218,22 +221,22 @@ def test_keys_that_are_new_or_unknown(service, shared_server, endpoint, tmp_path
         refused(finish(service, begun, signed(issuer, begun, ec_key("newer"))), "keys_unavailable")
 
 
-def test_a_connection_s_signed_response(service, endpoint, shared_server):
+def test_a_connection_s_signed_response(service, endpoint, issuer, shared_server):
     customer = Connection("acme", shared_server.issuer("jarm-acme", ec_key("acme")), endpoint)
     begun = customer.begun(service, response_mode="form_post.jwt")
     customer.sign_in(begun)
     response = {"response": signed(customer.issuer, begun)}
     assert customer.finish(service, begun, response).status == 200
     begun = customer.begun(service, response_mode="jwt")
-    other = {"response": signed(shared_server.issuer("jarm"), begun)}
+    other = {"response": signed(issuer, begun)}
     refused(customer.finish(service, begun, other))
 
 
 def test_nothing_of_it_is_logged(service, issuer):
     begun = started(service)
-    token = signed(issuer, begun, ec_key("first"), code="canary-code")
+    token = forged(issuer, begun, code="canary-code")
     refused(finish(service, begun, token))
-    service.wait_for_entry(path="/v1/sign-ins/finish", code="response_invalid")
+    service.wait_for_entry(route="/v1/sign-ins/finish", code="response_invalid")
     log = json.dumps(service.entries())
     for secret in ("canary", token, begun["state"]):
         assert secret not in log
