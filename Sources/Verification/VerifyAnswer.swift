@@ -38,6 +38,10 @@ package struct VerifyAnswer: TokenAnswer {
 
     /// The user whom the token names.
     package var identity: Identity { token.identity }
+    /// `acr`.
+    package var contextClass: String? { token.authenticationContextClass }
+    /// `auth_time`.
+    package var authenticatedAt: UnixTime? { token.authTime }
 
     /// Writes the answer as a JSON object that always has every member.
     package func write(to json: inout JSONWriter) {

@@ -84,6 +84,7 @@ import Testing
             "auth: none, signing_key: k",
             "signing_key only has an effect with auth: private_key_jwt, or with signed requests; remove it"
         ),
+        ("auth: none, response_type: token", "response_type must be one of code, code id_token; found \"token\""),
         ("auth: none, request: jar", "request must be one of plain, pushed, signed, signed_pushed; found \"jar\""),
         (
             "auth: none, request: signed",

@@ -31,6 +31,23 @@ import Verification
         }
     }
 
+    /// Browser sign-ins whose request asked for more.
+    private static var asking: [SignIn] {
+        [
+            RequestedChecks(contextClasses: ["a", "urn:b"]), RequestedChecks(requiresAuthenticationTime: true),
+            RequestedChecks(resources: ["https://a.example", ""]), RequestedChecks(responseIsSigned: true),
+            RequestedChecks(hasFrontToken: true),
+            RequestedChecks(
+                contextClasses: [""], requiresAuthenticationTime: true, resources: ["b"], responseIsSigned: true,
+                hasFrontToken: true),
+        ].compactMap { requested in
+            guard var signIn = inBrowsers.first, case .browser(var browser) = signIn.kind else { return nil }
+            browser.requested = requested
+            signIn.kind = .browser(browser)
+            return signIn
+        }
+    }
+
     /// Sign-ins of customers' connections.
     private static var ofConnections: [SignIn] {
         let rules = [
@@ -38,7 +55,7 @@ import Verification
             ClaimRule(ClaimPath("/org/id"), .oneOf, ["7"]),
         ]
         var all: [SignIn] = []
-        for signIn in [Self.signIn()] + inBrowsers {
+        for signIn in [Self.signIn()] + inBrowsers + asking {
             all.append(connected(signIn, [], []))
             all.append(connected(signIn, rules, ["example.com"]))
         }
@@ -74,7 +91,7 @@ import Verification
     func `what is sealed is opened`(context: String?) throws {
         let sealer = try SignInSealer(try Self.keys(1))
         let native = [Self.signIn(context: context), Self.signIn(context: context, subject: "001.a")]
-        for signIn in native + Self.inBrowsers + Self.ofConnections {
+        for signIn in native + Self.inBrowsers + Self.asking + Self.ofConnections {
             let sealed = try #require(try sealer.seal(signIn, salt: Self.salt))
             #expect(sealed.text.allSatisfy { $0.isURLSafe })
             #expect(try sealer.open(sealed)?.content == signIn)
@@ -155,14 +172,24 @@ import Verification
         #expect(SignIn(encoded: browser.encoded.span, .browser) == browser)
     }
 
-    @Test func `a connection is no field that can be cut off`() {
-        for signIn in Self.ofConnections {
+    private static let asksForMore = HandleVersion(isOfBrowser: true, hasExtraFields: true)
+
+    @Test func `only sign-ins that ask for more have a new version`() {
+        #expect(Self.inBrowsers.allSatisfy { $0.version == .browser })
+        #expect(Self.asking.allSatisfy { $0.version == Self.asksForMore })
+        #expect(Set(Self.ofConnections.map(\.version.octet)) == [3, 4, 8])
+    }
+
+    @Test func `a connection, and what was asked for, is no field that can be cut off`() {
+        for signIn in Self.ofConnections + Self.asking {
             let encoded = signIn.encoded
             for count in 0..<encoded.count {
                 #expect(SignIn(encoded: encoded.span.extracting(..<count), signIn.version) == nil)
             }
             #expect(SignIn(encoded: encoded.span, signIn.version) == signIn)
-            for version in [HandleVersion.native, .browser] where SignIn(encoded: encoded.span, version) != nil {
+            let others: [HandleVersion] =
+                [.native, .browser] + (signIn.version == Self.asksForMore ? [] : [Self.asksForMore])
+            for version in others where SignIn(encoded: encoded.span, version) != nil {
                 Issue.record("read as \(version)")
             }
         }

@@ -7,6 +7,8 @@ struct AuthorizationRequest {
     let client: DevClient
     let redirectURI: String
     let mode: ResponseMode
+    /// Whether the response is signed (JARM).
+    let isSigned: Bool
     /// Whether an ID Token is requested in addition to the code.
     let wantsIDToken: Bool
     let scopes: [String]
@@ -16,6 +18,8 @@ struct AuthorizationRequest {
     let challenge: String?
     /// The API that the access token is for (RFC 8707).
     let resource: String?
+    /// The authentication context class that is asked for first: the person signs in as asked.
+    let acr: String?
     let loginHint: String?
     /// Whether no page may be shown to the person (`prompt=none`). Scripts sign in this way.
     let isSilent: Bool
@@ -47,8 +51,14 @@ struct AuthorizationRequest {
             throw DevRequestError("response_type must be code, or code id_token")
         }
         wantsIDToken = types.contains("id_token")
-        let mode = query["response_mode"].map(ResponseMode.init) ?? (wantsIDToken ? .fragment : .query)
-        guard let mode else { throw DevRequestError("response_mode must be query, fragment or form_post") }
+        let named = query["response_mode"]
+        let isSigned = named == "jwt" || named?.hasSuffix(".jwt") == true
+        let plain = named == "jwt" ? nil : named.map { isSigned ? String($0.dropLast(".jwt".count)) : $0 }
+        let mode = plain.map(ResponseMode.init) ?? (wantsIDToken ? .fragment : .query)
+        guard let mode else {
+            throw DevRequestError(
+                "response_mode must be query, fragment or form_post, or jwt, or one of them with .jwt")
+        }
         guard mode != .query || !wantsIDToken else {
             throw DevRequestError("response_mode query can't carry an ID Token; use fragment or form_post")
         }
@@ -57,6 +67,7 @@ struct AuthorizationRequest {
             throw DevRequestError("response_mode must be form_post, because scopes are requested")
         }
         self.mode = mode
+        self.isSigned = isSigned
         challenge = query["code_challenge"]
         guard challenge == nil || query["code_challenge_method"] == "S256" else {
             throw DevRequestError("code_challenge_method must be S256")
@@ -66,12 +77,22 @@ struct AuthorizationRequest {
         }
         state = query["state"]
         nonce = query["nonce"]
+        acr = query["acr_values"]?.split(separator: " ").first.map(String.init) ?? query.essentialACR
         resource = query["resource"]
         guard resource.map({ $0.hasPrefix("https://") || $0.hasPrefix("http://") }) ?? true,
             resource?.contains("#") != true
         else { throw DevRequestError("resource must be the URL of an API, without a fragment") }
         loginHint = query["login_hint"]
         isSilent = query["prompt"] == "none"
+    }
+}
+
+extension FormParameters {
+    /// The first value of an essential `acr` in `claims` (OpenID Connect Core 1.0, section 5.5).
+    fileprivate var essentialACR: String? {
+        let claims = self["claims"].flatMap { try? JSONTree(readingObject: Array($0.utf8)) }
+        let acr = claims?.object?["id_token"]?.object?["acr"]?.object
+        return acr?["value"]?.string ?? acr?["values"]?.array?.first?.string
     }
 }
 
@@ -128,6 +149,13 @@ extension EmulatedProvider {
         }
         if let state = request.state { parameters.append(("state", state)) }
         if dialect.namesResponseIssuer { parameters.append(("iss", documentIssuer(ofTenant: nil))) }
+        if request.isSigned {
+            var claims = Dictionary(parameters.map { ($0.name, JSONTree.string($0.value)) }) { first, _ in first }
+            claims["iss"] = .string(documentIssuer(ofTenant: nil))
+            claims["aud"] = .string(request.client.id)
+            claims["exp"] = .integer(now + IssuedGrants.codeLifetimeSeconds)
+            parameters = [("response", try keys.sign(claims, type: "JWT"))]
+        }
         return AuthorizationResponse(redirectURI: request.redirectURI, mode: request.mode, parameters: parameters)
     }
 
@@ -139,12 +167,13 @@ extension EmulatedProvider {
             for: IssuedGrants.Authorization(
                 person: person, clientID: request.client.id, redirectURI: request.redirectURI, nonce: request.nonce,
                 challenge: request.challenge, scopes: request.scopes, resource: request.resource,
-                authenticatedAt: now,
+                acr: request.acr, authenticatedAt: now,
                 expiresAt: now + IssuedGrants.codeLifetimeSeconds))
         var parameters = [(name: "code", value: code)]
         if request.wantsIDToken {
             let token = TokenRequest(
-                person: person, clientID: request.client.id, nonce: request.nonce, scopes: request.scopes, code: code)
+                person: person, clientID: request.client.id, nonce: request.nonce, scopes: request.scopes, code: code,
+                state: request.state, acr: request.acr)
             parameters.append(
                 ("id_token", try keys.sign(try idTokenClaims(token, now: now), type: dialect.headerType)))
         }

@@ -42,7 +42,7 @@ extension EmulatedProvider {
         let authorization = tokens.authorization
         let request = TokenRequest(
             person: authorization.person, clientID: authorization.clientID, nonce: nonce, scopes: authorization.scopes,
-            authenticatedAt: authorization.authenticatedAt, accessToken: tokens.accessToken)
+            authenticatedAt: authorization.authenticatedAt, accessToken: tokens.accessToken, acr: authorization.acr)
         var members: [String: JSONTree] = [
             "access_token": .string(tokens.accessToken), "expires_in": .integer(3600),
         ]
@@ -157,7 +157,9 @@ extension EmulatedProvider {
             "pushed_authorization_request_endpoint": .string(base + "/par"),
             "request_parameter_supported": .bool(true),
             "response_types_supported": list("code", "code id_token"),
-            "response_modes_supported": list("query", "fragment", "form_post"),
+            "response_modes_supported": list(
+                "query", "fragment", "form_post", "jwt", "query.jwt", "fragment.jwt", "form_post.jwt"),
+            "authorization_signing_alg_values_supported": .array([.string(keys.algorithm)]),
             "grant_types_supported": list("authorization_code", "refresh_token"),
             "subject_types_supported": list("pairwise"),
             "scopes_supported": isApple ? list("name", "email") : list("openid", "email", "profile"),

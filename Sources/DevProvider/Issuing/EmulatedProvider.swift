@@ -74,6 +74,9 @@ extension EmulatedProvider {
         var authenticatedAt: Int64?
         var accessToken: String?
         var code: String?
+        /// The `state` of the request, if the token comes with the code.
+        var state: String?
+        var acr: String?
     }
 
     /// - Parameter now: the provider's clock.
@@ -94,6 +97,8 @@ extension EmulatedProvider {
         if let nonce = request.nonce, policy.nonce.isChecked { claims["nonce"] = .string(nonce) }
         if let token = request.accessToken { claims["at_hash"] = .string(try keys.halfHash(token)) }
         if let code = request.code { claims["c_hash"] = .string(try keys.halfHash(code)) }
+        if let state = request.state { claims["s_hash"] = .string(try keys.halfHash(state)) }
+        if let acr = request.acr { claims["acr"] = .string(acr) }
         // Apple puts it only into tokens of native apps.
         if policy.reportsRealUserStatus, request.scopes == nil {
             claims["real_user_status"] = .integer(person.realUserStatus)

@@ -29,6 +29,8 @@ struct IssuedGrants {
         var scopes: [String] = []
         /// The API that the access token is for (RFC 8707).
         var resource: String?
+        /// The claim `acr`.
+        var acr: String?
         let authenticatedAt: Int64
         var expiresAt: Int64
     }

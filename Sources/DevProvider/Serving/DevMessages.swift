@@ -115,6 +115,8 @@ struct FormParameters {
             guard let name = Self.decode(parts[0]), let value = Self.decode(parts.count > 1 ? parts[1] : "") else {
                 return nil
             }
+            // Of several resources, the first is enough here.
+            if name == "resource", values[name] != nil { continue }
             guard values.updateValue(value, forKey: name) == nil else { return nil }
         }
         self.values = values
@@ -132,7 +134,10 @@ struct FormParameters {
 
     /// The members of a request object: texts, and others as JSON.
     init(_ members: [String: JSONTree]) {
-        values = members.mapValues { $0.string ?? String(decoding: $0.json, as: UTF8.self) }
+        values = members.mapValues { value in
+            // Of several resources, the first is enough here.
+            (value.array?.first ?? value).string ?? String(decoding: value.json, as: UTF8.self)
+        }
     }
 
     /// All parameters, as strings.

@@ -160,6 +160,7 @@ public struct ClaimName: Sendable, Hashable {
     package static let authenticationMethods = ClaimName("amr")
     package static let accessTokenHash = ClaimName("at_hash")
     package static let codeHash = ClaimName("c_hash")
+    package static let stateHash = ClaimName("s_hash")
     package static let sessionID = ClaimName("sid")
 
     // RFC 9068, section 2.2: claims of access tokens. `scp` is what some providers use instead of `scope`.

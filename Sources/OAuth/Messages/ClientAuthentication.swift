@@ -54,11 +54,12 @@ package struct ClientAuthenticator {
     ) throws(OpenSSLError) -> AuthenticatedRequest<TokenEndpoint> {
         var form = Form()
         switch request {
-        case .code(let code, let redirectURI, let verifier):
+        case .code(let code, let redirectURI, let verifier, let resources):
             form.add("grant_type", "authorization_code")
             try form.add("code", code)
             if let redirectURI { form.add("redirect_uri", redirectURI) }
             if let verifier { form.add("code_verifier", try SecretBytes(verifier.text.span)) }
+            for resource in resources { form.add("resource", resource) }
         case .refresh(let token, let scopes):
             form.add("grant_type", "refresh_token")
             try form.add("refresh_token", token)

@@ -3,7 +3,8 @@ package import OpenSSL
 
 /// A request to a token endpoint, without client authentication.
 package enum GrantRequest: Sendable {
-    case code(AuthorizationCode, redirectURI: String?, verifier: CodeVerifier?)
+    /// - Parameter resources: what the access token is for (RFC 8707).
+    case code(AuthorizationCode, redirectURI: String?, verifier: CodeVerifier?, resources: [String] = [])
     case refresh(RefreshToken, scopes: [String])
     /// For the client itself, not for a user.
     case clientCredentials(scope: String)

@@ -15,6 +15,7 @@ package struct OAuthClient: Sendable, Equatable {
     package var scopes: [String] = []
     /// Additional parameters of the authorization URL.
     package var authorizationParameters: [AuthorizationParameter] = []
+    package var responseType = ResponseType.code
     /// How its authorization requests are sent; `nil`: as the discovery document requires.
     package var requestForm: AuthorizationRequestForm?
     /// The key of `client_keys` that signs its authorization requests if it has no key of its own; `nil`: the first.
@@ -39,6 +40,15 @@ package enum SenderConstraint: String, Sendable, CaseIterable {
     case dpop
     /// The certificate by which the client authenticates (RFC 8705, section 3).
     case certificate
+}
+
+/// What the authorization endpoint returns.
+package enum ResponseType: String, Sendable, CaseIterable {
+    case code
+    /// An ID Token too, before the code is exchanged (OpenID Connect Core 1.0, section 3.3).
+    case codeAndIDToken = "code id_token"
+
+    package var hasIDToken: Bool { self == .codeAndIDToken }
 }
 
 /// A parameter of the authorization URL that Assay does not set itself.

@@ -102,12 +102,17 @@ enum ClientReader {
         "How authorization requests reach the provider. `plain`: as parameters of the URL. `pushed`: sent to the provider by Assay, so that the URL has only a reference (RFC 9126). `signed`: in the URL, as a JWT signed by the client's `key_file` or `signing_key` (RFC 9101). `signed_pushed`: both. See [Pushed and signed requests](authorization-requests.md)."
     )
 
+    private static let responseType = Setting(
+        "response_type", ValueType<ResponseType>.word, defaultDescription: "`code`",
+        "What the authorization endpoint returns. `code id_token`: an ID Token with the code, verified before the code is exchanged; the response comes by POST. It needs a nonce."
+    )
+
     private static let descriptions = [
         id.description, auth.description, secretFile.description, teamID.description, keyID.description,
         keyFile.description, signingKey.description, certificateFile.description, assertionAudience.description,
         redirectURIs.description, postLogoutRedirectURIs.description,
         scopes.description, senderConstraint.description, proofOrigins.description,
-        AuthorizationParameterReader.setting, request.description,
+        AuthorizationParameterReader.setting, request.description, responseType.description,
     ]
 
     static let setting = SettingDescription(
@@ -145,6 +150,7 @@ enum ClientReader {
                 proofOrigins.name,
                 "dpop_origins only has an effect with sender_constraint: dpop; remove it, or set that")
         }
+        let responseType = responseType.read(element) ?? .code
         if id == nil { element.refuseMissing("id", "a client needs id and auth") }
         if method == nil { element.refuseMissing("auth", "a client needs id and auth") }
         if provider.introspection != nil {
@@ -152,12 +158,18 @@ enum ClientReader {
                 (redirectURIs.name, uris != nil), (postLogoutRedirectURIs.name, postLogoutURIs != nil),
                 (Self.scopes.name, scopes != nil), (senderConstraint.name, constraint != nil),
                 (AuthorizationParameterReader.setting.name, !parameters.isEmpty),
-                (Self.request.name, request != nil),
+                (Self.request.name, request != nil), (Self.responseType.name, responseType != .code),
             ] where isThere {
                 element.refuse(name, "\(name) is only for sign-ins, which tokens: opaque has none of; remove it")
             }
         } else if let id, !provider.policy.audiences.contains(id) {
             element.refuse("id", "\(id) is not one of the provider's audiences; add it to them, or correct it")
+        }
+        if responseType.hasIDToken, !provider.policy.nonce.isChecked {
+            element.refuse(
+                Self.responseType.name,
+                "response_type: code id_token needs a nonce, which the provider's nonce.check: off leaves out; check nonces, or set response_type: code"
+            )
         }
         if request?.isSigned == true, provider.policy.hasTemplateIssuer {
             element.refuse(
@@ -175,6 +187,7 @@ enum ClientReader {
         client.scopes = scopes ?? []
         client.authorizationParameters = parameters
         client.requestForm = request
+        client.responseType = responseType
         client.signingKey = signingKey.read(element)
         client.senderConstraint = constraint
         client.proofOrigins = origins ?? []

@@ -54,6 +54,22 @@ package struct BrowserSignIn: Equatable, Sendable {
     package var issuer: String
     /// Whether the provider said, when the sign-in began, that its responses name the issuer (RFC 9207).
     package var requiresResponseIssuer: Bool
+    /// `nil` for most.
+    package var requested: RequestedChecks?
+}
+
+/// What the finish does beyond the usual, because the authorization request asked for it.
+package struct RequestedChecks: Equatable, Sendable {
+    /// The token's `acr` must be one of these; empty: any.
+    package var contextClasses: [String] = []
+    /// Whether the token must have an `auth_time`.
+    package var requiresAuthenticationTime = false
+    /// What the access token is for, which the token endpoint is told too (RFC 8707, section 2.2).
+    package var resources: [String] = []
+    /// Whether the response must be signed (JARM).
+    package var responseIsSigned = false
+    /// Whether an ID Token must come with the code from the authorization endpoint.
+    package var hasFrontToken = false
 }
 
 /// The raw nonce. The provider receives its text, or the hash of its text.
@@ -117,6 +133,10 @@ extension SignIn {
             // A connection's issuer is the provider's, and handles are short.
             if connection == nil { writer.write(text: browser.issuer) }
             writer.write(number: browser.requiresResponseIssuer ? 1 : 0)
+            if let requested = browser.requested {
+                writer.write(number: ExtraField.requestedChecks.rawValue)
+                writer.write(requested)
+            }
         }
         if let proofKey {
             writer.write(number: ExtraField.proofKey.rawValue)
@@ -139,14 +159,23 @@ extension SignIn {
             )
             let connection =
                 version.hasConnection ? try reader.connection(octets, audience: audience) : nil
-            let kind: Kind
+            var kind: Kind
             if version.isOfBrowser {
                 kind = .browser(try BrowserSignIn(nonce: nonce, issuer: connection?.issuer, &reader, octets))
             } else {
                 guard let nonce else { return nil }
                 kind = .native(nonce)
             }
-            let proofKey = version.hasExtraFields ? try reader.proofKey(octets) : nil
+            var proofKey: ProofKey?
+            while version.hasExtraFields, !reader.isAtEnd {
+                switch (ExtraField(rawValue: try reader.number(octets)), kind) {
+                case (.proofKey, _) where proofKey == nil: proofKey = try reader.requiredKey(octets)
+                case (.requestedChecks, .browser(var browser)) where browser.requested == nil:
+                    browser.requested = try reader.requestedChecks(octets)
+                    kind = .browser(browser)
+                default: return nil
+                }
+            }
             guard reader.isAtEnd else { return nil }
             self.init(
                 provider: provider, audience: audience, begunAt: UnixTime(seconds: begunAt),
@@ -155,7 +184,9 @@ extension SignIn {
                 subject: subject, issuer: issuer, connection: connection, context: context, proofKey: proofKey,
                 kind: kind)
             // The encoder writes only a number or `nil` here.
-            guard (maximumAge == nil) == (maximumAuthenticationAgeSeconds == nil) else { return nil }
+            guard (maximumAge == nil) == (maximumAuthenticationAgeSeconds == nil), self.version == version else {
+                return nil
+            }
         } catch {
             return nil
         }
@@ -183,6 +214,7 @@ extension BrowserSignIn {
 /// A field that only some sign-ins have. These come last, each after its number.
 private enum ExtraField: Int64 {
     case proofKey = 1
+    case requestedChecks = 2
 }
 
 /// The first octet of a handle: the version of its format, and of its contents.
@@ -215,7 +247,10 @@ struct HandleVersion: Equatable {
 extension SignIn {
     var version: HandleVersion {
         var version = HandleVersion(hasConnection: connection != nil, hasExtraFields: proofKey != nil)
-        if case .browser = kind { version.isOfBrowser = true }
+        if case .browser(let browser) = kind {
+            version.isOfBrowser = true
+            if browser.requested != nil { version.hasExtraFields = true }
+        }
         return version
     }
 }
@@ -261,6 +296,13 @@ struct FieldWriter {
             write(texts: rule.values)
         }
         write(texts: connection.emailDomains)
+    }
+
+    mutating func write(_ requested: RequestedChecks) {
+        let flags = [requested.requiresAuthenticationTime, requested.responseIsSigned, requested.hasFrontToken]
+        write(number: flags.reversed().reduce(0) { $0 << 1 | ($1 ? 1 : 0) })
+        write(texts: requested.contextClasses)
+        write(texts: requested.resources)
     }
 
     private mutating func withBigEndian(_ value: UInt64, _ count: Int) {
@@ -322,12 +364,6 @@ struct FieldReader {
         return text
     }
 
-    /// The extra fields of a sign-in that has some.
-    fileprivate mutating func proofKey(_ octets: Span<UInt8>) throws(NotEncoded) -> ProofKey {
-        guard ExtraField(rawValue: try number(octets)) == .proofKey else { throw NotEncoded() }
-        return try requiredKey(octets)
-    }
-
     mutating func texts(_ octets: Span<UInt8>) throws(NotEncoded) -> [String] {
         var texts: [String] = []
         for _ in 0..<(try count(octets)) { texts.append(try requiredText(octets)) }
@@ -343,6 +379,14 @@ struct FieldReader {
         }
         return Connection(
             id: id, issuer: issuer, audience: audience, claimRules: rules, emailDomains: try texts(octets))
+    }
+
+    mutating func requestedChecks(_ octets: Span<UInt8>) throws(NotEncoded) -> RequestedChecks {
+        let flags = try number(octets)
+        guard (0..<8).contains(flags) else { throw NotEncoded() }
+        return RequestedChecks(
+            contextClasses: try texts(octets), requiresAuthenticationTime: flags & 1 != 0,
+            resources: try texts(octets), responseIsSigned: flags & 2 != 0, hasFrontToken: flags & 4 != 0)
     }
 
     /// The number of fields that follow, each of which has two octets at least.

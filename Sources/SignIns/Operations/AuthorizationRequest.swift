@@ -26,6 +26,17 @@ package struct AuthorizationEndpoint: Sendable {
 enum ResponseMode: String {
     case query
     case formPost = "form_post"
+    // JWT Secured Authorization Response Mode for OAuth 2.0, section 2.3.
+    case signed = "jwt"
+    case signedInQuery = "query.jwt"
+    case signedByFormPost = "form_post.jwt"
+
+    var isSigned: Bool {
+        switch self {
+        case .query, .formPost: false
+        case .signed, .signedInQuery, .signedByFormPost: true
+        }
+    }
 }
 
 /// The members of a begin request that go into the authorization URL.
@@ -38,6 +49,8 @@ struct BrowserRequest {
     let loginHint: String?
     let uiLocales: String?
     let acrValues: String?
+    /// `nil` for most.
+    let requested: RequestedClaims?
 }
 
 /// An authorization request that the provider's settings allow (OpenID Connect Core 1.0, section 3.1.2.1).
@@ -77,12 +90,20 @@ struct AuthorizationRequest {
         let knowsOpenID = !rules.quirks.contains(.noOpenIDScope)
         scopes = knowsOpenID && !asked.contains("openid") ? ["openid"] + asked : asked
         if rules.quirks.contains(.formPostForScopes), !scopes.isEmpty {
-            guard browser.responseMode != .query else {
+            guard browser.responseMode ?? .formPost == .formPost else {
                 throw .requestInvalid(
                     "This provider sends its response by POST if scopes are requested; omit response_mode, or send an empty list as scopes."
                 )
             }
             responseMode = .formPost
+        } else if client.responseType.hasIDToken {
+            // A query must not have an ID Token (OAuth 2.0 Multiple Response Type Encoding Practices, section 5).
+            responseMode = browser.responseMode ?? .formPost
+            guard responseMode == .formPost || responseMode == .signedByFormPost else {
+                throw .requestInvalid(
+                    "The client's response_type is code id_token, so response_mode must be form_post or form_post.jwt; send one of them, or omit it."
+                )
+            }
         } else {
             responseMode = browser.responseMode
         }
@@ -96,7 +117,22 @@ struct AuthorizationRequest {
         BrowserSignIn(
             state: try .random(), nonce: nonceForm == nil ? nil : try .random(),
             verifier: usesPKCE ? try .random() : nil, redirectURI: browser.redirectURI,
-            issuer: issuer, requiresResponseIssuer: endpoint.sendsResponseIssuer)
+            issuer: issuer, requiresResponseIssuer: endpoint.sendsResponseIssuer, requested: requestedChecks)
+    }
+
+    func form(at endpoint: AuthorizationEndpoint) -> AuthorizationRequestForm {
+        client.requestForm ?? endpoint.requiredForm
+    }
+
+    private var requestedChecks: RequestedChecks? {
+        let responseIsSigned = responseMode?.isSigned == true
+        guard browser.requested != nil || responseIsSigned || client.responseType.hasIDToken else { return nil }
+        let checks = RequestedChecks(
+            contextClasses: browser.requested?.contextClasses ?? [],
+            requiresAuthenticationTime: browser.requested?.requiresAuthenticationTime == true,
+            resources: browser.requested?.resources ?? [], responseIsSigned: responseIsSigned,
+            hasFrontToken: client.responseType.hasIDToken)
+        return checks == RequestedChecks() ? nil : checks
     }
 
     /// The request, ready for the browser, or to be signed and pushed first.
@@ -105,20 +141,20 @@ struct AuthorizationRequest {
     /// - Throws: ``OpenSSLError`` when out of memory.
     func prepared(
         at endpoint: AuthorizationEndpoint, for signIn: BrowserSignIn, maximumAge: Int64?, keyThumbprint: String?,
+        hint: HintAnswer?,
         now: UnixTime, _ digests: borrowing DigestContext
     ) throws(OpenSSLError) -> PreparedRequest {
-        let form = client.requestForm ?? endpoint.requiredForm
-        if let way = UnsentRequest.Way(form) {
+        if let way = UnsentRequest.Way(form(at: endpoint)) {
             var parameters = AuthorizationParameters()
-            try write(to: &parameters, for: signIn, maximumAge, keyThumbprint, digests)
+            try write(to: &parameters, for: signIn, maximumAge, keyThumbprint, hint, digests)
             return .unsent(
                 UnsentRequest(
                     parameters: parameters, way: way, client: client, endpoint: endpoint, issuer: issuer, madeAt: now))
         }
         var url = URLWithQuery(endpoint.url)
-        url.add("response_type", "code")
+        url.add("response_type", client.responseType.rawValue)
         url.add("client_id", client.id)
-        try write(to: &url, for: signIn, maximumAge, keyThumbprint, digests)
+        try write(to: &url, for: signIn, maximumAge, keyThumbprint, hint, digests)
         return .url(url.text)
     }
 
@@ -127,7 +163,7 @@ struct AuthorizationRequest {
     /// - Throws: ``OpenSSLError`` when out of memory.
     private func write(
         to request: inout some ParameterWriter, for signIn: BrowserSignIn, _ maximumAge: Int64?,
-        _ keyThumbprint: String?, _ digests: borrowing DigestContext
+        _ keyThumbprint: String?, _ hint: HintAnswer?, _ digests: borrowing DigestContext
     ) throws(OpenSSLError) {
         request.add("redirect_uri", browser.redirectURI)
         request.add("scope", scopes.isEmpty ? nil : scopes.joined(separator: " "))
@@ -144,7 +180,14 @@ struct AuthorizationRequest {
         request.add("login_hint", browser.loginHint)
         request.add("ui_locales", browser.uiLocales)
         request.add("acr_values", browser.acrValues)
-        for parameter in client.authorizationParameters { request.add(parameter.name, parameter.value) }
+        if let hint { request.add("id_token_hint", String(decoding: hint.text, as: UTF8.self)) }
+        if let requested = browser.requested {
+            request.add("claims", json: requested.claims)
+            for resource in requested.resources { request.add("resource", resource) }
+        }
+        for parameter in client.authorizationParameters where browser.requested?.sets(parameter.name) != true {
+            request.add(parameter.name, parameter.value)
+        }
     }
 }
 
@@ -160,6 +203,8 @@ protocol ParameterWriter {
     mutating func add(_ name: String, _ value: String?)
     /// Adds a number; `nil` adds none.
     mutating func add(_ name: String, number: Int64?)
+    /// Adds well-formed JSON; `nil` adds none.
+    mutating func add(_ name: String, json: [UInt8]?)
 }
 
 extension Nonce {
@@ -186,6 +231,8 @@ struct URLWithQuery: ParameterWriter {
     }
 
     mutating func add(_ name: String, number: Int64?) { add(name, number.map(String.init)) }
+
+    mutating func add(_ name: String, json: [UInt8]?) { add(name, json.map { String(decoding: $0, as: UTF8.self) }) }
 
     /// Whether a URL's own query has a parameter of one of these names, or one whose name can't be read.
     static func query(of url: String, hasAnyOf names: [String]) -> Bool {

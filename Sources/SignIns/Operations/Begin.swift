@@ -21,6 +21,8 @@ package struct BeginRequest {
     let lifetimeSeconds: Int64
     /// How the client of a connection authenticates, if its request is pushed.
     let client: RequestAuthentication?
+    /// An ID Token of the user who must finish it. Not verified.
+    let idTokenHint: ArraySlice<UInt8>?
 
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ object: JSONObject) throws(Problem) {
@@ -36,6 +38,7 @@ package struct BeginRequest {
         context = try Self.context(object)
         lifetimeSeconds = try Self.lifetime(object)
         client = try RequestAuthentication(of: object)
+        idTokenHint = browser == nil ? nil : try Self.idTokenHint(object)
     }
 
     /// Reads the members for the authorization URL. A native sign-in, which has no such URL, must not have them.
@@ -52,17 +55,30 @@ package struct BeginRequest {
                 "\(name.string) is only valid together with redirect_uri; omit it.")
         }
         func text(_ name: JSONName) throws(Problem) -> String? { try object.string(name, characters: 0...255) }
+        let acrValues = try text(Names.acrValues)
         return BrowserRequest(
             redirectURI: redirectURI, scopes: try object.scopes(Names.scopes), responseMode: try responseMode(object),
             prompt: try text(Names.prompt), loginHint: try text(Names.loginHint),
-            uiLocales: try text(Names.uiLocales), acrValues: try text(Names.acrValues))
+            uiLocales: try text(Names.uiLocales), acrValues: acrValues,
+            requested: try RequestedClaims.Names.all.contains { object.kind(of: $0) != nil }
+                ? RequestedClaims(object, acrValues: acrValues) : nil)
+    }
+
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    private static func idTokenHint(_ object: JSONObject) throws(Problem) -> ArraySlice<UInt8>? {
+        do throws(JSONTypeMismatch) {
+            return try object.utf8(Names.idTokenHint)
+        } catch {
+            if object.kind(of: Names.idTokenHint) == .null { return nil }
+            throw .requestInvalid("id_token_hint must be a string.")
+        }
     }
 
     /// - Throws: ``Problem/requestInvalid(_:)``.
     private static func responseMode(_ object: JSONObject) throws(Problem) -> ResponseMode? {
         guard let text = try object.string(Names.responseMode, characters: 0...255) else { return nil }
         guard let mode = ResponseMode(rawValue: text) else {
-            throw .requestInvalid("response_mode must be query or form_post.")
+            throw .requestInvalid("response_mode must be query, form_post, jwt, query.jwt or form_post.jwt.")
         }
         return mode
     }
@@ -99,10 +115,12 @@ package struct BeginRequest {
         static let loginHint: JSONName = "login_hint"
         static let uiLocales: JSONName = "ui_locales"
         static let acrValues: JSONName = "acr_values"
+        static let idTokenHint: JSONName = "id_token_hint"
         /// Members that only a sign-in in a browser has.
-        static let ofBrowsers = [
-            scopes, responseMode, prompt, loginHint, uiLocales, acrValues, RequestAuthentication.name,
-        ]
+        static let ofBrowsers =
+            [
+                scopes, responseMode, prompt, loginHint, uiLocales, acrValues, idTokenHint, RequestAuthentication.name,
+            ] + RequestedClaims.Names.all
         static let all =
             [
                 MemberNames.provider, MemberNames.audience, redirectURI, MemberNames.maxAge, MemberNames.subject,
@@ -129,12 +147,13 @@ package struct BegunSignIn {
     /// - Parameters:
     ///   - rules: `nil` if the provider has no clients.
     ///   - endpoint: `nil` if it is not known, because the provider's discovery document has not been read.
+    ///   - hint: the verified ID Token of the user who must finish it.
     /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/clientNotConfigured``,
     ///   ``Problem/redirectURINotConfigured``, ``Problem/signInNotSupported``, ``Problem/requestInvalid(_:)``,
     ///   ``Problem/providerUnavailable(retryAfterSeconds:limit:)``, and ``Problem/rejected(_:)`` if OpenSSL fails.
     package init(
         _ request: BeginRequest, under policy: ProviderPolicy, _ rules: GrantRules?, _ endpoint: AuthorizationEndpoint?,
-        now: UnixTime, sealedBy sealer: SignInSealer, _ digests: borrowing DigestContext
+        _ hint: HintAnswer? = nil, now: UnixTime, sealedBy sealer: SignInSealer, _ digests: borrowing DigestContext
     ) throws(Problem) {
         if let audience = request.audience, !policy.audiences.containsExactly(audience) { throw .audienceNotConfigured }
         guard policy.issuesTokensOfSignIns else { throw .signInNotSupported }
@@ -148,7 +167,11 @@ package struct BegunSignIn {
             throw .signInNotSupported
         }
         try request.expectedSubject?.check(against: policy)
-        if authorization != nil, endpoint == nil { throw .endpointUnknown }
+        let subject = try request.expectedSubject.hinted(by: hint, policy)
+        if let authorization {
+            guard let endpoint else { throw .endpointUnknown }
+            if hint?.wasEncrypted == true, !authorization.form(at: endpoint).isPushed { throw Self.hintWouldBeShown }
+        }
 
         let sealed: SealedSignIn?
         do throws(OpenSSLError) {
@@ -160,7 +183,7 @@ package struct BegunSignIn {
                 state = begun.state.text
                 switch try authorization.prepared(
                     at: endpoint, for: begun, maximumAge: request.maximumAuthenticationAgeSeconds,
-                    keyThumbprint: try proofKey?.signer().thumbprint, now: now, digests)
+                    keyThumbprint: try proofKey?.signer().thumbprint, hint: hint, now: now, digests)
                 {
                 case .url(let url): authorizationURL = url
                 case .unsent(let request): unsent = request
@@ -173,9 +196,9 @@ package struct BegunSignIn {
                 provider: policy.id, audience: audience, begunAt: now,
                 expiresAt: now.advanced(bySeconds: request.lifetimeSeconds),
                 maximumAuthenticationAgeSeconds: request.maximumAuthenticationAgeSeconds,
-                subject: request.expectedSubject?.subject,
+                subject: subject?.subject,
                 // A connection has one issuer, which is sealed with it.
-                issuer: request.connection == nil ? request.expectedSubject?.issuer : nil,
+                issuer: request.connection == nil ? subject?.issuer : nil,
                 connection: request.connection, context: request.context, proofKey: proofKey, kind: kind)
             sealed = try sealer.seal(signIn, salt: try randomBytes(SignInSealer.saltLength))
             nonce = try signIn.nonce.map { nonce throws(OpenSSLError) in
@@ -187,11 +210,16 @@ package struct BegunSignIn {
         }
         guard let sealed else {
             throw .requestInvalid(
-                "sign_in would exceed \(SealedSignIn.maximumLength) bytes; send a shorter context, subject or redirect_uri."
+                "sign_in would exceed \(SealedSignIn.maximumLength) bytes; send a shorter context, subject, resource, redirect_uri or list of acr."
             )
         }
         handle = sealed
     }
+
+    /// A URL is seen by more than the provider.
+    private static let hintWouldBeShown = Problem.requestInvalid(
+        "id_token_hint is an encrypted ID Token, and what is inside must not be in a URL; omit it, or push the client's requests (request: pushed)."
+    )
 
     /// The same sign-in, once its authorization request was signed or pushed.
     func sent(_ sent: SentRequest) -> BegunSignIn {
@@ -226,8 +254,8 @@ extension Operation {
         if provider.issuers?.list != nil { throw .signInNotSupported }
         try choose(request.connection, of: provider)
         if connection == nil, request.client != nil { throw .clientNotNamed }
-        guard connection != nil, discovered == nil else {
-            let begun = try begun(request, provider, signIns, now)
+        guard request.idTokenHint != nil || connection != nil && discovered == nil else {
+            let begun = try begun(request, nil, provider, signIns, now)
             guard let unsent = begun.unsent else { return .now(begun) }
             return .later { () async throws(Problem) in
                 begun.sent(try await self.send(unsent, authenticatedBy: request.client, to: provider))
@@ -235,23 +263,37 @@ extension Operation {
         }
         do throws(Problem) {
             // What no document would change is refused at once.
-            _ = try begun(request, provider, signIns, now)
+            _ = try begun(request, nil, provider, signIns, now)
         } catch {
             if error != .endpointUnknown { throw error }
         }
         return .later { () async throws(Problem) in
             try await self.requireDocument()
-            let begun = try self.begun(request, provider, signIns, now)
+            let hint = try await self.hint(of: request, at: provider)
+            let begun = try self.begun(request, hint, provider, signIns, now)
             guard let unsent = begun.unsent else { return begun }
             return begun.sent(try await self.send(unsent, authenticatedBy: request.client, to: provider))
         }
     }
 
+    /// Verifies the request's `id_token_hint`.
+    ///
+    /// - Returns: `nil` if it has none.
+    private func hint(of request: BeginRequest, at provider: Provider) async throws(Problem) -> HintAnswer? {
+        guard let text = request.idTokenHint, let browser = request.browser, let number = self.provider else {
+            return nil
+        }
+        let client = try AuthorizationRequest(
+            browser, audience: request.audience, under: policy(of: provider), grantRules(of: provider)
+        ).client
+        return try await verify(HintRequest(text, ofProvider: number, connection, audience: client.id))
+    }
+
     private func begun(
-        _ request: BeginRequest, _ provider: Provider, _ signIns: LoopSignIns, _ now: UnixTime
+        _ request: BeginRequest, _ hint: HintAnswer?, _ provider: Provider, _ signIns: LoopSignIns, _ now: UnixTime
     ) throws(Problem) -> BegunSignIn {
         try BegunSignIn(
-            request, under: policy(of: provider), grantRules(of: provider), authorizationEndpoint(of: provider),
+            request, under: policy(of: provider), grantRules(of: provider), authorizationEndpoint(of: provider), hint,
             now: now,
             sealedBy: signIns.sealer, signIns.claims.digests)
     }
@@ -266,5 +308,21 @@ extension Operation {
             requiredForm: discovered.map {
                 AuthorizationRequestForm(pushed: $0.requiresPushedRequests, signed: $0.requiresSignedRequests)
             } ?? .plain)
+    }
+}
+
+extension ExpectedSubject? {
+    /// The user who must finish a sign-in: the one that the request names, or else the one of its `id_token_hint`.
+    ///
+    /// - Throws: ``Problem/requestInvalid(_:)`` if they are not the same.
+    fileprivate func hinted(by hint: HintAnswer?, _ policy: ProviderPolicy) throws(Problem) -> ExpectedSubject? {
+        guard let hint = hint?.hint else { return self }
+        guard let named = self else {
+            return ExpectedSubject(subject: hint.subject, issuer: policy.hasTemplateIssuer ? hint.issuer : nil)
+        }
+        guard named.subject.isExactly(hint.subject), named.issuer.map(hint.issuer.isExactly) ?? true else {
+            throw .requestInvalid("subject and issuer name another user than id_token_hint; send one of them.")
+        }
+        return named
     }
 }

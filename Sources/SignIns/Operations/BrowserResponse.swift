@@ -12,6 +12,9 @@ struct BrowserResponse {
     private let issuer: String?
     private let error: String?
     private let user: String?
+    private let idToken: String?
+    /// A signed response (JARM).
+    private let signed: String?
 
     private static let maximumCount = 32
 
@@ -30,6 +33,36 @@ struct BrowserResponse {
         issuer = parameter("iss")
         error = parameter("error")
         user = parameter("user")
+        idToken = parameter("id_token")
+        signed = parameter("response")
+    }
+
+    /// The parameters in a signed response, which replace all that came with it.
+    ///
+    /// - Throws: ``Problem/responseInvalid(_:)``.
+    init(_ verified: VerifiedResponse) throws(Problem) {
+        func parameter(_ name: JSONName) throws(Problem) -> String? {
+            guard let value = verified.claims[name], value.kind != .null else { return nil }
+            guard let text = value.string else { throw .responseInvalid(.content) }
+            return text.isEmpty ? nil : text
+        }
+        state = try parameter("state")
+        code = try parameter("code")
+        issuer = try parameter("iss")
+        error = try parameter("error")
+        user = try parameter("user")
+        idToken = try parameter("id_token")
+        signed = nil
+    }
+
+    /// The signed response of a sign-in that asked for one, and nothing beside it.
+    ///
+    /// - Throws: ``Problem/responseInvalid(_:)``.
+    func signedResponse() throws(Problem) -> ArraySlice<UInt8> {
+        guard let signed else { throw .responseInvalid(.plain) }
+        let plain = [state, code, issuer, error, user, idToken]
+        guard plain.allSatisfy({ $0 == nil }) else { throw .responseInvalid(.beside) }
+        return Array(signed.utf8)[...]
     }
 
     private static var malformed: Problem {
@@ -67,8 +100,13 @@ struct BrowserResponse {
         guard let text = code, let code = AuthorizationCode(text) else {
             throw .requestInvalid("response has no valid code; send all parameters that the redirect URI received.")
         }
+        let hasFrontToken = signIn.requested?.hasFrontToken == true
+        if hasFrontToken, idToken == nil {
+            throw .requestInvalid("response has no id_token; send all parameters that the redirect URI received.")
+        }
         return CheckedResponse(
-            code: code, codeText: text, issuer: canonicalIssuer, name: user.flatMap(ClientName.init(ofResponse:)))
+            code: code, codeText: text, issuer: canonicalIssuer, name: user.flatMap(ClientName.init(ofResponse:)),
+            state: state, idToken: hasFrontToken ? idToken : nil)
     }
 
     /// Names of errors that mean that the user cancelled. The second is Apple's and LinkedIn's, the third LinkedIn's.
@@ -84,6 +122,9 @@ struct CheckedResponse {
     let issuer: String?
     /// The name that Apple sends once.
     let name: ClientName?
+    let state: String
+    /// The ID Token that came with the code, if the sign-in asked for one.
+    let idToken: String?
 }
 
 extension ClientName {

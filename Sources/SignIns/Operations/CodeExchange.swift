@@ -14,6 +14,8 @@ package struct PendingExchange {
     let includesClaims: Bool
     /// The canonical issuer that the response named; `nil` if it named none.
     var responseIssuer: String?
+    /// The `state` of the response, if an ID Token came with the code.
+    var responseState: String?
 
     init(request: GrantRequest, code: String, clientName: ClientName?, includesClaims: Bool) {
         self.request = request
@@ -86,6 +88,7 @@ extension Operation {
                 if let named = code.responseIssuer, !named.isExactly(exchanged.identity.issuer) {
                     throw .responseIssuerMismatch(.notTheTokens)
                 }
+                if first == nil { try claimed.content.check(exchanged) }
                 // Some claims, such as Apple's `real_user_status`, are only in the first token.
                 answer = first ?? exchanged
             }

@@ -14,7 +14,7 @@ package struct FinishRequest {
     let code: String?
     let accessToken: String?
     /// `nil` for a native sign-in.
-    let response: BrowserResponse?
+    private(set) var response: BrowserResponse?
     let redirectURI: String?
     let clientName: ClientName?
     let includesClaims: Bool
@@ -48,6 +48,13 @@ package struct FinishRequest {
         includesClaims = try object.boolean(MemberNames.includeClaims) ?? false
         connection = try object.checkedString(MemberNames.connection, characters: MemberBounds.connection)
         client = try RequestAuthentication(of: object)
+    }
+
+    /// The same request, with the parameters in its signed response.
+    fileprivate func with(_ response: VerifiedResponse) throws(Problem) -> FinishRequest {
+        var request = self
+        request.response = try BrowserResponse(response)
+        return request
     }
 
     /// Opens the handle.
@@ -114,9 +121,34 @@ extension Operation {
         }
     }
 
-    /// Finishes a sign-in whose connection is the session's.
+    /// Finishes a sign-in whose connection is the session's: first verifies its response, if it must be signed.
     private func proceed(
         _ request: FinishRequest, _ signIn: OpenedSignIn, at provider: Provider, by signIns: LoopSignIns,
+        _ now: VerificationTime
+    ) throws(Problem) -> Reply<FinishedSignIn, FinishFailure> {
+        guard let number = self.provider,
+            let response = try signIn.content.signedResponse(request, policy(of: provider))
+        else { return try proceed(withPlain: request, signIn, at: provider, by: signIns, now) }
+        let asked = ResponseRequest(response, ofProvider: number, connection, audience: signIn.content.audience)
+        let outcome = verifier.verify(asked, at: now)
+        if case .decided(let verdict) = outcome {
+            let plain = try request.with(try verdict.response())
+            return try proceed(withPlain: plain, signIn, at: provider, by: signIns, now)
+        }
+        return .later { () async throws(FinishFailure) in
+            let reply: Reply<FinishedSignIn, FinishFailure>
+            do throws(Problem) {
+                let plain = try request.with(try await self.verdict(on: asked, outcome).response())
+                reply = try self.proceed(withPlain: plain, signIn, at: provider, by: signIns, .now())
+            } catch {
+                throw .before(error)
+            }
+            return try await reply.value()
+        }
+    }
+
+    private func proceed(
+        withPlain request: FinishRequest, _ signIn: OpenedSignIn, at provider: Provider, by signIns: LoopSignIns,
         _ now: VerificationTime
     ) throws(Problem) -> Reply<FinishedSignIn, FinishFailure> {
         let rules = FinishRules(
@@ -146,12 +178,17 @@ extension Operation {
             let calls = try GrantCalls(of: self, to: provider, by: signIn.content.audience, request.client)
             let outcome = verifier.verify(token, at: now)
             let decided: VerifyAnswer? =
-                if case .decided(let verdict) = outcome { try accept(verdict) } else { nil }
+                if case .decided(let verdict) = outcome {
+                    try accept(try accept(verdict), before: code, signIn.content)
+                } else {
+                    nil
+                }
             return .later { () async throws(FinishFailure) in
                 var first = decided
                 if case .pending(let wait) = outcome {
                     do throws(Problem) {
-                        first = try await self.verify(token, after: wait)
+                        first = try self.accept(
+                            try await self.verify(token, after: wait), before: code, signIn.content)
                     } catch {
                         throw .before(error)
                     }
@@ -159,6 +196,21 @@ extension Operation {
                 return try await self.exchange(code, of: signIn, first, calls, signIns)
             }
         }
+    }
+
+    /// Checks what only the ID Token of a browser's response must satisfy.
+    ///
+    /// - Parameter first: verified, and came with the code.
+    /// - Throws: ``Problem/responseIssuerMismatch(_:)``, ``Problem/acrMismatch``, ``Problem/rejected(_:of:)``.
+    private func accept(
+        _ first: VerifyAnswer, before code: PendingExchange, _ signIn: SignIn
+    ) throws(Problem) -> VerifyAnswer {
+        if let state = code.responseState { try verifier.checkStateHash(of: first, state) }
+        if let named = code.responseIssuer, !named.isExactly(first.identity.issuer) {
+            throw .responseIssuerMismatch(.notTheTokens)
+        }
+        try signIn.check(first)
+        return first
     }
 
     /// Claims a sign-in whose ID Token has been verified, which finishes it.
@@ -220,7 +272,7 @@ extension FinishPlan {
                 browser.issuer.isExactly(rules.policy.issuer),
                 browser.isBound(under: rules.policy) || grants.allowsUnboundCodes
             else { throw .signInInvalid }
-            self = .code(try Self.browser(browser, context: signIn.content.context, request, rules))
+            self = try Self.browser(signIn, browser, request, rules)
         }
     }
 
@@ -265,26 +317,41 @@ extension FinishPlan {
     }
 
     private static func browser(
-        _ browser: BrowserSignIn, context: String?, _ request: FinishRequest, _ rules: FinishRules
-    ) throws(Problem) -> PendingExchange {
-        guard request.idToken == nil, request.code == nil, request.accessToken == nil, request.clientName == nil,
-            let response = request.response
-        else {
-            throw .requestInvalid(
-                "This sign-in began with redirect_uri; send response, and omit id_token, code, access_token and user.")
-        }
-        let checked = try response.check(
-            against: browser, context: context, receivedAt: request.redirectURI,
+        _ signIn: OpenedSignIn, _ browser: BrowserSignIn, _ request: FinishRequest, _ rules: FinishRules
+    ) throws(Problem) -> FinishPlan {
+        let checked = try request.browserResponse().check(
+            against: browser, context: signIn.content.context, receivedAt: request.redirectURI,
             requiresIssuer: browser.requiresResponseIssuer ? true : rules.sendsResponseIssuer, rules.policy)
         var exchange = PendingExchange(
-            request: .code(checked.code, redirectURI: browser.redirectURI, verifier: browser.verifier),
+            request: .code(
+                checked.code, redirectURI: browser.redirectURI, verifier: browser.verifier,
+                resources: browser.requested?.resources ?? []),
             code: checked.codeText, clientName: checked.name, includesClaims: request.includesClaims)
         exchange.responseIssuer = checked.issuer
-        return exchange
+        guard let idToken = checked.idToken else { return .code(exchange) }
+        exchange.responseState = checked.state
+        var parameters = signIn.content.parameters(clientName: checked.name)
+        parameters.code = checked.codeText
+        parameters.isCodeHashOptional = false
+        return .tokenThenCode(
+            VerifyRequest(
+                ofSignIn: Array(idToken.utf8)[...], provider: signIn.content.provider, parameters: parameters,
+                includesClaims: request.includesClaims, connection: signIn.content.connection), exchange)
     }
 }
 
 extension FinishRequest {
+    /// The response to the browser's redirect URI.
+    ///
+    /// - Throws: ``Problem/requestInvalid(_:)`` if the request is that of a native sign-in.
+    func browserResponse() throws(Problem) -> BrowserResponse {
+        guard idToken == nil, code == nil, accessToken == nil, clientName == nil, let response else {
+            throw .requestInvalid(
+                "This sign-in began with redirect_uri; send response, and omit id_token, code, access_token and user.")
+        }
+        return response
+    }
+
     /// Whether a code may be exchanged, or a response must be compared with what the provider says about them.
     fileprivate var needsDocument: Bool { response != nil || code != nil }
 

@@ -90,7 +90,7 @@ package final class Operation {
 
     // MARK: Steps
 
-    private var keysDeadline: MonotonicTime { time.deadline(of: keysTimeout, from: SystemClocks.monotonic()) }
+    var keysDeadline: MonotonicTime { time.deadline(of: keysTimeout, from: SystemClocks.monotonic()) }
 
     /// The deadline of one call to the provider.
     var callDeadline: MonotonicTime { time.deadline(of: callTimeout, from: SystemClocks.monotonic()) }

@@ -28,12 +28,10 @@ struct UnsentRequest {
         }
     }
 
-    private static let responseType = "code"
-
     /// The parameters of a form in which the client authenticates, and which names it.
     var formParameters: AuthorizationParameters {
         var all = parameters
-        all.add("response_type", .text(Self.responseType))
+        all.add("response_type", .text(client.responseType.rawValue))
         return all
     }
 
@@ -55,7 +53,7 @@ struct UnsentRequest {
     /// section 6.1).
     fileprivate func url(withObject object: [UInt8]) -> String {
         var url = URLWithQuery(endpoint.url)
-        url.add("response_type", Self.responseType)
+        url.add("response_type", client.responseType.rawValue)
         url.add("client_id", client.id)
         url.add("scope", parameters.text("scope"))
         url.add("request", String(decoding: object, as: UTF8.self))
@@ -114,4 +112,5 @@ extension Operation {
 extension AuthorizationParameters: ParameterWriter {
     mutating func add(_ name: String, _ value: String?) { if let value { add(name, Value.text(value)) } }
     mutating func add(_ name: String, number: Int64?) { if let number { add(name, Value.number(number)) } }
+    mutating func add(_ name: String, json: [UInt8]?) { if let json { add(name, Value.json(json)) } }
 }

@@ -63,7 +63,11 @@ package enum Problem: Error, Equatable, Sendable {
     case requestUnknown
     case stateMismatch
     case redirectURIMismatch
+    /// The token's `acr` is none of those that the sign-in demands.
+    case acrMismatch
     case responseIssuerMismatch(ResponseIssuerFault)
+    /// The response does not fit a sign-in that asked for a signed one.
+    case responseInvalid(ResponseFault)
     /// - Parameter context: the backend's own data, such as the page to which the user should return.
     case signInDenied(context: String?)
     /// The provider ended the sign-in in the browser with another error.
@@ -169,8 +173,10 @@ package enum Problem: Error, Equatable, Sendable {
         case .proofReplayed: Row("dpop_proof_replayed", 422, "DPoP proof replayed", isSpent: true)
         case .requestUnknown: Row("request_unknown", 503, "Request unknown")
         case .stateMismatch: Row("state_mismatch", 422, "State mismatch")
+        case .acrMismatch: Row("acr_mismatch", 422, "Authentication too weak")
         case .redirectURIMismatch: Row("redirect_uri_mismatch", 422, "Redirect URI mismatch")
         case .responseIssuerMismatch: Row("response_issuer_mismatch", 422, "Response issuer mismatch")
+        case .responseInvalid: Row("response_invalid", 422, "Invalid response")
         case .signInDenied: Row("sign_in_denied", 422, "Sign-in denied")
         case .storeUnavailable(let isSpent):
             Row("store_unavailable", 503, "Store unavailable", retryAfter: 1, isSpent: isSpent)
@@ -290,12 +296,15 @@ package enum Problem: Error, Equatable, Sendable {
             "The response's state is not this sign-in's, so it belongs to another browser or tab; begin a new sign-in."
         case .redirectURIMismatch:
             "The response arrived at an address other than the redirect_uri that this sign-in began with; begin a new sign-in."
+        case .acrMismatch:
+            "The token's acr is missing, or none of those that this sign-in demands (acr_values with require_acr, or an essential acr in claims); begin a new sign-in, or accept what the provider offers."
         case .responseIssuerMismatch(.missing):
             "The response has this sign-in's state, but no iss, which the provider's discovery document promises; send all parameters that the redirect URI received, not code and state alone, and if iss is not among them, report it to the provider."
         case .responseIssuerMismatch(.notTheProviders):
             "The response's iss is not this provider's issuer, so another provider may have sent it; begin a new sign-in."
         case .responseIssuerMismatch(.notTheTokens):
             "The response's iss is not the issuer of the ID Token that its code was exchanged for; begin a new sign-in."
+        case .responseInvalid(let fault): fault.detail
         case .signInDenied: "The user cancelled the sign-in; offer to begin a new one."
         case .nonceReplayed:
             "A token with this nonce was verified before, and a nonce can be used only once; begin a new sign-in."

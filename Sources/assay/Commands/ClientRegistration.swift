@@ -60,8 +60,9 @@ struct ClientRegistration: ParsableCommand {
         if !client.client.postLogoutRedirectURIs.isEmpty {
             json.array("post_logout_redirect_uris", client.client.postLogoutRedirectURIs)
         }
-        json.array("response_types", ["code"])
-        json.array("grant_types", ["authorization_code", "refresh_token"])
+        let hasIDToken = client.client.responseType.hasIDToken
+        json.array("response_types", [client.client.responseType.rawValue])
+        json.array("grant_types", ["authorization_code", "refresh_token"] + (hasIDToken ? ["implicit"] : []))
         if !client.client.scopes.isEmpty { json.member("scope", client.client.scopes.joined(separator: " ")) }
         if !keys.isEmpty {
             json.member("jwks_uri", (baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL) + "/v1/jwks")

@@ -1,5 +1,7 @@
 """The providers of `assay dev` take requests that are pushed or signed, and demand them of clients that must send them so."""
 
+import html
+import re
 import urllib.parse
 
 import pytest
@@ -13,7 +15,9 @@ CLIENTS = {
     "pushed": {"auth": "client_secret_basic", "secret_file": "/nowhere/secret", "request": "pushed"},
     "signed": NOWHERE | {"request": "signed"},
     "both": {"auth": "client_secret_post", "secret_file": "/nowhere/secret", "request": "signed_pushed", "signing_key": "sig"},
+    "hybrid": {"auth": "none", "request": "plain", "response_type": "code id_token"},
 }
+DEMANDING = ["pushed", "signed", "both"]
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +46,15 @@ def visited(dev, url: str):
 
 
 def answered(response) -> dict[str, str]:
-    """The parameters with which the browser comes back."""
+    """The parameters with which the browser comes back, by redirect or by a form that submits itself."""
+    if response.status == 200:
+        inputs = re.findall(r'name="([^"]+)" value="([^"]*)"', response.body.decode())
+        return {name: html.unescape(value) for name, value in inputs}
     assert response.status == 303, response
     return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(response.header("Location")).query))
 
 
-@pytest.mark.parametrize("name", CLIENTS)
+@pytest.mark.parametrize("name", DEMANDING)
 def test_a_whole_sign_in(dev, name):
     begun = begin(dev, name)
     query = urllib.parse.parse_qs(urllib.parse.urlsplit(begun["authorization_url"]).query)
@@ -57,7 +64,28 @@ def test_a_whole_sign_in(dev, name):
     assert finished.status == 200, finished
 
 
-@pytest.mark.parametrize("name", CLIENTS)
+@pytest.mark.parametrize(("name", "mode"), [("pushed", "jwt"), ("signed", "query.jwt"), ("both", "form_post.jwt"), ("hybrid", "form_post.jwt")])
+def test_responses_are_signed_if_asked_for(dev, name, mode):
+    essential = {"id_token": {"acr": {"essential": True, "values": ["gold"]}}}
+    for members in ({"acr_values": "gold silver", "require_acr": True}, {"claims": essential}):
+        begun = begin(dev, name, response_mode=mode, resource=["https://api.example", "https://b.example"], **members)
+        response = answered(visited(dev, begun["authorization_url"]))
+        assert set(response) == {"response"}
+        finished = dev.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "response": response})
+        assert finished.status == 200 and finished.json["token"]["acr"] == "gold", finished
+
+
+def test_an_id_token_comes_with_the_code(dev):
+    begun = begin(dev, "hybrid")
+    response = answered(visited(dev, begun["authorization_url"]))
+    assert {"code", "id_token", "state", "iss"} <= set(response)
+    spoilt = response | {"code": response["code"] + "x"}
+    assert_code(dev.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "response": spoilt}), "c_hash_mismatch")
+    finished = dev.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "response": response})
+    assert finished.status == 200, finished
+
+
+@pytest.mark.parametrize("name", DEMANDING)
 def test_a_request_that_came_otherwise_is_refused(dev, name):
     plain = {"client_id": "mine", "redirect_uri": REDIRECT, "response_type": "code", "scope": "openid", "prompt": "none"}
     assert visited(dev, f"http://-/{name}/authorize?{urllib.parse.urlencode(plain)}").status == 400

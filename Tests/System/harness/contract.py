@@ -70,6 +70,8 @@ STATUS = {
     "sign_in_replayed": 422,
     "state_mismatch": 422,
     "redirect_uri_mismatch": 422,
+    "response_invalid": 422,
+    "acr_mismatch": 422,
     "response_issuer_mismatch": 422,
     "sign_in_denied": 422,
     "grant_invalid": 422,

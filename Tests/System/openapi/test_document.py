@@ -21,7 +21,7 @@ ROUTES = endpoints.routes()
 STATUSES = contract.STATUS | {"internal": 500}
 OF_GRANTS = {"binding_invalid", "grant_invalid", "provider_refused"}
 OF_ACCESS_TOKENS = {"binding_required", "binding_missing", "binding_mismatch", "dpop_proof_invalid", "dpop_nonce_required", "dpop_proof_replayed", "scope_missing", "token_inactive", "token_missing"}
-OF_BROWSERS = {"state_mismatch", "redirect_uri_mismatch", "response_issuer_mismatch"}
+OF_BROWSERS = {"state_mismatch", "redirect_uri_mismatch", "response_issuer_mismatch", "response_invalid", "acr_mismatch"}
 REJECTIONS = {
     code
     for code, status in STATUSES.items()
@@ -221,7 +221,9 @@ def test_request_members_may_be_null_unless_required_or_enabling_a_check():
             is_optional = name not in schema.get("required", []) or (name == "as" and "/Notification" not in pointer)
             # A request without a token, to a resource.
             is_optional = is_optional or (pointer, name) == ("/components/schemas/AccessTokenRequest", "token")
-            assert is_nullable == (is_optional and name not in CHECKS), (pointer, name)
+            # Of an authorization request; elsewhere, it is what a token must be for.
+            is_check = name in CHECKS and (pointer, name) != ("/components/schemas/BeginRequest", "resource")
+            assert is_nullable == (is_optional and not is_check), (pointer, name)
 
 
 def test_references_name_components():

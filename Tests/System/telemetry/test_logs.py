@@ -228,7 +228,7 @@ def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector, endpo
     seen |= signed_in(service, issuer, authorization)
     # grants/test_clients.py, grants/test_bound.py and sign_ins/test_browser.py cover these.
     of_grants = {
-        "state_mismatch", "redirect_uri_mismatch", "response_issuer_mismatch", "sign_in_denied",
+        "state_mismatch", "redirect_uri_mismatch", "acr_mismatch", "response_invalid", "response_issuer_mismatch", "sign_in_denied",
         "redirect_uri_not_configured", "revocation_not_supported", "sign_out_not_supported", "url_not_allowed", "binding_invalid", "grant_invalid", "provider_refused", "client_rejected",
         "provider_answer_invalid", "provider_unavailable",
     }  # fmt: skip

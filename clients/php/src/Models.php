@@ -291,7 +291,7 @@ final class Problem
         public readonly int $status,
         /** One sentence for people: what was found or expected, and what to do. */
         public readonly string $detail,
-        /** What went wrong. Codes are stable. Those with 422 are roughly in the order of the checks, but sign_in_invalid and sign_in_expired come first, and claim_missing and claim_invalid can come from any check. One of: request_invalid, audience_not_configured, client_not_configured, redirect_uri_not_configured, sign_in_not_supported, revocation_not_supported, sign_out_not_supported, notifications_not_configured, url_not_allowed, caller_unauthenticated, caller_forbidden, not_found, provider_unknown, resource_unknown, method_not_allowed, request_timeout, request_too_large, content_type_unsupported, token_malformed, decryption_failed, encryption_required, header_unsupported, algorithm_not_allowed, key_not_found, key_unsuitable, signature_invalid, issuer_mismatch, audience_mismatch, authorized_party_mismatch, token_expired, token_not_yet_valid, token_too_old, auth_time_too_old, session_revoked, claim_missing, claim_invalid, groups_overage, nonce_required, nonce_missing, nonce_mismatch, at_hash_missing, at_hash_mismatch, c_hash_missing, c_hash_mismatch, subject_mismatch, scope_missing, token_inactive, binding_required, binding_missing, binding_mismatch, dpop_proof_invalid, dpop_nonce_required, dpop_proof_replayed, token_missing, nonce_replayed, binding_invalid, sign_in_invalid, sign_in_expired, sign_in_replayed, state_mismatch, redirect_uri_mismatch, response_issuer_mismatch, sign_in_denied, grant_invalid, provider_refused, headers_too_large, internal, client_rejected, provider_answer_invalid, provider_unavailable, keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down. */
+        /** What went wrong. Codes are stable. Those with 422 are roughly in the order of the checks, but sign_in_invalid and sign_in_expired come first, and claim_missing and claim_invalid can come from any check. One of: request_invalid, audience_not_configured, client_not_configured, redirect_uri_not_configured, sign_in_not_supported, revocation_not_supported, sign_out_not_supported, notifications_not_configured, url_not_allowed, caller_unauthenticated, caller_forbidden, not_found, provider_unknown, resource_unknown, method_not_allowed, request_timeout, request_too_large, content_type_unsupported, token_malformed, decryption_failed, encryption_required, header_unsupported, algorithm_not_allowed, key_not_found, key_unsuitable, signature_invalid, issuer_mismatch, audience_mismatch, authorized_party_mismatch, token_expired, token_not_yet_valid, token_too_old, auth_time_too_old, session_revoked, claim_missing, claim_invalid, groups_overage, nonce_required, nonce_missing, nonce_mismatch, at_hash_missing, at_hash_mismatch, c_hash_missing, c_hash_mismatch, subject_mismatch, scope_missing, token_inactive, binding_required, binding_missing, binding_mismatch, dpop_proof_invalid, dpop_nonce_required, dpop_proof_replayed, token_missing, nonce_replayed, binding_invalid, sign_in_invalid, sign_in_expired, sign_in_replayed, state_mismatch, redirect_uri_mismatch, response_issuer_mismatch, response_invalid, acr_mismatch, sign_in_denied, grant_invalid, provider_refused, headers_too_large, internal, client_rejected, provider_answer_invalid, provider_unavailable, keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down. */
         public readonly string $code,
     ) {
     }
@@ -523,6 +523,8 @@ final class Code
     public const STATE_MISMATCH = 'state_mismatch';
     public const REDIRECT_URI_MISMATCH = 'redirect_uri_mismatch';
     public const RESPONSE_ISSUER_MISMATCH = 'response_issuer_mismatch';
+    public const RESPONSE_INVALID = 'response_invalid';
+    public const ACR_MISMATCH = 'acr_mismatch';
     public const SIGN_IN_DENIED = 'sign_in_denied';
     public const GRANT_INVALID = 'grant_invalid';
     public const PROVIDER_REFUSED = 'provider_refused';
@@ -601,6 +603,8 @@ final class Code
         self::STATE_MISMATCH,
         self::REDIRECT_URI_MISMATCH,
         self::RESPONSE_ISSUER_MISMATCH,
+        self::RESPONSE_INVALID,
+        self::ACR_MISMATCH,
         self::SIGN_IN_DENIED,
         self::GRANT_INVALID,
         self::PROVIDER_REFUSED,

@@ -196,7 +196,7 @@ export interface Problem {
   status: number;
   /** One sentence for people: what was found or expected, and what to do. */
   detail: string;
-  /** What went wrong. Codes are stable. Those with 422 are roughly in the order of the checks, but sign_in_invalid and sign_in_expired come first, and claim_missing and claim_invalid can come from any check. One of: request_invalid, audience_not_configured, client_not_configured, redirect_uri_not_configured, sign_in_not_supported, revocation_not_supported, sign_out_not_supported, notifications_not_configured, url_not_allowed, caller_unauthenticated, caller_forbidden, not_found, provider_unknown, resource_unknown, method_not_allowed, request_timeout, request_too_large, content_type_unsupported, token_malformed, decryption_failed, encryption_required, header_unsupported, algorithm_not_allowed, key_not_found, key_unsuitable, signature_invalid, issuer_mismatch, audience_mismatch, authorized_party_mismatch, token_expired, token_not_yet_valid, token_too_old, auth_time_too_old, session_revoked, claim_missing, claim_invalid, groups_overage, nonce_required, nonce_missing, nonce_mismatch, at_hash_missing, at_hash_mismatch, c_hash_missing, c_hash_mismatch, subject_mismatch, scope_missing, token_inactive, binding_required, binding_missing, binding_mismatch, dpop_proof_invalid, dpop_nonce_required, dpop_proof_replayed, token_missing, nonce_replayed, binding_invalid, sign_in_invalid, sign_in_expired, sign_in_replayed, state_mismatch, redirect_uri_mismatch, response_issuer_mismatch, sign_in_denied, grant_invalid, provider_refused, headers_too_large, internal, client_rejected, provider_answer_invalid, provider_unavailable, keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down. */
+  /** What went wrong. Codes are stable. Those with 422 are roughly in the order of the checks, but sign_in_invalid and sign_in_expired come first, and claim_missing and claim_invalid can come from any check. One of: request_invalid, audience_not_configured, client_not_configured, redirect_uri_not_configured, sign_in_not_supported, revocation_not_supported, sign_out_not_supported, notifications_not_configured, url_not_allowed, caller_unauthenticated, caller_forbidden, not_found, provider_unknown, resource_unknown, method_not_allowed, request_timeout, request_too_large, content_type_unsupported, token_malformed, decryption_failed, encryption_required, header_unsupported, algorithm_not_allowed, key_not_found, key_unsuitable, signature_invalid, issuer_mismatch, audience_mismatch, authorized_party_mismatch, token_expired, token_not_yet_valid, token_too_old, auth_time_too_old, session_revoked, claim_missing, claim_invalid, groups_overage, nonce_required, nonce_missing, nonce_mismatch, at_hash_missing, at_hash_mismatch, c_hash_missing, c_hash_mismatch, subject_mismatch, scope_missing, token_inactive, binding_required, binding_missing, binding_mismatch, dpop_proof_invalid, dpop_nonce_required, dpop_proof_replayed, token_missing, nonce_replayed, binding_invalid, sign_in_invalid, sign_in_expired, sign_in_replayed, state_mismatch, redirect_uri_mismatch, response_issuer_mismatch, response_invalid, acr_mismatch, sign_in_denied, grant_invalid, provider_refused, headers_too_large, internal, client_rejected, provider_answer_invalid, provider_unavailable, keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down. */
   code: string;
 }
 
@@ -312,6 +312,14 @@ export interface Dpop {
 export interface BeginOptions {
   /** Client ID that the token must be issued to. Default: the provider's first audience, or with redirect_uri the first client that lists it. With connection, the client ID at the connection's issuer, which is required. */
   audience?: string;
+  /** Whether the token's acr must be one of acr_values, which are then required (acr_mismatch). */
+  require_acr?: boolean;
+  /** Only together with redirect_uri: at most 4096 bytes, sent to the provider as they are (OpenID Connect Core, section 5.5). An essential acr in id_token with value or values is checked at the finish (acr_mismatch), and an essential auth_time must be there (claim_missing). */
+  claims?: Record<string, unknown>;
+  /** Only together with redirect_uri: what the access token is for (RFC 8707), together at most 512 bytes. The token endpoint is told too. */
+  resource?: string[];
+  /** Only together with redirect_uri: an ID Token of the user, which may have expired. It is verified first, and sent to the provider; only this user can finish the sign-in (subject_mismatch). If it came encrypted, the client's requests must be pushed. */
+  id_token_hint?: string;
   /** Maximum age of the user's authentication, in seconds, when the sign-in begins. It is taken from auth_time. A native token without auth_time is judged by iat, which is always recent: to prove re-authentication, also list auth_time in the provider's required_claims. In the browser, auth_time is required (claim_missing). */
   max_age?: number;
   /** The identity.subject of the only user who can finish it (subject_mismatch). It must not be null. */
@@ -345,7 +353,15 @@ export interface BeginBrowserOptions {
   ui_locales?: string;
   /** Only together with redirect_uri; a parameter of the authorization URL. */
   acr_values?: string;
-  /** Only together with redirect_uri; a parameter of the authorization URL. Apple posts its response (form_post) if scopes are requested. One of: query, form_post. */
+  /** Whether the token's acr must be one of acr_values, which are then required (acr_mismatch). */
+  require_acr?: boolean;
+  /** Only together with redirect_uri: at most 4096 bytes, sent to the provider as they are (OpenID Connect Core, section 5.5). An essential acr in id_token with value or values is checked at the finish (acr_mismatch), and an essential auth_time must be there (claim_missing). */
+  claims?: Record<string, unknown>;
+  /** Only together with redirect_uri: what the access token is for (RFC 8707), together at most 512 bytes. The token endpoint is told too. */
+  resource?: string[];
+  /** Only together with redirect_uri: an ID Token of the user, which may have expired. It is verified first, and sent to the provider; only this user can finish the sign-in (subject_mismatch). If it came encrypted, the client's requests must be pushed. */
+  id_token_hint?: string;
+  /** Only together with redirect_uri; a parameter of the authorization URL. Apple posts its response (form_post) if scopes are requested; so does a provider whose client has response_type: code id_token. With jwt, query.jwt and form_post.jwt, the response must be signed (JARM); otherwise it is response_invalid. One of: query, form_post, jwt, query.jwt, form_post.jwt. */
   response_mode?: string;
   /** Maximum age of the user's authentication, in seconds, when the sign-in begins. It is taken from auth_time. A native token without auth_time is judged by iat, which is always recent: to prove re-authentication, also list auth_time in the provider's required_claims. In the browser, auth_time is required (claim_missing). */
   max_age?: number;
@@ -566,6 +582,8 @@ export type ProblemCode =
   | "state_mismatch"
   | "redirect_uri_mismatch"
   | "response_issuer_mismatch"
+  | "response_invalid"
+  | "acr_mismatch"
   | "sign_in_denied"
   | "grant_invalid"
   | "provider_refused"
@@ -645,6 +663,8 @@ export const problemCodes: readonly ProblemCode[] = [
   "state_mismatch",
   "redirect_uri_mismatch",
   "response_issuer_mismatch",
+  "response_invalid",
+  "acr_mismatch",
   "sign_in_denied",
   "grant_invalid",
   "provider_refused",

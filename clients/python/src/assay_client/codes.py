@@ -66,6 +66,8 @@ class Code:
     STATE_MISMATCH = "state_mismatch"
     REDIRECT_URI_MISMATCH = "redirect_uri_mismatch"
     RESPONSE_ISSUER_MISMATCH = "response_issuer_mismatch"
+    RESPONSE_INVALID = "response_invalid"
+    ACR_MISMATCH = "acr_mismatch"
     SIGN_IN_DENIED = "sign_in_denied"
     GRANT_INVALID = "grant_invalid"
     PROVIDER_REFUSED = "provider_refused"

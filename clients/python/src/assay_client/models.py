@@ -261,9 +261,10 @@ class Problem:
     # at_hash_mismatch, c_hash_missing, c_hash_mismatch, subject_mismatch, scope_missing, token_inactive,
     # binding_required, binding_missing, binding_mismatch, dpop_proof_invalid, dpop_nonce_required,
     # dpop_proof_replayed, token_missing, nonce_replayed, binding_invalid, sign_in_invalid, sign_in_expired,
-    # sign_in_replayed, state_mismatch, redirect_uri_mismatch, response_issuer_mismatch, sign_in_denied,
-    # grant_invalid, provider_refused, headers_too_large, internal, client_rejected, provider_answer_invalid,
-    # provider_unavailable, keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down.
+    # sign_in_replayed, state_mismatch, redirect_uri_mismatch, response_issuer_mismatch, response_invalid,
+    # acr_mismatch, sign_in_denied, grant_invalid, provider_refused, headers_too_large, internal, client_rejected,
+    # provider_answer_invalid, provider_unavailable, keys_unavailable, request_unknown, store_unavailable,
+    # overloaded, shutting_down.
     code: str = field(repr=False)
 
 
@@ -407,6 +408,19 @@ class BeginOptions(TypedDict, total=False):
     # Client ID that the token must be issued to. Default: the provider's first audience, or with redirect_uri the
     # first client that lists it. With connection, the client ID at the connection's issuer, which is required.
     audience: str
+    # Whether the token's acr must be one of acr_values, which are then required (acr_mismatch).
+    require_acr: bool
+    # Only together with redirect_uri: at most 4096 bytes, sent to the provider as they are (OpenID Connect Core,
+    # section 5.5). An essential acr in id_token with value or values is checked at the finish (acr_mismatch), and
+    # an essential auth_time must be there (claim_missing).
+    claims: dict[str, Any]
+    # Only together with redirect_uri: what the access token is for (RFC 8707), together at most 512 bytes. The
+    # token endpoint is told too.
+    resource: list[str]
+    # Only together with redirect_uri: an ID Token of the user, which may have expired. It is verified first, and
+    # sent to the provider; only this user can finish the sign-in (subject_mismatch). If it came encrypted, the
+    # client's requests must be pushed.
+    id_token_hint: str
     # Maximum age of the user's authentication, in seconds, when the sign-in begins. It is taken from auth_time. A
     # native token without auth_time is judged by iat, which is always recent: to prove re-authentication, also list
     # auth_time in the provider's required_claims. In the browser, auth_time is required (claim_missing).
@@ -458,8 +472,23 @@ class BeginBrowserOptions(TypedDict, total=False):
     ui_locales: str
     # Only together with redirect_uri; a parameter of the authorization URL.
     acr_values: str
+    # Whether the token's acr must be one of acr_values, which are then required (acr_mismatch).
+    require_acr: bool
+    # Only together with redirect_uri: at most 4096 bytes, sent to the provider as they are (OpenID Connect Core,
+    # section 5.5). An essential acr in id_token with value or values is checked at the finish (acr_mismatch), and
+    # an essential auth_time must be there (claim_missing).
+    claims: dict[str, Any]
+    # Only together with redirect_uri: what the access token is for (RFC 8707), together at most 512 bytes. The
+    # token endpoint is told too.
+    resource: list[str]
+    # Only together with redirect_uri: an ID Token of the user, which may have expired. It is verified first, and
+    # sent to the provider; only this user can finish the sign-in (subject_mismatch). If it came encrypted, the
+    # client's requests must be pushed.
+    id_token_hint: str
     # Only together with redirect_uri; a parameter of the authorization URL. Apple posts its response (form_post) if
-    # scopes are requested. One of: query, form_post.
+    # scopes are requested; so does a provider whose client has response_type: code id_token. With jwt, query.jwt
+    # and form_post.jwt, the response must be signed (JARM); otherwise it is response_invalid. One of: query,
+    # form_post, jwt, query.jwt, form_post.jwt.
     response_mode: str
     # Maximum age of the user's authentication, in seconds, when the sign-in begins. It is taken from auth_time. A
     # native token without auth_time is judged by iat, which is always recent: to prove re-authentication, also list

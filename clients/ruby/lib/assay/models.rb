@@ -201,9 +201,9 @@ class Assay
   # subject_mismatch, scope_missing, token_inactive, binding_required, binding_missing, binding_mismatch,
   # dpop_proof_invalid, dpop_nonce_required, dpop_proof_replayed, token_missing, nonce_replayed,
   # binding_invalid, sign_in_invalid, sign_in_expired, sign_in_replayed, state_mismatch,
-  # redirect_uri_mismatch, response_issuer_mismatch, sign_in_denied, grant_invalid, provider_refused,
-  # headers_too_large, internal, client_rejected, provider_answer_invalid, provider_unavailable,
-  # keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down.
+  # redirect_uri_mismatch, response_issuer_mismatch, response_invalid, acr_mismatch, sign_in_denied,
+  # grant_invalid, provider_refused, headers_too_large, internal, client_rejected, provider_answer_invalid,
+  # provider_unavailable, keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down.
   Problem = Struct.new(:title, :status, :detail, :code, keyword_init: true)
   Problem.extend(Model)
   Problem.include(Printed)
@@ -369,6 +369,8 @@ class Assay
     STATE_MISMATCH = "state_mismatch"
     REDIRECT_URI_MISMATCH = "redirect_uri_mismatch"
     RESPONSE_ISSUER_MISMATCH = "response_issuer_mismatch"
+    RESPONSE_INVALID = "response_invalid"
+    ACR_MISMATCH = "acr_mismatch"
     SIGN_IN_DENIED = "sign_in_denied"
     GRANT_INVALID = "grant_invalid"
     PROVIDER_REFUSED = "provider_refused"
@@ -447,6 +449,8 @@ class Assay
       STATE_MISMATCH,
       REDIRECT_URI_MISMATCH,
       RESPONSE_ISSUER_MISMATCH,
+      RESPONSE_INVALID,
+      ACR_MISMATCH,
       SIGN_IN_DENIED,
       GRANT_INVALID,
       PROVIDER_REFUSED,

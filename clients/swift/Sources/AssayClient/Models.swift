@@ -278,9 +278,10 @@ public struct Problem: Codable, Sendable, Equatable, CustomStringConvertible, Cu
     /// at_hash_mismatch, c_hash_missing, c_hash_mismatch, subject_mismatch, scope_missing, token_inactive,
     /// binding_required, binding_missing, binding_mismatch, dpop_proof_invalid, dpop_nonce_required,
     /// dpop_proof_replayed, token_missing, nonce_replayed, binding_invalid, sign_in_invalid, sign_in_expired,
-    /// sign_in_replayed, state_mismatch, redirect_uri_mismatch, response_issuer_mismatch, sign_in_denied,
-    /// grant_invalid, provider_refused, headers_too_large, internal, client_rejected, provider_answer_invalid,
-    /// provider_unavailable, keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down.
+    /// sign_in_replayed, state_mismatch, redirect_uri_mismatch, response_issuer_mismatch, response_invalid,
+    /// acr_mismatch, sign_in_denied, grant_invalid, provider_refused, headers_too_large, internal, client_rejected,
+    /// provider_answer_invalid, provider_unavailable, keys_unavailable, request_unknown, store_unavailable,
+    /// overloaded, shutting_down.
     public var code: String
 
     enum CodingKeys: String, CodingKey {
@@ -479,6 +480,19 @@ public struct BeginOptions: Codable, Sendable {
     /// Client ID that the token must be issued to. Default: the provider's first audience, or with redirect_uri the
     /// first client that lists it. With connection, the client ID at the connection's issuer, which is required.
     public var audience: String?
+    /// Whether the token's acr must be one of acr_values, which are then required (acr_mismatch).
+    public var requireAcr: Bool?
+    /// Only together with redirect_uri: at most 4096 bytes, sent to the provider as they are (OpenID Connect Core,
+    /// section 5.5). An essential acr in id_token with value or values is checked at the finish (acr_mismatch), and
+    /// an essential auth_time must be there (claim_missing).
+    public var claims: [String: JSONValue]?
+    /// Only together with redirect_uri: what the access token is for (RFC 8707), together at most 512 bytes. The
+    /// token endpoint is told too.
+    public var resource: [String]?
+    /// Only together with redirect_uri: an ID Token of the user, which may have expired. It is verified first, and
+    /// sent to the provider; only this user can finish the sign-in (subject_mismatch). If it came encrypted, the
+    /// client's requests must be pushed.
+    public var idTokenHint: String?
     /// Maximum age of the user's authentication, in seconds, when the sign-in begins. It is taken from auth_time. A
     /// native token without auth_time is judged by iat, which is always recent: to prove re-authentication, also
     /// list auth_time in the provider's required_claims. In the browser, auth_time is required (claim_missing).
@@ -512,8 +526,12 @@ public struct BeginOptions: Codable, Sendable {
     /// Lifetime of the sign-in, in seconds.
     public var expiresIn: Int64?
 
-    public init(audience: String? = nil, maxAge: Int64? = nil, subject: String? = nil, issuer: String? = nil, connection: String? = nil, client: [String: JSONValue]? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, context: String? = nil, expiresIn: Int64? = nil) {
+    public init(audience: String? = nil, requireAcr: Bool? = nil, claims: [String: JSONValue]? = nil, resource: [String]? = nil, idTokenHint: String? = nil, maxAge: Int64? = nil, subject: String? = nil, issuer: String? = nil, connection: String? = nil, client: [String: JSONValue]? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, context: String? = nil, expiresIn: Int64? = nil) {
         self.audience = audience
+        self.requireAcr = requireAcr
+        self.claims = claims
+        self.resource = resource
+        self.idTokenHint = idTokenHint
         self.maxAge = maxAge
         self.subject = subject
         self.issuer = issuer
@@ -526,7 +544,7 @@ public struct BeginOptions: Codable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case audience, maxAge = "max_age", subject, issuer, connection, client, claimValues = "claim_values", emailDomains = "email_domains", context, expiresIn = "expires_in"
+        case audience, requireAcr = "require_acr", claims, resource, idTokenHint = "id_token_hint", maxAge = "max_age", subject, issuer, connection, client, claimValues = "claim_values", emailDomains = "email_domains", context, expiresIn = "expires_in"
     }
 }
 
@@ -546,8 +564,23 @@ public struct BeginBrowserOptions: Codable, Sendable {
     public var uiLocales: String?
     /// Only together with redirect_uri; a parameter of the authorization URL.
     public var acrValues: String?
+    /// Whether the token's acr must be one of acr_values, which are then required (acr_mismatch).
+    public var requireAcr: Bool?
+    /// Only together with redirect_uri: at most 4096 bytes, sent to the provider as they are (OpenID Connect Core,
+    /// section 5.5). An essential acr in id_token with value or values is checked at the finish (acr_mismatch), and
+    /// an essential auth_time must be there (claim_missing).
+    public var claims: [String: JSONValue]?
+    /// Only together with redirect_uri: what the access token is for (RFC 8707), together at most 512 bytes. The
+    /// token endpoint is told too.
+    public var resource: [String]?
+    /// Only together with redirect_uri: an ID Token of the user, which may have expired. It is verified first, and
+    /// sent to the provider; only this user can finish the sign-in (subject_mismatch). If it came encrypted, the
+    /// client's requests must be pushed.
+    public var idTokenHint: String?
     /// Only together with redirect_uri; a parameter of the authorization URL. Apple posts its response (form_post)
-    /// if scopes are requested. One of: query, form_post.
+    /// if scopes are requested; so does a provider whose client has response_type: code id_token. With jwt,
+    /// query.jwt and form_post.jwt, the response must be signed (JARM); otherwise it is response_invalid. One of:
+    /// query, form_post, jwt, query.jwt, form_post.jwt.
     public var responseMode: String?
     /// Maximum age of the user's authentication, in seconds, when the sign-in begins. It is taken from auth_time. A
     /// native token without auth_time is judged by iat, which is always recent: to prove re-authentication, also
@@ -582,13 +615,17 @@ public struct BeginBrowserOptions: Codable, Sendable {
     /// Lifetime of the sign-in, in seconds.
     public var expiresIn: Int64?
 
-    public init(audience: String? = nil, scopes: [String]? = nil, prompt: String? = nil, loginHint: String? = nil, uiLocales: String? = nil, acrValues: String? = nil, responseMode: String? = nil, maxAge: Int64? = nil, subject: String? = nil, issuer: String? = nil, connection: String? = nil, client: [String: JSONValue]? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, context: String? = nil, expiresIn: Int64? = nil) {
+    public init(audience: String? = nil, scopes: [String]? = nil, prompt: String? = nil, loginHint: String? = nil, uiLocales: String? = nil, acrValues: String? = nil, requireAcr: Bool? = nil, claims: [String: JSONValue]? = nil, resource: [String]? = nil, idTokenHint: String? = nil, responseMode: String? = nil, maxAge: Int64? = nil, subject: String? = nil, issuer: String? = nil, connection: String? = nil, client: [String: JSONValue]? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, context: String? = nil, expiresIn: Int64? = nil) {
         self.audience = audience
         self.scopes = scopes
         self.prompt = prompt
         self.loginHint = loginHint
         self.uiLocales = uiLocales
         self.acrValues = acrValues
+        self.requireAcr = requireAcr
+        self.claims = claims
+        self.resource = resource
+        self.idTokenHint = idTokenHint
         self.responseMode = responseMode
         self.maxAge = maxAge
         self.subject = subject
@@ -602,7 +639,7 @@ public struct BeginBrowserOptions: Codable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case audience, scopes, prompt, loginHint = "login_hint", uiLocales = "ui_locales", acrValues = "acr_values", responseMode = "response_mode", maxAge = "max_age", subject, issuer, connection, client, claimValues = "claim_values", emailDomains = "email_domains", context, expiresIn = "expires_in"
+        case audience, scopes, prompt, loginHint = "login_hint", uiLocales = "ui_locales", acrValues = "acr_values", requireAcr = "require_acr", claims, resource, idTokenHint = "id_token_hint", responseMode = "response_mode", maxAge = "max_age", subject, issuer, connection, client, claimValues = "claim_values", emailDomains = "email_domains", context, expiresIn = "expires_in"
     }
 }
 
@@ -986,6 +1023,8 @@ public enum Code {
     public static let stateMismatch = "state_mismatch"
     public static let redirectUriMismatch = "redirect_uri_mismatch"
     public static let responseIssuerMismatch = "response_issuer_mismatch"
+    public static let responseInvalid = "response_invalid"
+    public static let acrMismatch = "acr_mismatch"
     public static let signInDenied = "sign_in_denied"
     public static let grantInvalid = "grant_invalid"
     public static let providerRefused = "provider_refused"
@@ -1064,6 +1103,8 @@ public enum Code {
         stateMismatch,
         redirectUriMismatch,
         responseIssuerMismatch,
+        responseInvalid,
+        acrMismatch,
         signInDenied,
         grantInvalid,
         providerRefused,
