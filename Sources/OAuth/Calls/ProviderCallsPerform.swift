@@ -39,11 +39,6 @@ struct CallProof: Sendable {
     var accessToken: AccessToken?
     /// That the endpoint demands; `nil` at first.
     var nonce: String?
-
-    /// - Throws: ``OpenSSLError``.
-    func made(method: HTTPMethod, for address: FetchURL, now: UnixTime) throws(OpenSSLError) -> String {
-        try key.proof(method: method.rawValue, url: address.text, accessToken: accessToken, nonce: nonce, now: now)
-    }
 }
 
 /// A message to write to a connection.
@@ -53,8 +48,8 @@ struct OutgoingMessage {
     /// The value of `Authorization`.
     let authorization: String?
     /// The value of `DPoP`.
-    var proof: String?
-    let secrets: SentSecrets
+    private var proof: String?
+    private(set) var secrets: SentSecrets
     /// The media type of the response that is asked for.
     let accepted: String
 
@@ -76,7 +71,15 @@ struct OutgoingMessage {
 
     static let json = "application/json"
 
-    var method: HTTPMethod { form == nil ? .GET : .POST }
+    /// - Throws: ``OpenSSLError``.
+    mutating func add(_ proof: CallProof, for address: FetchURL, now: UnixTime) throws(OpenSSLError) {
+        let made = try proof.key.proof(
+            method: method.rawValue, url: address.text, accessToken: proof.accessToken, nonce: proof.nonce, now: now)
+        secrets = try secrets.adding(made)
+        self.proof = made
+    }
+
+    private var method: HTTPMethod { form == nil ? .GET : .POST }
 
     func head(for address: FetchURL) -> HTTPRequestHead {
         var headers: HTTPHeaders = ["Host": address.authority, "Accept": accepted, "User-Agent": "assay"]
@@ -297,9 +300,12 @@ extension ProviderCalls {
         guard var authenticator = authenticator(of: client) else { return nil }
         let now = UnixTime(seconds: SystemClocks.unixSeconds())
         var message = try? call.message(&authenticator, now)
-        if let proof = call.proof, let method = message?.method {
-            guard let made = try? proof.made(method: method, for: call.address, now: now) else { return nil }
-            message?.proof = made
+        if let proof = call.proof {
+            do throws(OpenSSLError) {
+                try message?.add(proof, for: call.address, now: now)
+            } catch {
+                return nil
+            }
         }
         // What a client of the settings has made, such as Apple's secret, is used again.
         if case .configured(let id) = client { state.value.authenticators[id] = authenticator }

@@ -7,6 +7,11 @@ package struct SentSecrets: Sendable {
 
     init(_ secrets: [SecretBytes]) { self.secrets = secrets }
 
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    func adding(_ text: String) throws(OpenSSLError) -> SentSecrets {
+        SentSecrets(secrets + [try SecretBytes(text.utf8.span)])
+    }
+
     /// The number of consecutive characters of a secret by which it is recognized: a provider may repeat only a part.
     private static let windowLength = 8
     /// Longer texts are cut before they are searched.

@@ -10,7 +10,7 @@ from harness.proofs import Proof, ProofEndpoint
 from harness.service import Service, provider
 from harness.token_endpoint import REVOCATION, TOKEN, USER_INFO
 
-from .grants import refresh, with_client
+from .grants import with_client
 from .test_bound import bound, signed_in
 
 ON = {"sign_ins": {}}

@@ -227,6 +227,18 @@ def test_a_client_without_the_setting_sends_no_proof(endpoint, issuer, tmp_path)
         assert all("dpop" not in call.headers for call in endpoint.calls) and endpoint.received() == 2
 
 
+def test_a_proof_that_the_provider_repeats_is_not_logged(service, server):
+    def act(call):
+        return error("invalid_client", error_description=f"I do not like {call.headers['dpop']} of yours")(call)
+
+    act.keeps = True
+    server.endpoint.play(act)
+    refused(finish(service, begun(service)), "client_rejected", True, "invalid_client")
+    entry = service.wait_for_entry(message="provider rejects the client", provider="oidc")
+    assert entry["provider_description"].startswith("I do not like [removed]"), entry
+    assert server.proofs[-1].text[-20:] not in str(entry)
+
+
 def test_the_private_key_is_nowhere(issuer, endpoint, tmp_path):
     """The only texts that could have it are the handle and the binding, which are encrypted."""
     endpoint.forget()
