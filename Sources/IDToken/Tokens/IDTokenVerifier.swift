@@ -2,7 +2,7 @@ public import JOSE
 
 /// Verifies ID Tokens: the whole of OpenID Connect Core 3.1.3.7, without I/O and without a clock.
 ///
-/// Not `Sendable`: make one for each thread and keep it.
+/// Not `Sendable`: make one for each thread and keep it, or use ``ProviderVerifier``, which threads share.
 ///
 /// ```swift
 /// var policy = ProviderPreset.apple.policy(
