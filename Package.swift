@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "JOSE", targets: ["JOSE"]),
         .library(name: "IDToken", targets: ["IDToken"]),
         .library(name: "TokenDiagnostics", targets: ["TokenDiagnostics"]),
+        .library(name: "RemoteKeys", targets: ["RemoteKeys"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -68,6 +69,14 @@ let package = Package(
                 "Bytes", "HTTP", "JOSE", "OpenSSL",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ] + nio,
+            swiftSettings: settings
+        ),
+        .target(
+            name: "RemoteKeys",
+            dependencies: [
+                "HTTP", "IDToken", "JOSE", "Keys",
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ] + nio,
             swiftSettings: settings
         ),
@@ -194,6 +203,13 @@ let package = Package(
                 "Bytes", "HTTP", "JOSE", "Keys", "TestSupport",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ] + nio,
+            swiftSettings: settings),
+        .testTarget(
+            name: "RemoteKeysTests",
+            dependencies: [
+                "HTTP", "IDToken", "JOSE", "Keys", "RemoteKeys", "SignInFixtures", "TestSupport",
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ] + nio,
             swiftSettings: settings),
         .testTarget(
