@@ -24,6 +24,8 @@ let nio: [Target.Dependency] = [
 
 let package = Package(
     name: "assay",
+    // For the libraries without I/O. Everything else needs Linux.
+    platforms: [.macOS(.v26)],
     products: [
         .executable(name: "assay", targets: ["assay"]),
         .library(name: "JOSE", targets: ["JOSE"]),
@@ -42,8 +44,8 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+        .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"]), .brew(["jansson"])]),
         // Files that are part of the program.
         .target(name: "CAssets"),
         .target(name: "Bytes", swiftSettings: settings),
@@ -208,8 +210,8 @@ let package = Package(
         .testTarget(
             name: "RemoteKeysTests",
             dependencies: [
-                "HTTP", "IDToken", "JOSE", "Keys", "RemoteKeys", "SignInFixtures", "TestSupport",
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                "IDToken", "JOSE", "OpenSSL", "RemoteKeys", "TestSupport",
+                .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
             ] + nio,
             swiftSettings: settings),
         .testTarget(

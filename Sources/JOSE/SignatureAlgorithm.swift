@@ -88,6 +88,7 @@ public struct SignatureAlgorithms: Sendable, Hashable {
 
     public var isEmpty: Bool { bits == 0 }
 
+    /// Whether the set has an algorithm.
     public func contains(_ algorithm: SignatureAlgorithm) -> Bool { bits & algorithm.bit != 0 }
 
     /// The algorithms that are in both sets.
@@ -97,6 +98,7 @@ public struct SignatureAlgorithms: Sendable, Hashable {
         return common
     }
 
+    /// Adds the algorithms of another set.
     public mutating func formUnion(_ other: Self) { bits |= other.bits }
 
     /// The algorithms, in the order of ``SignatureAlgorithm/allCases``.

@@ -31,7 +31,8 @@ extension RemoteKeySet.Options {
         rules.caFile = caFile
         for text in allowedAddresses {
             guard let block = AddressBlock(text) else {
-                throw RemoteKeySetError("allowedAddresses has an entry that is not an address or a block like 10.0.0.0/8")
+                throw RemoteKeySetError(
+                    "allowedAddresses has an entry that is not an address or a block like 10.0.0.0/8")
             }
             rules.allowedAddresses.append(block)
         }
@@ -48,8 +49,9 @@ extension RemoteKeySet.Options {
 
     /// The name of the file for an issuer. The file itself says which issuer it belongs to.
     func cacheName(of issuer: String) -> String {
-        String(issuer.lazy.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") || $0 == "/" }
-            .map { $0 == "/" ? "_" : $0 }.suffix(128))
+        String(
+            issuer.lazy.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") || $0 == "/" }
+                .map { $0 == "/" ? "_" : $0 }.suffix(128))
     }
 }
 

@@ -40,7 +40,7 @@ public final class RemoteKeySet: Service {
     /// Keys of a provider with a preset.
     ///
     /// - Parameters:
-    ///   - arguments: values for the preset's ``ProviderPreset/parameters``.
+    ///   - arguments: values for the preset's parameters.
     ///   - issuer: if given, replaces the preset's issuer.
     ///   - options: how to fetch and keep the keys.
     ///   - onEvent: called with what happens to the keys, for logs and metrics. It must not block.
@@ -112,9 +112,8 @@ public final class RemoteKeySet: Service {
         store.stop()
     }
 
-    /// The keys in use; `nil` if there are none, or if they are too old. To verify, pass this object itself to
-    /// ``/IDToken/ProviderVerifier/verify(_:with:expecting:now:waitingFor:)``, which also finds keys that are not there
-    /// yet.
+    /// The keys in use; `nil` if there are none, or if they are too old. To verify, pass the `RemoteKeySet` itself to a
+    /// `ProviderVerifier`, which also finds keys that are not there yet.
     public var current: JWKSet? {
         let now = SystemClocks.monotonic()
         return snapshot.flatMap { $0.isUsable(at: now) ? $0.keys : nil }

@@ -18,7 +18,8 @@ extension ProviderVerifier {
     ///   - limit: the longest time to wait for keys.
     /// - Throws: ``Rejection`` if the token is refused; ``KeysUnavailable`` if nobody can tell whether it is valid.
     public func verify(
-        _ token: String, with keys: RemoteKeySet, expecting parameters: VerificationParameters = VerificationParameters(),
+        _ token: String, with keys: RemoteKeySet,
+        expecting parameters: VerificationParameters = VerificationParameters(),
         now: UnixTime? = nil, waitingFor limit: Duration = .seconds(5)
     ) async throws -> VerifiedIDToken {
         let token = try read(token)

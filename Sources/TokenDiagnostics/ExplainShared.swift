@@ -9,7 +9,7 @@ extension ProviderVerifier {
     ///   - keys: the provider's keys; `nil` if there are none.
     ///   - parameters: the parameters of this sign-in.
     ///   - now: the current time.
-    /// - Throws: ``/IDToken/Rejection/cryptographyUnavailable`` when out of memory.
+    /// - Throws: `Rejection.cryptographyUnavailable` when out of memory.
     public func explain(
         _ token: String, with keys: JWKSet?, expecting parameters: VerificationParameters = VerificationParameters(),
         now: UnixTime

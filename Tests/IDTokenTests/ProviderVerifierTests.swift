@@ -53,7 +53,8 @@ import TestSupport
                         let result = Result { () throws(Rejection) in
                             try verifier.verify(tokens[number], with: keys, now: now).identity.subject
                         }
-                        #expect(result == (number.isMultiple(of: 3) ? .failure(.tokenExpired) : .success("user \(number)")))
+                        #expect(
+                            result == (number.isMultiple(of: 3) ? .failure(.tokenExpired) : .success("user \(number)")))
                     }
                 }
             }

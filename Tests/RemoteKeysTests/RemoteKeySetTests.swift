@@ -1,8 +1,9 @@
 import Foundation
 import IDToken
+import JOSE
+import OpenSSL
 import RemoteKeys
-import ServiceLifecycle
-import SignInFixtures
+import ServiceLifecycleTestKit
 import Synchronization
 import Testing
 import TestSupport
@@ -69,13 +70,15 @@ import TestSupport
                 try await verifier.verify(server.token(), with: keys)
             }
             #expect(error.map { $0.retryAfter > .zero } == true)
-            #expect(events.withLock { $0 }.contains { if case .fetchFailed(_, isFirst: true) = $0 { true } else { false } })
+            #expect(
+                events.withLock { $0 }.contains { if case .fetchFailed(_, isFirst: true) = $0 { true } else { false } })
         }
     }
 
     /// A process that starts during an outage has the keys of the one before.
     @Test func `keys survive a restart on disk`() async throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "assay-keys-\(UInt64.random(in: 0 ... .max))")
+        let directory = FileManager.default.temporaryDirectory.appending(
+            path: "assay-keys-\(UInt64.random(in: 0 ... .max))")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
         try await KeyServer.run { server in
@@ -83,7 +86,9 @@ import TestSupport
             options.cacheDirectory = directory.path()
             let (verifier, keys) = try server.verifier(options)
             _ = try await verifier.verify(server.token(), with: keys)
-            try await eventually { try FileManager.default.contentsOfDirectory(atPath: directory.path()).contains { $0.hasSuffix(".keys") } }
+            try await eventually {
+                try FileManager.default.contentsOfDirectory(atPath: directory.path()).contains { $0.hasSuffix(".keys") }
+            }
             server.publish(nil)
             let (next, restored) = try server.verifier(options)
             let run = Task { try await restored.run() }
@@ -94,14 +99,15 @@ import TestSupport
         }
     }
 
-    @Test func `as a service, it has keys before the first token, and ends with its group`() async throws {
+    @Test func `as a service, it has keys before the first token, and ends gracefully`() async throws {
         try await KeyServer.run { server in
             let (verifier, keys) = try server.verifier()
-            let group = ServiceGroup(services: [keys], logger: .init(label: "test"))
-            async let run: Void = group.run()
-            try await eventually { keys.state == .ready }
-            await group.triggerGracefulShutdown()
-            try await run
+            try await testGracefulShutdown { trigger in
+                async let run: Void = keys.run()
+                try await eventually { keys.state == .ready }
+                trigger.triggerGracefulShutdown()
+                try await run
+            }
             // The keys are still there, but nothing fetches others.
             _ = try await verifier.verify(server.token(), with: keys)
             server.publish([.rsa])
@@ -188,7 +194,8 @@ extension KeyServer {
     func token(by key: TestKey = .p256, audience: String = "client") -> String {
         let now = Int64(Date().timeIntervalSince1970)
         let claims = ClaimsText([
-            "iss": "\"\(issuer)\"", "aud": "\"\(audience)\"", "sub": #""user""#, "iat": "\(now)", "exp": "\(now + 3600)",
+            "iss": "\"\(issuer)\"", "aud": "\"\(audience)\"", "sub": #""user""#, "iat": "\(now)",
+            "exp": "\(now + 3600)",
         ])
         return compactJWS(payload: claims.json, signedBy: key)
     }

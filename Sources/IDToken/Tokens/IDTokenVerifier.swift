@@ -45,8 +45,10 @@ public final class IDTokenVerifier {
     /// Verifies a token: header, algorithm, key, signature, then every claim. Throws at the first check that fails.
     ///
     /// - Parameters:
+    ///   - token: a token that ``read(_:)`` has read.
     ///   - keys: the provider's keys.
     ///   - algorithms: the algorithms that the provider may sign with, unless the policy lists its own.
+    ///   - policy: what the provider's tokens must satisfy.
     ///   - parameters: what the relying party knows about this sign-in.
     ///   - now: the current time, for checks of the token's times.
     /// - Throws: ``Rejection``.

@@ -56,7 +56,8 @@ func get(_ path: String, _ port: Int, bearer token: String) async throws -> Int 
             }
         }
     return try await channel.executeThenClose { inbound, outbound in
-        let head = "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer \(token)\r\n\r\n"
+        let head =
+            "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer \(token)\r\n\r\n"
         try await outbound.write(ByteBuffer(string: head))
         var answer = ""
         for try await part in inbound { answer += String(buffer: part) }
