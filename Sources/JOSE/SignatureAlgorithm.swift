@@ -101,7 +101,7 @@ public struct SignatureAlgorithms: Sendable, Hashable {
     /// Adds the algorithms of another set.
     public mutating func formUnion(_ other: Self) { bits |= other.bits }
 
-    /// The algorithms, in the order of ``SignatureAlgorithm/allCases``.
+    /// The algorithms, in the order of `SignatureAlgorithm.allCases`.
     public var elements: [SignatureAlgorithm] { SignatureAlgorithm.allCases.filter(contains) }
 
     /// The names of the algorithms, in the same order.

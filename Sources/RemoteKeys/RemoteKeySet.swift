@@ -40,6 +40,7 @@ public final class RemoteKeySet: Service {
     /// Keys of a provider with a preset.
     ///
     /// - Parameters:
+    ///   - preset: of the provider.
     ///   - arguments: values for the preset's parameters.
     ///   - issuer: if given, replaces the preset's issuer.
     ///   - options: how to fetch and keep the keys.

@@ -12,7 +12,7 @@ import TestSupport
         let now = UnixTime(seconds: signIn.now)
         let verified = try verifier.verify(
             signIn.token, with: signIn.keySet, expecting: VerificationParameters(nonce: "n"), now: now)
-        #expect(verified.identity == (try signIn.verify().identity))
+        #expect(verified.identity == (try signIn.expecting { $0.nonce = "n" }.verify().identity))
         #expect(throws: Rejection.nonceMismatch) {
             try verifier.verify(
                 signIn.token, with: signIn.keySet, expecting: VerificationParameters(nonce: "m"), now: now)

@@ -143,7 +143,8 @@ import TestSupport
 /// Parameters that can't be used.
 @Suite struct RemoteKeySetParameterTests {
     @Test func `presets say where the keys are`() throws {
-        for preset in [ProviderPreset.apple, .google, .firebase] { _ = try RemoteKeySet(of: preset) }
+        for preset in [ProviderPreset.apple, .google, .facebookLimitedLogin] { _ = try RemoteKeySet(of: preset) }
+        _ = try RemoteKeySet(of: .firebase, arguments: ["project": "my-project"])
         _ = try RemoteKeySet(of: .auth0, arguments: ["domain": "example.eu.auth0.com"])
         _ = try RemoteKeySet(of: .keycloak, issuer: "https://keycloak.example/realms/main")
     }

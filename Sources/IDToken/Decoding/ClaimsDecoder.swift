@@ -97,7 +97,7 @@ extension ClaimsDecoder: SingleValueDecodingContainer {
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         // Foundation's `Date` would read the number as seconds since 2001.
-        guard String(reflecting: type) != "Foundation.Date" else {
+        guard !["Foundation.Date", "FoundationEssentials.Date"].contains(String(reflecting: type)) else {
             throw DecodingError.typeMismatch(
                 type,
                 .init(
