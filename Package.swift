@@ -24,11 +24,14 @@ let nio: [Target.Dependency] = [
 
 let package = Package(
     name: "assay",
+    // For the libraries without I/O. Everything else needs Linux.
+    platforms: [.macOS(.v26)],
     products: [
         .executable(name: "assay", targets: ["assay"]),
         .library(name: "JOSE", targets: ["JOSE"]),
         .library(name: "IDToken", targets: ["IDToken"]),
         .library(name: "TokenDiagnostics", targets: ["TokenDiagnostics"]),
+        .library(name: "RemoteKeys", targets: ["RemoteKeys"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -41,8 +44,10 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        .systemLibrary(
+            name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+        .systemLibrary(
+            name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"]), .brew(["jansson"])]),
         // Files that are part of the program.
         .target(name: "CAssets"),
         .target(name: "Bytes", swiftSettings: settings),
@@ -68,6 +73,14 @@ let package = Package(
                 "Bytes", "HTTP", "JOSE", "OpenSSL",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ] + nio,
+            swiftSettings: settings
+        ),
+        .target(
+            name: "RemoteKeys",
+            dependencies: [
+                "HTTP", "IDToken", "JOSE", "Keys",
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ] + nio,
             swiftSettings: settings
         ),
@@ -194,6 +207,13 @@ let package = Package(
                 "Bytes", "HTTP", "JOSE", "Keys", "TestSupport",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ] + nio,
+            swiftSettings: settings),
+        .testTarget(
+            name: "RemoteKeysTests",
+            dependencies: [
+                "IDToken", "JOSE", "OpenSSL", "RemoteKeys", "TestSupport",
+                .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
             ] + nio,
             swiftSettings: settings),
         .testTarget(

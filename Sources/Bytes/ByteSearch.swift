@@ -1,4 +1,11 @@
+// The only use of the C library in the modules of the verifier.
+#if canImport(Darwin)
+private import Darwin
+#elseif canImport(Musl)
+private import Musl
+#else
 private import Glibc
+#endif
 
 extension Span<UInt8> {
     /// The first index of a byte, from `start` on.

@@ -56,6 +56,7 @@ public final class JWSVerifier {
     /// Verifies the signature of a JWS.
     ///
     /// - Parameters:
+    ///   - jws: the JWS to verify.
     ///   - keys: the issuer's keys.
     ///   - algorithms: the algorithms that the issuer may use; the token's `alg` must be one of them.
     /// - Throws: ``JWSError``: `headerUnsupported`, `algorithmNotAllowed`, `keyNotFound`, `keyUnsuitable`,

@@ -88,6 +88,7 @@ public struct SignatureAlgorithms: Sendable, Hashable {
 
     public var isEmpty: Bool { bits == 0 }
 
+    /// Whether the set has an algorithm.
     public func contains(_ algorithm: SignatureAlgorithm) -> Bool { bits & algorithm.bit != 0 }
 
     /// The algorithms that are in both sets.
@@ -97,9 +98,10 @@ public struct SignatureAlgorithms: Sendable, Hashable {
         return common
     }
 
+    /// Adds the algorithms of another set.
     public mutating func formUnion(_ other: Self) { bits |= other.bits }
 
-    /// The algorithms, in the order of ``SignatureAlgorithm/allCases``.
+    /// The algorithms, in the order of `SignatureAlgorithm.allCases`.
     public var elements: [SignatureAlgorithm] { SignatureAlgorithm.allCases.filter(contains) }
 
     /// The names of the algorithms, in the same order.

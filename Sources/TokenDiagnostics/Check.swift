@@ -3,7 +3,7 @@ public import IDToken
 /// One check of a verification and its result, described for people.
 ///
 /// ``expected`` and ``found`` contain no secrets. A nonce, a code, an access token, a subject and an address are shown
-/// only as a ``Redaction/fingerprint(_:_:)``.
+/// only as a fingerprint.
 public struct Check: Sendable, Equatable {
     /// An explanation has one check for each name that applies to its kind of token, in the verifier's order.
     public let name: Name
@@ -17,6 +17,7 @@ public struct Check: Sendable, Equatable {
     /// What to change and where; `nil` if there is nothing to change.
     public let fix: String?
 
+    /// Which check it is.
     public typealias Name = CheckName
 
     /// The result of a check.

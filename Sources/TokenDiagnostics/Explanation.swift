@@ -4,7 +4,7 @@ internal import IDToken
 ///
 /// It is created from the results that an observer recorded. The first failed check has the same code as the verifier's
 /// rejection. An explanation proves nothing: only
-/// ``/IDToken/IDTokenVerifier/verify(_:with:algorithms:under:expecting:now:)`` creates a ``/IDToken/VerifiedIDToken``.
+/// `IDTokenVerifier` creates a `VerifiedIDToken`.
 public struct Explanation: Sendable, Equatable {
     /// All checks, in the verifier's order.
     public let checks: [Check]

@@ -94,7 +94,9 @@ extension RequestVerifier {
         } catch {
             if error.isAfterSignature { slot.noteUse(at: now.monotonic) }
             let problem = Problem.rejected(error, of: kind)
-            guard let need = need(after: error, token, keys.snapshot, slot.policy, now.monotonic) else { throw problem }
+            guard let need = keys.snapshot.need(after: error, for: token, slot.policy, now.monotonic) else {
+                throw problem
+            }
             do throws(Rejection) { try checkClaims() } catch { throw problem }
             return .pending(
                 .keys(
@@ -102,28 +104,6 @@ extension RequestVerifier {
                         keys: slot.source, need: need, version: keys.snapshot.version,
                         isMissingKey: error == .keyNotFound || !(token.keyID.map(keys.snapshot.hasKey) ?? true),
                         provider: index, currentProblem: problem)))
-        }
-    }
-
-    /// The kind of fetch that could change a rejection; `nil` if none could.
-    ///
-    /// If a token names no key, all suitable keys are tried. If none verifies the token, the provider may have rotated
-    /// its key: without a `kid`, the token does not show this. A provider may also replace the key that a token names,
-    /// even with one of another type. If the algorithms come from the provider's own metadata, the provider may have
-    /// started to use another one.
-    private func need(
-        after rejection: Rejection, _ token: UnverifiedToken, _ snapshot: KeySnapshot, _ policy: ProviderPolicy,
-        _ now: MonotonicTime
-    ) -> KeyStore.StateMachine.FetchReason? {
-        switch (rejection, token.keyID) {
-        case (.keyNotFound, let keyID?) where !snapshot.hasKey(keyID): .key(keyID)
-        // The store would decide the same, but during a flood of forged tokens, each would cost a hop to the store's
-        // loop.
-        case (.keyNotFound, let keyID?), (.keyUnsuitable, let keyID?), (.signatureInvalid, let keyID?):
-            snapshot.isConfirmed(at: now) ? nil : .replacedKey(keyID)
-        case (.keyNotFound, nil), (.keyUnsuitable, nil), (.signatureInvalid, nil): .newerKeys
-        case (.algorithmNotAllowed, _): policy.algorithms == nil && token.algorithm != nil ? .newerKeys : nil
-        default: nil
         }
     }
 
@@ -264,6 +244,19 @@ extension Rejection {
             .signatureInvalid, .cryptographyUnavailable:
             false
         default: true
+        }
+    }
+}
+
+extension KeySnapshot {
+    /// The kind of fetch that could change a rejection; `nil` if none could.
+    fileprivate func need(
+        after rejection: Rejection, for token: UnverifiedToken, _ policy: ProviderPolicy, _ now: MonotonicTime
+    ) -> KeyStore.StateMachine.FetchReason? {
+        rejection.keyFault.flatMap {
+            need(
+                after: $0, keyID: token.keyID,
+                mayAllowAlgorithm: policy.algorithms == nil && token.algorithm != nil, at: now)
         }
     }
 }

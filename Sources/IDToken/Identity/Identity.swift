@@ -46,6 +46,7 @@ public struct Identity: Sendable, Equatable {
         case unverified
     }
 
+    /// Where a user's names come from.
     public enum NameSource: String, Sendable {
         /// The token, which is signed.
         case token
@@ -55,6 +56,7 @@ public struct Identity: Sendable, Equatable {
         case userInfo = "user_info"
     }
 
+    /// Apple's `real_user_status`.
     public enum RealUserStatus: String, Sendable {
         case unsupported
         case unknown

@@ -7,6 +7,7 @@ public struct ClaimRule: Sendable, Equatable {
     public var values: [String]
     public var kind: Kind
 
+    /// How a claim's value must relate to the values of the rule.
     public enum Kind: Sendable, Equatable {
         /// The claim must be present, with one of the values, or a list with one of them.
         case oneOf

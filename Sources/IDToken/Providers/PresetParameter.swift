@@ -26,6 +26,7 @@ public struct PresetParameter: Sendable {
         self.isWellFormed = isWellFormed
     }
 
+    /// Whether a value has the right form.
     public func accepts(_ argument: String) -> Bool { isWellFormed(argument) }
 
     /// The issuer itself, for self-hosted software.

@@ -56,12 +56,15 @@ public struct ProviderPreset: Sendable {
     /// The policies of all presets; the issuer of one with parameters that are part of it is no issuer.
     package static let allPolicies = all.map { $0.facts([:]).policy }
 
+    /// The preset of this name; `nil` if there is none.
     public static func named(_ name: String) -> ProviderPreset? { all.first { $0.name == name } }
 
     /// The policy of a relying party that adds its client IDs and changes nothing else.
     ///
     /// - Parameters:
+    ///   - id: the relying party's own name for the provider.
     ///   - issuer: if given, replaces the preset's issuer.
+    ///   - audiences: the relying party's client IDs.
     ///   - arguments: values for the preset's ``parameters``. If one is missing, the policy rejects every token.
     public func policy(
         id: String, issuer: String? = nil, audiences: [String], arguments: PresetArguments = PresetArguments()

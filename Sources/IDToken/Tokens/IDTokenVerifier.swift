@@ -2,7 +2,7 @@ public import JOSE
 
 /// Verifies ID Tokens: the whole of OpenID Connect Core 3.1.3.7, without I/O and without a clock.
 ///
-/// Not `Sendable`: make one for each thread and keep it.
+/// Not `Sendable`: make one for each thread and keep it, or use ``ProviderVerifier``, which threads share.
 ///
 /// ```swift
 /// var policy = ProviderPreset.apple.policy(
@@ -45,8 +45,10 @@ public final class IDTokenVerifier {
     /// Verifies a token: header, algorithm, key, signature, then every claim. Throws at the first check that fails.
     ///
     /// - Parameters:
+    ///   - token: a token that ``read(_:)`` has read.
     ///   - keys: the provider's keys.
     ///   - algorithms: the algorithms that the provider may sign with, unless the policy lists its own.
+    ///   - policy: what the provider's tokens must satisfy.
     ///   - parameters: what the relying party knows about this sign-in.
     ///   - now: the current time, for checks of the token's times.
     /// - Throws: ``Rejection``.

@@ -142,6 +142,17 @@ public enum Rejection: Error, Equatable, Sendable {
         }
     }
 
+    /// The same as an error of JOSE, if other keys of the provider could have made a difference; otherwise `nil`.
+    package var keyFault: JWSError? {
+        switch self {
+        case .algorithmNotAllowed: .algorithmNotAllowed
+        case .keyNotFound: .keyNotFound
+        case .keyUnsuitable: .keyUnsuitable
+        case .signatureInvalid: .signatureInvalid
+        default: nil
+        }
+    }
+
     package init(_ error: JWSError) {
         self =
             switch error {

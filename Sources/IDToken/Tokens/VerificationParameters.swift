@@ -113,16 +113,22 @@ public struct UnixTime: Sendable, Hashable, Comparable {
     ///
     /// Fractions are rounded down. Values beyond ±(2⁵³ − 1) are clamped. `nil` if the value is not a number.
     package init?(numericDate value: JSONValue) {
-        let bound = Self.maximumClaimed
         if let integer = value.integer {
             self.init(claimedSeconds: integer)
-        } else if let double = value.double, !double.isNaN {
-            let bounded = min(max(double, -Double(bound)), Double(bound))
-            // Not `rounded(.down)`: it needs the C math library, which packages that depend on this one may not link.
-            let truncated = Int64(bounded)
-            self.init(seconds: Double(truncated) > bounded ? truncated - 1 : truncated)
+        } else if let double = value.double {
+            self.init(fractional: double)
         } else {
             return nil
         }
+    }
+
+    /// The same, from a number that may have a fraction; `nil` if it is not a number.
+    init?(fractional seconds: Double) {
+        guard !seconds.isNaN else { return nil }
+        let bound = Double(Self.maximumClaimed)
+        let bounded = min(max(seconds, -bound), bound)
+        // Not `rounded(.down)`: it needs the C math library, which packages that depend on this one may not link.
+        let truncated = Int64(bounded)
+        self.init(seconds: Double(truncated) > bounded ? truncated - 1 : truncated)
     }
 }

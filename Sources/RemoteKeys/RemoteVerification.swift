@@ -1,0 +1,135 @@
+private import HTTP
+public import IDToken
+private import JOSE
+private import Keys
+private import NIOCore
+
+extension ProviderVerifier {
+    /// Verifies a token with the provider's keys as they are now, and waits for a fetch only if newer keys could change
+    /// the result.
+    ///
+    /// A token that can be refused without keys is refused at once, and causes no fetch.
+    ///
+    /// - Parameters:
+    ///   - token: the token as it was received.
+    ///   - keys: the keys of this verifier's provider.
+    ///   - parameters: what the relying party knows about this sign-in.
+    ///   - now: for checks of the token's times; `nil`: this machine's time.
+    ///   - limit: the longest time to wait for keys.
+    /// - Throws: ``Rejection`` if the token is refused; ``KeysUnavailable`` if nobody can tell whether it is valid.
+    public func verify(
+        _ token: String, with keys: RemoteKeySet,
+        expecting parameters: VerificationParameters = VerificationParameters(),
+        now: UnixTime? = nil, waitingFor limit: Duration = .seconds(5)
+    ) async throws -> VerifiedIDToken {
+        let token = try read(token)
+        let deadline = SystemClocks.monotonic() + Interval(limit)
+        while true {
+            let snapshot = keys.snapshot
+            let doubt: Doubt
+            do throws(Doubt) {
+                return try verify(token, keys, snapshot, parameters, at: now ?? .current)
+            } catch {
+                doubt = error
+            }
+            guard let need = doubt.need else { throw doubt.error }
+            let outcome = await keys.wait(for: need, judgedBy: snapshot?.version ?? 0, until: deadline)
+            // This ends: each round has newer keys, and the deadline applies to all of them.
+            switch outcome {
+            case .retry: continue
+            case .unchanged: throw doubt.error
+            case .unavailable(let retryAfter):
+                // A rejection would be final, but the token may be valid: its key could not be fetched.
+                throw doubt.isMissingKey ? KeysUnavailable(retryAfter) : doubt.error
+            case .refreshed:
+                do throws(Doubt) {
+                    return try verify(token, keys, keys.snapshot, parameters, at: now ?? .current)
+                } catch {
+                    throw error.error
+                }
+            }
+        }
+    }
+
+    /// Verifies with one version of the keys.
+    private func verify(
+        _ token: UnverifiedToken, _ remote: RemoteKeySet, _ snapshot: KeySnapshot?,
+        _ parameters: VerificationParameters, at now: UnixTime
+    ) throws(Doubt) -> VerifiedIDToken {
+        let monotonic = SystemClocks.monotonic()
+        guard let snapshot, snapshot.isUsable(at: monotonic) else {
+            throw Doubt(withoutKeys: refusalWithoutKeys(of: token, at: now))
+        }
+        do throws(Rejection) {
+            let verified = try verify(
+                token, with: snapshot.keys, algorithms: snapshot.algorithms, expecting: parameters, now: now)
+            if let keyID = verified.keyID, snapshot.isUnproven(keyID) { remote.store.prove(keyID) }
+            return verified
+        } catch {
+            let need = error.keyFault.flatMap {
+                snapshot.need(
+                    after: $0, keyID: token.keyID,
+                    mayAllowAlgorithm: policy.algorithms == nil && token.algorithm != nil, at: monotonic)
+            }
+            // Junk must not cause requests to the provider.
+            guard let need, token.wouldPassClaims(of: policy, now: now) else { throw Doubt(settledBy: error) }
+            let isMissingKey = error == .keyNotFound || !(token.keyID.map(snapshot.hasKey) ?? true)
+            throw Doubt(error: error, need: need, isMissingKey: isMissingKey)
+        }
+    }
+
+    /// Why a token is refused whatever the keys are; `nil` if keys could verify it.
+    private func refusalWithoutKeys(of token: UnverifiedToken, at now: UnixTime) -> Rejection? {
+        do throws(Rejection) {
+            try withVerifier { verifier throws(Rejection) in try verifier.checkHeader(token, under: policy) }
+            try token.checkClaims(of: policy, now: now)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+/// A verification that failed, perhaps only for want of keys.
+private struct Doubt: Error {
+    let error: any Error
+    /// The fetch that could change the result; `nil` if none could.
+    let need: KeyStore.StateMachine.FetchReason?
+    /// Whether the token's key may have been published since the last fetch.
+    let isMissingKey: Bool
+
+    init(error: any Error, need: KeyStore.StateMachine.FetchReason?, isMissingKey: Bool) {
+        self.error = error
+        self.need = need
+        self.isMissingKey = isMissingKey
+    }
+
+    init(settledBy rejection: Rejection) { self.init(error: rejection, need: nil, isMissingKey: false) }
+
+    /// - Parameter refusal: why the token is refused whatever the keys are.
+    init(withoutKeys refusal: Rejection?) {
+        if let refusal {
+            self.init(settledBy: refusal)
+        } else {
+            self.init(error: KeysUnavailable(.seconds(1)), need: .anyKeys(mayFetch: true), isMissingKey: true)
+        }
+    }
+}
+
+extension RemoteKeySet {
+    /// Waits until the needed keys arrive, or can't.
+    fileprivate func wait(
+        for need: KeyStore.StateMachine.FetchReason, judgedBy version: Int, until deadline: MonotonicTime
+    ) async -> KeyStore.StateMachine.Outcome {
+        let outcome = store.wait(for: need, judgedBy: version, until: deadline)
+        return (try? await outcome.get()) ?? .unavailable(retryAfter: .seconds(1))
+    }
+}
+
+extension KeysUnavailable {
+    fileprivate init(_ retryAfter: Interval) { self.init(retryAfter: .milliseconds(retryAfter.milliseconds)) }
+}
+
+extension UnixTime {
+    fileprivate static var current: UnixTime { UnixTime(seconds: SystemClocks.unixSeconds()) }
+}
