@@ -121,7 +121,7 @@ package struct ClientAuthenticator {
         switch credential {
         case .key(let key, let id, _, _): ClientSigningKey(id: id, JWSSigner(key))
         case .ownKey(let keys, let id, _): keys.signing(id)
-        case .secret, .apple, .none: nil
+        case .secret, .apple, .certificate, .none: nil
         }
     }
 
