@@ -19,6 +19,7 @@ import Testing
         "cognito": ["pool": "eu-west-1_AbCdEfGhI"],
         "dex": ["issuer": "https://dex.example.com/dex"], "entra-external": ["subdomain": "example", "tenant": uuid],
         "firebase": ["project": "example-1234"], "firebase-session-cookie": ["project": "example.com:project"],
+        "esignet": ["issuer": "https://esignet.example.org/v1/esignet"],
         "keycloak": ["issuer": "https://sso.example.com/realms/example"],
         "kinde": ["domain": "example.kinde.com"],
         "kubernetes": ["issuer": "https://kubernetes.default.svc.cluster.local"],
@@ -74,7 +75,7 @@ import Testing
 
     @Test func `presets have names of their own, in alphabetical order, and say what they are`() {
         #expect(Self.presets == Set(Self.presets).sorted())
-        #expect(Self.presets.count == 38)
+        #expect(Self.presets.count == 42)
         for preset in ProviderPreset.all {
             #expect(!preset.summary.isEmpty && !preset.summary.contains("\n"))
             let needed = preset.parameters.filter { !$0.isOptional }.map(\.name)

@@ -23,7 +23,7 @@ import Verification
             var signIn = signIn()
             signIn.kind = .browser(
                 BrowserSignIn(
-                    state: State([UInt8](100..<116))!, nonce: hasNonce ? Nonce([UInt8](0..<24)) : nil,
+                    state: State([UInt8](100..<124))!, nonce: hasNonce ? Nonce([UInt8](0..<24)) : nil,
                     verifier: hasVerifier ? CodeVerifier([UInt8](50..<82)) : nil,
                     redirectURI: "https://example.com/callback", issuer: "https://appleid.apple.com",
                     requiresResponseIssuer: hasNonce))
