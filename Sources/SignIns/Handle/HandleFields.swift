@@ -1,5 +1,6 @@
 internal import IDToken
 internal import OAuth
+internal import OpenSSL
 internal import Verification
 
 struct FieldWriter {
