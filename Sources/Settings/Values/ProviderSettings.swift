@@ -222,7 +222,7 @@ package struct ClientSettings: Sendable, Equatable {
         switch authentication {
         case .signingKey: true
         case .privateKeyJWT: false
-        case .secret, .apple, .none: client.requestForm?.isSigned == true
+        case .secret, .apple, .certificate, .none: client.requestForm?.isSigned == true
         }
     }
 
