@@ -153,6 +153,11 @@ import Verification
     private static let earlier =
         "AUa5yI86-X2T3uuXrbUtPg5C5VobuRs5Ba00-Qsv4HT-LEWUp4BjDIAeiRxcgDoxcl7sLof7vbBsZiuVHXtrNTOSEN4yE4-1k6ZIu_V5t4rQbn-NvtTSUuRQ9r_7P7-Q3c85S4URqgtJbb-nngp7HATKvjFTuh0dpjwxLP5BKana"
 
+    @Test func `a state may be as short as in earlier releases`() {
+        #expect(State([UInt8](0..<16))?.text == "AAECAwQFBgcICQoLDA0ODw")
+        #expect([15, 17, 23, 25].allSatisfy { State([UInt8](repeating: 0, count: $0)) == nil })
+    }
+
     @Test func `native sign-ins are those of earlier releases`() throws {
         let sealer = try SignInSealer(try Self.keys(1))
         let opened = try #require(try sealer.open(SealedSignIn(text: Array(Self.earlier.utf8))))

@@ -81,9 +81,10 @@ package typealias State = RandomOctets<StatePurpose>
 package struct RandomOctets<Purpose: RandomPurpose>: Equatable, Sendable {
     package let octets: [UInt8]
 
-    /// - Returns: `nil` unless there are as many octets as the purpose needs.
+    /// - Returns: `nil` unless there are as many octets as the purpose needs, or needed in an earlier release: sign-ins
+    ///   that have begun there are finished here.
     package init?(_ octets: [UInt8]) {
-        guard octets.count == Purpose.length else { return nil }
+        guard octets.count == Purpose.length || octets.count == Purpose.earlierLength else { return nil }
         self.octets = octets
     }
 
@@ -99,12 +100,18 @@ package struct RandomOctets<Purpose: RandomPurpose>: Equatable, Sendable {
 package protocol RandomPurpose {
     /// In octets.
     static var length: Int { get }
+    /// In earlier releases.
+    static var earlierLength: Int { get }
 }
 
-package enum NoncePurpose: RandomPurpose { package static var length: Int { 24 } }
+package enum NoncePurpose: RandomPurpose {
+    package static var length: Int { 24 }
+    package static var earlierLength: Int { 24 }
+}
 package enum StatePurpose: RandomPurpose {
     /// 32 characters, which some providers demand at least.
     package static var length: Int { 24 }
+    package static var earlierLength: Int { 16 }
 }
 
 /// Encodes a sign-in for its handle. A number is eight octets, big-endian. A text has a prefix of two octets with its
