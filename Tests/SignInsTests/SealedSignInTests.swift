@@ -100,7 +100,7 @@ import Verification
 
     /// Those whose grant will be bound.
     private static func bound() throws -> [SignIn] {
-        try ([signIn()] + inBrowsers + ofConnections).map { signIn in
+        try ([signIn()] + inBrowsers + ofConnections + asking).map { signIn in
             var bound = signIn
             bound.proofKey = try ProofKey.made()
             return bound

@@ -140,15 +140,11 @@ extension SignIn {
             // A connection's issuer is the provider's, and handles are short.
             if connection == nil { writer.write(text: browser.issuer) }
             writer.write(number: browser.requiresResponseIssuer ? 1 : 0)
-            if let requested = browser.requested {
-                writer.write(number: ExtraField.requestedChecks.rawValue)
-                writer.write(requested)
-            }
         }
-        if let proofKey {
-            writer.write(number: ExtraField.proofKey.rawValue)
-            writer.write(proofKey)
-        }
+        let extra = extraFields
+        if !extra.isEmpty { writer.write(number: extra.rawValue) }
+        if let requested { writer.write(requested) }
+        if let proofKey { writer.write(proofKey) }
         return writer.take()
     }
 
@@ -174,14 +170,15 @@ extension SignIn {
                 kind = .native(nonce)
             }
             var proofKey: ProofKey?
-            while version.hasExtraFields, !reader.isAtEnd {
-                switch (ExtraField(rawValue: try reader.number(octets)), kind) {
-                case (.proofKey, _) where proofKey == nil: proofKey = try reader.requiredKey(octets)
-                case (.requestedChecks, .browser(var browser)) where browser.requested == nil:
+            if version.hasExtraFields {
+                let extra = ExtraFields(rawValue: try reader.number(octets))
+                guard !extra.isEmpty, extra.isSubset(of: .all) else { return nil }
+                if extra.contains(.requestedChecks) {
+                    guard case .browser(var browser) = kind else { return nil }
                     browser.requested = try reader.requestedChecks(octets)
                     kind = .browser(browser)
-                default: return nil
                 }
+                if extra.contains(.proofKey) { proofKey = try reader.requiredKey(octets) }
             }
             guard reader.isAtEnd else { return nil }
             self.init(
@@ -191,9 +188,7 @@ extension SignIn {
                 subject: subject, issuer: issuer, connection: connection, context: context, proofKey: proofKey,
                 kind: kind)
             // The encoder writes only a number or `nil` here.
-            guard (maximumAge == nil) == (maximumAuthenticationAgeSeconds == nil), self.version == version else {
-                return nil
-            }
+            guard (maximumAge == nil) == (maximumAuthenticationAgeSeconds == nil) else { return nil }
         } catch {
             return nil
         }
@@ -218,10 +213,13 @@ extension BrowserSignIn {
     }
 }
 
-/// A field that only some sign-ins have. These come last, each after its number.
-private enum ExtraField: Int64 {
-    case proofKey = 1
-    case requestedChecks = 2
+/// The fields that only some sign-ins have. They come last, after a number that says which.
+private struct ExtraFields: OptionSet {
+    let rawValue: Int64
+
+    static let proofKey = ExtraFields(rawValue: 1)
+    static let requestedChecks = ExtraFields(rawValue: 2)
+    static let all: ExtraFields = [.proofKey, .requestedChecks]
 }
 
 /// The first octet of a handle: the version of its format, and of its contents.
@@ -253,11 +251,17 @@ struct HandleVersion: Equatable {
 
 extension SignIn {
     var version: HandleVersion {
-        var version = HandleVersion(hasConnection: connection != nil, hasExtraFields: proofKey != nil)
-        if case .browser(let browser) = kind {
-            version.isOfBrowser = true
-            if browser.requested != nil { version.hasExtraFields = true }
-        }
+        var version = HandleVersion(hasConnection: connection != nil, hasExtraFields: !extraFields.isEmpty)
+        if case .browser = kind { version.isOfBrowser = true }
         return version
+    }
+
+    private var requested: RequestedChecks? { if case .browser(let browser) = kind { browser.requested } else { nil } }
+
+    private var extraFields: ExtraFields {
+        var fields: ExtraFields = []
+        if proofKey != nil { fields.insert(.proofKey) }
+        if requested != nil { fields.insert(.requestedChecks) }
+        return fields
     }
 }
