@@ -82,7 +82,7 @@ def test_a_generated_client_calls_the_service(generate, examples, tmp_path):
         "notified": ["email_relay_disabled"],
         "scopes": ["orders:read", "orders:write"],
         "explained": "nonce",
-        "providers": ["apple", "google", "api"],
+        "providers": ["apple", "google", "api", "bank"],
     }
 
 
