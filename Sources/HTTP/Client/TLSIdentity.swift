@@ -1,4 +1,4 @@
-package import NIOSSL
+internal import NIOSSL
 private import Synchronization
 
 /// A certificate and its private key, by which connections authenticate a client.
