@@ -92,6 +92,7 @@ extension UserInfoTokenFault {
         self =
             switch rejection {
             case .tokenMalformed(.encrypted): .encryptedUnexpectedly
+            case .tokenMalformed(.tooLong): .tooLong
             case .headerUnsupported: .header
             case .algorithmNotAllowed: .algorithm
             case .keyNotFound: .keyNotFound

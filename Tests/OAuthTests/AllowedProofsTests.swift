@@ -14,7 +14,8 @@ import Testing
         ) { _ in }
         let endpoints = ProviderEndpoints(
             authorization: "https://id.example/authorize", token: "https://id.example/oauth/token?tenant=1",
-            revocation: "https://id.example/revoke", userInfo: "https://id.example/userinfo")
+            revocation: "https://id.example/revoke", userInfo: "https://id.example/userinfo",
+            pushedRequest: "https://id.example/par")
         return try ProviderGrants(
             GrantRules(clients: [], quirks: []), endpoints: endpoints, readsDiscovery: readsDiscovery,
             allowingHTTP: false, slots: CallSlots(limit: 1), calls: calls)
@@ -33,7 +34,7 @@ import Testing
     @Test(arguments: [
         "https://id.example/authorize", "https://id.example/oauth/token", "https://id.example/oauth/token?tenant=2",
         "https://ID.example:443/oauth/../oauth/%74oken", "https://id.example/oauth//token/",
-        "https://id.example/OAuth/Token", "https://id.example/revoke#x",
+        "https://id.example/OAuth/Token", "https://id.example/revoke#x", "https://id.example/par",
     ])
     func `no endpoint is allowed, however it is written`(url: String) throws {
         #expect(try allows(url) == false)

@@ -88,7 +88,7 @@ import TestSupport
             let sent = try authenticator.authenticate(.parameters(parameters), now: Self.now)
                 .send { Sent(body: text($0), authorization: $1) }
             #expect(sent == Sent(body: authentication + "&" + body, authorization: authorization))
-            let object = try authenticator.authenticate(.object(Array("a.b.c".utf8)), now: Self.now)
+            let object = try authenticator.authenticate(.object(Array("a.b.c".utf8), of: parameters), now: Self.now)
                 .send { octets, _ in text(octets) }
             #expect(object.contains("request=a.b.c") && !object.contains("scope"))
         }

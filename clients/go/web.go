@@ -73,9 +73,12 @@ func (signIns *SignIns) begin(response http.ResponseWriter, request *http.Reques
 		return
 	}
 	// The provider's page posts a form from another site, and browsers send no Lax cookie with it.
+	// A request that was pushed or signed does not show how it is answered.
 	sameSite := "Lax"
-	if strings.Contains(begun.AuthorizationURL, "response_mode=form_post") {
-		sameSite = "None"
+	for _, part := range []string{"response_mode=form_post", "request=", "request_uri="} {
+		if strings.Contains(begun.AuthorizationURL, part) {
+			sameSite = "None"
+		}
 	}
 	response.Header().Add("Set-Cookie", cookie("__Host-sign-in-"+begun.State, begun.SignIn, 600, sameSite))
 	response.Header().Set("Location", begun.AuthorizationURL)

@@ -43,7 +43,8 @@ class App(BaseHTTPRequestHandler):
         if status != 201:
             return self.problem(begun)
         # The sign-in belongs to this browser, so it stays in its cookie. Apple's form comes from another site.
-        site = "None" if "response_mode=form_post" in begun["authorization_url"] else "Lax"
+        posts = any(part in begun["authorization_url"] for part in ("response_mode=form_post", "request=", "request_uri="))
+        site = "None" if posts else "Lax"
         cookie = f"__Host-sign-in-{begun['state']}={begun['sign_in']}; Max-Age=600; SameSite={site}"
         self.redirect(begun["authorization_url"], cookie)
 

@@ -21,7 +21,10 @@ extension IDTokenVerifier {
             on: token, allowing: policy.algorithms ?? .all, watchedBy: FirstFailure())
         guard let algorithm else { throw .headerUnsupported }
         let jws = try jwsVerifier.checkSignature(token.jws, keys, algorithm)
-        if claims.hasValue(.issuer) { _ = try checkIssuer(claims, policy) }
+        if claims.hasValue(.issuer) {
+            _ = try checkIssuer(claims, policy)
+            if !policy.keyIssuers.isEmpty { try checkKeyIssuer(jws.keyIssuer, claims, policy) }
+        }
         if claims.hasValue(.audience), !(try claims.audiences().containsExactly(clientID)) { throw .audienceMismatch }
         if claims.hasValue(.expiration) { _ = try checkExpiration(claims, policy, now: now) }
         if claims.hasValue(.notBefore) { _ = try checkNotBefore(claims, policy, now: now) }

@@ -4,7 +4,8 @@ package import Keys
 package import NIOCore
 private import OpenSSL
 
-/// Calls one provider's endpoints: token, revocation, UserInfo, and Apple's user migration.
+/// Calls one provider's endpoints: token, revocation, UserInfo, introspection, pushed authorization requests, and
+/// Apple's user migration.
 ///
 /// It opens a connection first, then authenticates the request, then sends it. So if anything fails before sending,
 /// the request is known to be unsent. Everything runs on one event loop, which serves no requests.

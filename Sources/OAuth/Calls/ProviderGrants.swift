@@ -94,8 +94,9 @@ package final class ProviderGrants: Sendable {
     ) -> Bool? {
         guard discovered != nil || !readsDiscovery else { return nil }
         let reserved = [
-            authorization, token, revocation, discovered?.authorization, discovered?.token, discovered?.revocation,
-            discovered?.introspection,
+            authorization, token, revocation, pushedRequest, discovered?.authorization, discovered?.token,
+            discovered?.revocation, discovered?.introspection, discovered?.pushedRequest, discovered?.aliases.token,
+            discovered?.aliases.revocation, discovered?.aliases.introspection, discovered?.aliases.pushedRequest,
         ]
         let all = reserved.compactMap(\.self) + (discovered?.others ?? [])
         guard !all.contains(where: { Self.isAlike(TargetURI($0.text), target) }) else { return false }

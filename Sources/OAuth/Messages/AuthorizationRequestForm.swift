@@ -59,8 +59,10 @@ package struct AuthorizationParameters: Sendable {
     }
 
     /// Writes them as members of an object: several values of one name as an array (RFC 8707, section 2).
-    func write(to json: inout JSONWriter) {
-        var written: Set<String> = []
+    ///
+    /// - Parameter others: names that the object has already, or must not have.
+    func write(to json: inout JSONWriter, except others: Set<String>) {
+        var written = others
         for (name, value) in all where written.insert(name).inserted {
             json.name(escaping: name)
             let texts = all.filter { $0.name == name }.map(\.value.text)
@@ -103,7 +105,8 @@ package enum RequestObject {
         claims.member("nbf", now.seconds)
         claims.member("exp", now.seconds + lifetimeSeconds)
         claims.member("jti", String(decoding: Base64URL.encode(try randomBytes(16)), as: UTF8.self))
-        parameters.write(to: &claims)
+        // With `sub`, some servers would take the object for the client's assertion (RFC 9101, section 10.8).
+        parameters.write(to: &claims, except: ["iss", "sub", "aud", "nbf", "exp", "iat", "jti"])
         claims.endObject()
         return try key.signer.compactJWS(header: header.bytes, payload: claims.bytes)
     }
@@ -112,7 +115,8 @@ package enum RequestObject {
 /// The body of a request to the pushed authorization request endpoint, without client authentication.
 package enum PushedAuthorization: Sendable {
     case parameters(AuthorizationParameters)
-    case object([UInt8])
+    /// - Parameter parameters: what is inside, which the provider's explanation of an error may repeat.
+    case object([UInt8], of: AuthorizationParameters)
 }
 
 /// The provider's reference to a request that was pushed (RFC 9126, section 2.2).

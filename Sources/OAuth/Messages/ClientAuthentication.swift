@@ -110,8 +110,12 @@ package struct ClientAuthenticator {
         // `client_id` is required, even if HTTP Basic names the client too (RFC 9126, section 2.1).
         if case .secret(_, .basic) = credential { form.add("client_id", clientID) }
         switch request {
-        case .parameters(let parameters): form.parameters = parameters
-        case .object(let object): form.add("request", try SecretBytes(object.span))
+        case .parameters(let parameters):
+            form.parameters = parameters
+            form.confidential = parameters.confidential
+        case .object(let object, let parameters):
+            form.add("request", try SecretBytes(object.span))
+            form.confidential = parameters.confidential
         }
         return try authenticate(form, by: credential, now: now)
     }
@@ -207,6 +211,8 @@ private struct Form {
     private var pairs: [(name: StaticString, value: Value)] = []
     /// Those of an authorization request.
     var parameters: AuthorizationParameters?
+    /// What else a provider must not bring into the log.
+    var confidential: [String] = []
 
     mutating func add(_ name: StaticString, _ text: String) { pairs.append((name, .text(text))) }
     mutating func add(_ name: StaticString, _ secret: SecretBytes) { pairs.append((name, .secret(secret))) }
@@ -224,7 +230,7 @@ private struct Form {
     /// - Throws: ``OpenSSLError`` when out of memory.
     func secrets() throws(OpenSSLError) -> [SecretBytes] {
         var secrets = pairs.compactMap { if case .secret(let secret) = $0.value { secret } else { nil } }
-        for text in parameters?.confidential ?? [] where !text.isEmpty {
+        for text in confidential where !text.isEmpty {
             secrets.append(try SecretBytes(text.utf8.span))
         }
         return secrets

@@ -42,9 +42,11 @@ package struct EndpointAnswer: Sendable {
         guard status == 400 || status == 401, proofNonces.count == 1, let nonce = proofNonces.first,
             Self.isNonce(nonce)
         else { return nil }
-        let isDemanded =
-            hasContentCoding ? false : (try? JSONObject(body))?.errorName.map { $0 == .useDPoPNonce } ?? isChallenged
-        return isDemanded ? nonce : nil
+        guard !hasContentCoding else { return nil }
+        guard let answer = try? JSONObject(body) else { return isChallenged ? nonce : nil }
+        // With tokens, the response contradicts itself, and the code is used up.
+        let isDemanded = answer.errorName.map { $0 == .useDPoPNonce } ?? isChallenged
+        return isDemanded && !answer.hasTokens ? nonce : nil
     }
 
     /// In characters.

@@ -60,7 +60,7 @@ package struct AuthorizationParameter: Sendable, Equatable {
     package static let reserved = [
         "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
         "nonce", "response_mode", "max_age", "prompt", "login_hint", "ui_locales", "acr_values", "request",
-        "request_uri", "dpop_jkt",
+        "request_uri", "dpop_jkt", "id_token_hint",
     ]
 
     package init(name: String, value: String) {

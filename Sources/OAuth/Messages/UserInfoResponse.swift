@@ -25,7 +25,7 @@ package enum UserInfoTokenFault: Sendable, Equatable {
     case encryptedUnexpectedly
     /// - Parameter reason: completes the sentence "the encrypted UserInfo response …".
     case encryption(String)
-    case form, header, algorithm, keyNotFound, keyUnsuitable, signature
+    case tooLong, form, header, algorithm, keyNotFound, keyUnsuitable, signature
     case member(String, MemberFault)
 
     /// What is wrong with a member of the signed claims.
@@ -41,6 +41,7 @@ package enum UserInfoTokenFault: Sendable, Equatable {
         case .notEncrypted: "the UserInfo response is not encrypted, which encryption.required demands"
         case .encryptedUnexpectedly: "the UserInfo response is encrypted, but the provider's entry has no encryption"
         case .encryption(let reason): "the encrypted UserInfo response \(reason)"
+        case .tooLong: refused("it is longer than limits.max_token allows; raise that, or request fewer claims")
         case .form: refused("it is not one compact JWS with a JSON object inside")
         case .header: refused("its typ is that of another kind of token, or its header has crit, b64 or zip")
         case .algorithm: refused("its alg is missing, none, or not in algorithms")

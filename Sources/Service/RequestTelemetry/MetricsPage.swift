@@ -269,7 +269,7 @@ extension MetricsPage {
         guard let counts = calls, !called.isEmpty || !counts.calls.isEmpty else { return }
         page.metric(
             "assay_provider_calls_total", .counter,
-            "Requests to providers' token, revocation, UserInfo and introspection endpoints, by outcome.",
+            "Requests to providers' token, revocation, UserInfo, introspection and pushed authorization request endpoints, by outcome.",
             labels: ["provider", "endpoint", "outcome"],
             counts.calls.map { call, count in
                 PrometheusText.Sample(

@@ -119,7 +119,7 @@ enum ClientReader {
         name: "clients", expected: "a list of mappings; with `issuers: any`, a mapping",
         form: .either(.list(of: .section(descriptions)), .section(NamedClientReader.descriptions)),
         help:
-            "The OAuth clients for which Assay exchanges codes, refreshes and revokes tokens, and begins sign-ins in a browser. Turns on `POST /v1/grants/refresh` and `POST /v1/grants/revoke`."
+            "The OAuth clients for which Assay exchanges codes, refreshes and revokes tokens, and begins sign-ins in a browser. Turns on `POST /v1/grants/refresh`, `POST /v1/grants/revoke`, `POST /v1/grants/proof` and `POST /v1/sign-outs`."
     )
 
     /// - Returns: `nil` if there is no list, or an error was reported.

@@ -147,13 +147,16 @@ extension ProviderReading {
                 "the client \(client.client.id) has auth: none, which needs PKCE; remove pkce: off, or give it a secret"
             )
         }
-        let endpoints = [provider.endpoints.token, provider.endpoints.revocation].compactMap(\.self)
+        let endpoints = [
+            provider.endpoints.token, provider.endpoints.revocation, provider.endpoints.pushedRequest,
+            provider.endpoints.userInfo,
+        ].compactMap(\.self)
         if endpoints.contains(where: { $0.hasPrefix("http:") }),
             let client = provider.clients.first(where: \.client.hasCertificate)
         {
             section.refuse(
                 ClientReader.setting.name,
-                "the client \(client.client.id) has auth: tls_client_auth, which needs https; correct endpoints.token and endpoints.revocation"
+                "the client \(client.client.id) has auth: tls_client_auth, which needs https; correct the provider's endpoints"
             )
         }
         if provider.endpoints.token == nil, provider.keys?.readsDiscovery == false {

@@ -297,7 +297,7 @@ struct GrantCalls {
     /// - Throws: ``Problem/endpointUnknown``, ``Problem/pushedRequestsNotSupported``.
     func pushedRequestEndpoint() throws(Problem) -> FetchURL {
         try known(
-            grants.pushedRequestEndpoint(operation.discovered, presentingCertificate: isOfCertificate),
+            grants.pushedRequestEndpoint(operation.discovered, presentingCertificate: hasCertificate),
             else: .pushedRequestsNotSupported)
     }
 

@@ -89,7 +89,9 @@ extension Operation {
             // Before anything is signed.
             let (address, slot) = (try calls.pushedRequestEndpoint(), try calls.slot())
             let content: PushedAuthorization =
-                isSigned ? .object(try await signed(request, calls)) : .parameters(request.formParameters)
+                isSigned
+                ? .object(try await signed(request, calls), of: request.formParameters)
+                : .parameters(request.formParameters)
             switch await calls.push(content, at: address, slot) {
             case .success(let reference):
                 let end = request.madeAt.advanced(bySeconds: reference.lifetimeSeconds)

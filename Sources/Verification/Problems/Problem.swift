@@ -303,7 +303,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .responseIssuerMismatch(.notTheProviders):
             "The response's iss is not this provider's issuer, so another provider may have sent it; begin a new sign-in."
         case .responseIssuerMismatch(.notTheTokens):
-            "The response's iss is not the issuer of the ID Token that its code was exchanged for; begin a new sign-in."
+            "The response's iss is not the issuer of its sign-in's ID Token; begin a new sign-in."
         case .responseInvalid(let fault): fault.detail
         case .signInDenied: "The user cancelled the sign-in; offer to begin a new one."
         case .nonceReplayed:

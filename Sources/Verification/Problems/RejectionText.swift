@@ -105,7 +105,8 @@ extension Rejection {
         case .atHashMissing: "The token has no at_hash to check the access token against; omit access_token."
         case .atHashMismatch:
             "The access token is not the one that this ID Token was issued with; send both from the same response of the provider."
-        case .cHashMissing: "The token has no c_hash to check the code against; omit code."
+        case .cHashMissing:
+            "The token has no c_hash to check the code against; omit code, or, if both came to the redirect URI (response_type: code id_token), report it to the provider."
         case .cHashMismatch:
             "The code is not the one that this ID Token was issued with; send both from the same response of the provider."
         case .sessionRevoked:

@@ -38,7 +38,8 @@ export function signIns(assay: Assay, site: SignInsOptions): (request: any, resp
       const options = { ...site.options, audience: site.providers[provider], context };
       const begun = await assay.beginInBrowser(provider, redirectUri(provider), options);
       // The provider's page posts a form from another site, and browsers send no Lax cookie with it.
-      const sameSite = begun.authorization_url.includes("response_mode=form_post") ? "None" : "Lax";
+      // A request that was pushed or signed does not show how it is answered.
+      const sameSite = /response_mode=form_post|request=|request_uri=/.test(begun.authorization_url) ? "None" : "Lax";
       response.setHeader("Set-Cookie", cookie(`__Host-sign-in-${begun.state}`, begun.sign_in, 600, sameSite));
       redirect(response, begun.authorization_url);
     } catch (error) {

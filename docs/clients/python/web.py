@@ -133,7 +133,9 @@ class Handler(BaseHTTPRequestHandler):
             logging.warning("begin: %s", error)
             return self.page(503, "Signing in is not possible right now. Please try again later.")
         # The provider's page posts a form from another site, and browsers send no Lax cookie with it.
-        same_site = "None" if "response_mode=form_post" in begun.authorization_url else "Lax"
+        # A request that was pushed or signed does not show how it is answered.
+        posts = any(part in begun.authorization_url for part in ("response_mode=form_post", "request=", "request_uri="))
+        same_site = "None" if posts else "Lax"
         self.redirect(begun.authorization_url, cookie(f"__Host-sign-in-{begun.state}", begun.sign_in, 600, same_site))
 
     def finish_sign_in(self, provider: str, parameters: list[tuple[str, str]]) -> None:

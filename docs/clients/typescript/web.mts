@@ -106,7 +106,8 @@ async function begin(response: ServerResponse, parameters: URLSearchParams): Pro
   try {
     const begun = await assay.beginInBrowser(provider, `${origin}/callback/${provider}`, { audience, context });
     // The provider's page posts a form from another site, and browsers send no Lax cookie with it.
-    const sameSite = begun.authorization_url.includes("response_mode=form_post") ? "None" : "Lax";
+    // A request that was pushed or signed does not show how it is answered.
+    const sameSite = /response_mode=form_post|request=|request_uri=/.test(begun.authorization_url) ? "None" : "Lax";
     const kept = cookie(`__Host-sign-in-${begun.state}`, begun.sign_in, 600, sameSite);
     redirect(response, begun.authorization_url, kept);
   } catch (error) {

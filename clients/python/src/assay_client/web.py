@@ -55,7 +55,8 @@ class SignIns:
             log.warning("begin: %s", error)
             return _answer(503 if error.may_retry else 500, "Signing in is not possible right now. Please try again later.")
         # The provider's page posts a form from another site, and browsers send no Lax cookie with it.
-        posts = "response_mode=form_post" in begun.authorization_url
+        # A request that was pushed or signed does not show how it is answered.
+        posts = any(part in begun.authorization_url for part in ("response_mode=form_post", "request=", "request_uri="))
         kept = _cookie(f"__Host-sign-in-{begun.state}", begun.sign_in, 600, "None" if posts else "Lax")
         return _answer(303, "", ("Location", begun.authorization_url), ("Set-Cookie", kept))
 

@@ -45,7 +45,8 @@ class Assay
       options = @options.merge(audience: @providers[provider], context: path.match?(OWN_PATH) ? path : "/")
       begun = @assay.begin_in_browser(provider, redirect_uri(provider), **options)
       # The provider's page posts a form from another site, and browsers send no Lax cookie with it.
-      same_site = begun.authorization_url.include?("response_mode=form_post") ? "None" : "Lax"
+      # A request that was pushed or signed does not show how it is answered.
+      same_site = begun.authorization_url.match?(/response_mode=form_post|request=|request_uri=/) ? "None" : "Lax"
       kept = cookie("__Host-sign-in-#{begun.state}", begun.sign_in, 600, same_site)
       answer(303, "", "location" => begun.authorization_url, "set-cookie" => kept)
     rescue Error => e

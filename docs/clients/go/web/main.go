@@ -132,10 +132,13 @@ func begin(w http.ResponseWriter, r *http.Request) {
 		page(w, 503, "Signing in is not possible right now. Please try again later.", "/")
 		return
 	}
+	// The provider's page posts a form from another site, and browsers send no Lax cookie with it.
+	// A request that was pushed or signed does not show how it is answered.
 	sameSite := http.SameSiteLaxMode
-	if strings.Contains(begun.AuthorizationURL, "response_mode=form_post") {
-		// The provider's page posts a form from another site, and browsers send no Lax cookie with it.
-		sameSite = http.SameSiteNoneMode
+	for _, part := range []string{"response_mode=form_post", "request=", "request_uri="} {
+		if strings.Contains(begun.AuthorizationURL, part) {
+			sameSite = http.SameSiteNoneMode
+		}
 	}
 	setCookie(w, "__Host-sign-in-"+begun.State, begun.SignIn, 600, sameSite)
 	redirect(w, begun.AuthorizationURL)
