@@ -62,7 +62,7 @@ class Target:
             assert single.status in (400, 404)
             explained = _lasting(response.json)
             # The list of known members, which an explanation has one more of.
-            explained["detail"] = explained["detail"].replace(", as.", ".")
+            explained["detail"] = explained["detail"].replace(", as, ", ", ")
             assert explained == _lasting(single.json)
 
     def assert_unharmed(self) -> None:
