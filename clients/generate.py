@@ -130,11 +130,12 @@ def models() -> list[Model]:
             head = SCHEMAS["NotificationAnswer"]["properties"]["notification"]
             model.fields[0] = Field("notification", "Notification", False, "Who sent it.")
             made.append(Model("Notification", "Who sent a notification.", fields(head, "Notification")))
-    begun = {each.name: replace(each, nullable=False) for each in fields(SCHEMAS["BeginAnswer"], "")}
+    # Of all that one of the two kinds has, only this may be missing.
+    begun = {each.name: replace(each, nullable=each.name == "request_expires_at") for each in fields(SCHEMAS["BeginAnswer"], "")}
     made.append(Model("BegunSignIn", "A sign-in that has begun. The app keeps `sign_in`, and gives the provider `nonce_sha256` (Apple) or `nonce`.".replace("`", ""),
                       [begun[each] for each in ["sign_in", "nonce", "nonce_sha256", "expires_at"]]))  # fmt: skip
     made.append(Model("BegunBrowserSignIn", "A sign-in in the browser that has begun. Redirect to authorization_url, and keep sign_in in a cookie.",
-                      [begun[each] for each in ["sign_in", "state", "authorization_url", "expires_at"]]))  # fmt: skip
+                      [begun[each] for each in ["sign_in", "state", "authorization_url", "expires_at", "request_expires_at"]]))  # fmt: skip
     order = ["Identity", "Token", "AccessToken", "Binding", "Authorization", "Keys", "Grant", "Event", "Notification", "Problem",
              "BegunSignIn", "BegunBrowserSignIn", "Verified", "FinishedSignIn", "Refreshed", "VerifiedAccessToken",
              "VerifiedNotification"]  # fmt: skip

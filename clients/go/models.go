@@ -318,6 +318,9 @@ type BegunBrowserSignIn struct {
 	AuthorizationURL string `json:"authorization_url"`
 	// Expiry of the sign-in.
 	ExpiresAt int64 `json:"expires_at"`
+	// Until when authorization_url can be used. There only if the request was pushed or signed: redirect the browser
+	// at once, and begin anew if it comes later.
+	RequestExpiresAt *int64 `json:"request_expires_at"`
 }
 
 // String has no secret.

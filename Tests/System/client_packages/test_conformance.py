@@ -120,7 +120,7 @@ def test_every_member_of_an_answer_is_read(program, call):
     whole = filled(example(call), RESULTS[call])
     with Stranger(answer(SUCCESS.get(call, 200), whole)) as stranger:
         said = program.call(call, {"url": stranger.url, "retry_for": 0}, REQUESTS[call])
-    left_out = {"begin": {"state", "authorization_url"}, "begin_in_browser": {"nonce", "nonce_sha256"}}.get(call, set())
+    left_out = {"begin": {"state", "authorization_url", "request_expires_at"}, "begin_in_browser": {"nonce", "nonce_sha256"}}.get(call, set())
     expected = {name: value for name, value in whole.items() if name not in left_out}
     assert difference(expected, said.get("result")) is None, said
 

@@ -323,7 +323,7 @@ final class BegunBrowserSignIn
 {
     use Model;
 
-    private const KINDS = ['sign_in' => 'string', 'state' => 'string', 'authorization_url' => 'string', 'expires_at' => 'integer'];
+    private const KINDS = ['sign_in' => 'string', 'state' => 'string', 'authorization_url' => 'string', 'expires_at' => 'integer', 'request_expires_at' => 'integer?'];
     private const SECRETS = ['signIn', 'state', 'authorizationUrl'];
 
     public function __construct(
@@ -335,6 +335,8 @@ final class BegunBrowserSignIn
         public readonly string $authorizationUrl,
         /** Expiry of the sign-in. */
         public readonly int $expiresAt,
+        /** Until when authorization_url can be used. There only if the request was pushed or signed: redirect the browser at once, and begin anew if it comes later. */
+        public readonly ?int $requestExpiresAt,
     ) {
     }
 }

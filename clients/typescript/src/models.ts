@@ -222,6 +222,8 @@ export interface BegunBrowserSignIn {
   authorization_url: string;
   /** Expiry of the sign-in. */
   expires_at: number;
+  /** Until when authorization_url can be used. There only if the request was pushed or signed: redirect the browser at once, and begin anew if it comes later. */
+  request_expires_at: number | null;
 }
 
 /** A verified sign-in. */
@@ -793,7 +795,8 @@ export const shapes: Record<string, Record<string, string>> = {
     "sign_in": "string",
     "state": "string",
     "authorization_url": "string",
-    "expires_at": "integer"
+    "expires_at": "integer",
+    "request_expires_at": "integer?"
   },
   "Verified": {
     "identity": "Identity",

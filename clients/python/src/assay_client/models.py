@@ -295,6 +295,9 @@ class BegunBrowserSignIn:
     authorization_url: str = field(repr=False)
     # Expiry of the sign-in.
     expires_at: int
+    # Until when authorization_url can be used. There only if the request was pushed or signed: redirect the browser
+    # at once, and begin anew if it comes later.
+    request_expires_at: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -226,11 +226,14 @@ class Assay
   # that holds sign_in with it.
   # - authorization_url: The URL to redirect the browser to; null if native.
   # - expires_at: Expiry of the sign-in.
-  BegunBrowserSignIn = Struct.new(:sign_in, :state, :authorization_url, :expires_at, keyword_init: true)
+  # - request_expires_at: Until when authorization_url can be used. There only if the request was pushed or
+  # signed: redirect the browser at once, and begin anew if it comes later.
+  BegunBrowserSignIn = Struct.new(:sign_in, :state, :authorization_url, :expires_at, :request_expires_at,
+    keyword_init: true)
   BegunBrowserSignIn.extend(Model)
   BegunBrowserSignIn.include(Printed)
   BegunBrowserSignIn.describe({ sign_in: "string", state: "string", authorization_url: "string", expires_at:
-    "integer" }, [:sign_in, :state, :authorization_url])
+    "integer", request_expires_at: "integer?" }, [:sign_in, :state, :authorization_url])
 
   # A verified sign-in.
   # - identity: The user who signed in, in the same form for every provider. Store users under (issuer,

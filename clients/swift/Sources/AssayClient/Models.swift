@@ -324,14 +324,17 @@ public struct BegunBrowserSignIn: Codable, Sendable, Equatable, CustomStringConv
     public var authorizationUrl: String
     /// Expiry of the sign-in.
     public var expiresAt: Int64
+    /// Until when authorization_url can be used. There only if the request was pushed or signed: redirect the
+    /// browser at once, and begin anew if it comes later.
+    public var requestExpiresAt: Int64?
 
     enum CodingKeys: String, CodingKey {
-        case signIn = "sign_in", state, authorizationUrl = "authorization_url", expiresAt = "expires_at"
+        case signIn = "sign_in", state, authorizationUrl = "authorization_url", expiresAt = "expires_at", requestExpiresAt = "request_expires_at"
     }
 
     /// Without secrets.
-    public var description: String { "BegunBrowserSignIn(expiresAt: \(expiresAt))" }
-    public var customMirror: Mirror { Mirror(self, children: ["expiresAt": expiresAt as Any]) }
+    public var description: String { "BegunBrowserSignIn(expiresAt: \(expiresAt), requestExpiresAt: \(requestExpiresAt as Any))" }
+    public var customMirror: Mirror { Mirror(self, children: ["expiresAt": expiresAt as Any, "requestExpiresAt": requestExpiresAt as Any]) }
 }
 
 /// A verified sign-in.

@@ -373,17 +373,20 @@ data class BegunBrowserSignIn(
     /** The URL to redirect the browser to; null if native. */
     val authorizationUrl: String,
     /** Expiry of the sign-in. */
-    val expiresAt: Long
+    val expiresAt: Long,
+    /** Until when authorization_url can be used. There only if the request was pushed or signed: redirect the browser at once, and begin anew if it comes later. */
+    val requestExpiresAt: Long?
 ) {
     /** Without secrets. */
-    override fun toString() = "BegunBrowserSignIn(expiresAt=$expiresAt)"
+    override fun toString() = "BegunBrowserSignIn(expiresAt=$expiresAt, requestExpiresAt=$requestExpiresAt)"
 
     internal companion object {
         fun of(json: Members) = BegunBrowserSignIn(
             json.string("sign_in"),
             json.string("state"),
             json.string("authorization_url"),
-            json.integer("expires_at")
+            json.integer("expires_at"),
+            json.integerOrNull("request_expires_at")
         )
     }
 }
