@@ -23,7 +23,7 @@ SIZES = {
     "libraries": 3.3,
     "everything else": 0.8,
 }
-SIZE = 31.5
+SIZE = 31.9
 
 
 @pytest.fixture(scope="module")
