@@ -27,7 +27,7 @@ is_old() {
 }
 
 build_rooms() {
-    local room module sources
+    local room module sources folders
     objects=()
     mkdir -p "$products"
     for room in "${rooms[@]}"; do
@@ -35,7 +35,10 @@ build_rooms() {
         # Recompiled also if a module that it may import was.
         if is_old "$products/$module.o" "Sources/$room" Sources/COpenSSL Sources/CJansson "${objects[@]}"; then
             echo "compiling $room"
-            mapfile -t sources < <(find "Sources/$room" -name '*.swift')
+            # What other files of the room name, and no target uses.
+            folders=("Sources/$room")
+            if [ -d "Fuzz/StandIns/$module" ]; then folders+=("Fuzz/StandIns/$module"); fi
+            mapfile -t sources < <(find "${folders[@]}" -name '*.swift')
             compile -module-name "$module" -emit-module -emit-module-path "$products/$module.swiftmodule" \
                 -emit-object -o "$products/$module.o" "${sources[@]}"
             # The compiler does not rewrite an unchanged product.
