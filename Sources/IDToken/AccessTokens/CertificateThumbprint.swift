@@ -96,6 +96,8 @@ private struct ForwardedClientCertificate {
     init?(_ value: String) {
         var rest = Array(value.utf8)[...]
         while let equals = rest.firstIndex(of: UInt8(ascii: "=")) {
+            // A name with a separator would hide a pair, or an element, of which only the value follows.
+            guard !rest[..<equals].contains(where: ";,".utf8.contains) else { return nil }
             let name = String(decoding: rest[..<equals], as: UTF8.self).lowercased()
             rest = rest[(equals + 1)...]
             guard let text = Self.value(&rest) else { return nil }

@@ -165,6 +165,7 @@ import TestSupport
                     "Hash=\(hash);Hash=\(hash)", "Hash=\(hash),Hash=\(hash)", "Hash=\(hash),By=a", "By=a,Hash=\(hash)",
                     ",Hash=\(hash)", "Hash=\(hash),", "Hash=\(hash);", ";Hash=\(hash)", "Hash=\"\(hash)",
                     "Hash=\"\(hash)\"x",
+                    "Hash=\(other);x;Hash=\(hash)", "Hash=\(other);x,Hash=\(hash)", "x;Hash=\(hash)", "x,Hash=\(hash)",
                     "Hash=\(other);Cert=\"\(escaped)\"", "Hash=\(hash);Cert=x", "Hash=zz;Cert=\"\(escaped)\"",
                     "Cert=\"\(escaped)\";Cert=\"\(escaped)\"", #"Hash=""# + hash + #"\"#, "Hash =\(hash)",
                 ]
