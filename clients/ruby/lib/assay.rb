@@ -36,7 +36,8 @@ class Assay
   end
 
   # Begins a sign-in in the browser. The client of the provider's settings must list `redirect_uri`. Options: as for `begin`, and
-  # scopes, prompt, login_hint, ui_locales, acr_values, response_mode. Returns BegunBrowserSignIn.
+  # scopes, prompt, login_hint, ui_locales, acr_values, require_acr, claims, resource, id_token_hint, response_mode. Returns
+  # BegunBrowserSignIn.
   def begin_in_browser(provider, redirect_uri, **options)
     members = { provider: provider, redirect_uri: redirect_uri, **options }
     call("/v1/sign-ins", members, BegunBrowserSignIn, success: 201)
