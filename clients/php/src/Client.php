@@ -56,7 +56,8 @@ class Client
     /**
      * Begins a sign-in in the browser. The client of the provider's settings must list $redirectUri.
      *
-     * Options: as for begin, and scopes, prompt, login_hint, ui_locales, acr_values, response_mode.
+     * Options: as for begin, and scopes, prompt, login_hint, ui_locales, acr_values, require_acr, claims, resource,
+     * id_token_hint, response_mode.
      */
     public function beginInBrowser(string $provider, string $redirectUri, mixed ...$options): BegunBrowserSignIn
     {
