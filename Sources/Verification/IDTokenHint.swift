@@ -45,7 +45,11 @@ extension RequestVerifier {
             do throws(Rejection) {
                 token = try verifier.read(request.idToken)
             } catch {
-                return .pending(.opening(try opening(request, refusedWith: error)))
+                return .pending(
+                    .opening(
+                        try opener(index, error, of: .idToken).opening(request.idToken) { opened, now in
+                            self.verify(HintRequest(request, inside: opened), at: now)
+                        }))
             }
             guard let slot = slots[index] else { throw unknownProvider(named: nil) }
             if request.encryption == nil, slot.provider.mustEncrypt(.idToken) {
@@ -70,16 +74,5 @@ extension RequestVerifier {
                 now: now.wall)
             return HintAnswer(hint: hint, text: request.idToken, wasEncrypted: request.encryption != nil)
         }
-    }
-
-    /// - Parameter rejection: why the hint was not read.
-    /// - Throws: the problem of a hint that is not encrypted, or can't be opened.
-    private func opening(
-        _ request: HintRequest, refusedWith rejection: Rejection
-    ) throws(Problem) -> Opening<HintAnswer> {
-        let slot = try opener(request.provider, rejection, of: .idToken)
-        return Opening(
-            provider: slot.index, encryption: slot.encryption, jwe: try slot.encryption.read(request.idToken)
-        ) { opened, now in self.verify(HintRequest(request, inside: opened), at: now) }
     }
 }

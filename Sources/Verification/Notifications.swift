@@ -79,7 +79,11 @@ extension RequestVerifier {
             do throws(Rejection) {
                 token = try verifier.read(request.token)
             } catch {
-                return .pending(.opening(try opening(request, index, refusedWith: error)))
+                return .pending(
+                    .opening(
+                        try opener(index, error, of: .notification).opening(request.token) { opened, now in
+                            self.verify(NotificationRequest(request, inside: opened), at: now)
+                        }))
             }
             if index == nil { index = token.unverifiedIssuer.flatMap(self.index(ofNotificationIssuer:)) }
             guard let index, let slot = slots[index] else { throw .providerUnknown() }

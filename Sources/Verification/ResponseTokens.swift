@@ -35,11 +35,11 @@ extension RequestVerifier {
             do throws(Rejection) {
                 token = try verifier.read(request.token)
             } catch {
-                let slot = try opener(index, error, of: .idToken)
-                let opening = Opening<VerifiedResponse>(
-                    provider: slot.index, encryption: slot.encryption, jwe: try slot.encryption.read(request.token)
-                ) { opened, now in self.verify(ResponseRequest(request, inside: opened), at: now) }
-                return .pending(.opening(opening))
+                return .pending(
+                    .opening(
+                        try opener(index, error, of: .idToken).opening(request.token) { opened, now in
+                            self.verify(ResponseRequest(request, inside: opened), at: now)
+                        }))
             }
             guard let slot = slots[index] else { throw unknownProvider(named: nil) }
             if !request.wasEncrypted, slot.provider.mustEncrypt(.response) { throw .encryption(.required(.response)) }

@@ -44,12 +44,11 @@ extension RequestVerifier {
             do throws(Rejection) {
                 token = try verifier.read(request.text)
             } catch {
-                let slot = try opener(index, error, of: .idToken)
                 return .pending(
                     .opening(
-                        Opening(
-                            provider: index, encryption: slot.encryption, jwe: try slot.encryption.read(request.text)
-                        ) { opened, now in self.verify(request.inside(opened), at: now) }))
+                        try opener(index, error, of: .idToken).opening(request.text) { opened, now in
+                            self.verify(request.inside(opened), at: now)
+                        }))
             }
             guard let slot = slots[index] else { throw unknownProvider(named: nil) }
             if !request.isOpened, slot.provider.mustEncrypt(.userInfo) { throw .encryption(.required(.userInfo)) }

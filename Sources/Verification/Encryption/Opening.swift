@@ -47,29 +47,34 @@ extension RequestVerifier {
         if slot.slot.provider.issuers?.list == nil {
             try request.check(against: try slot.slot.slot(ofConnection: request.connection).policy)
         }
-        return Opening(
-            provider: slot.index, encryption: slot.encryption, jwe: try slot.encryption.read(request.idToken)
-        ) { opened, now in self.verify(VerifyRequest(request, inside: opened), at: now) }
+        return try slot.opening(request.idToken) { opened, now in
+            self.verify(VerifyRequest(request, inside: opened), at: now)
+        }
     }
 
-    /// - Parameters:
-    ///   - index: of the provider that the request names.
-    ///   - rejection: why the notification was not read.
-    /// - Throws: the problem of a notification that is not encrypted, or can't be opened.
-    func opening(
-        _ request: NotificationRequest, _ index: Int?, refusedWith rejection: Rejection
-    ) throws(Problem) -> Opening<NotificationAnswer> {
-        let slot = try opener(index, rejection, of: .notification)
-        return Opening(
-            provider: slot.index, encryption: slot.encryption, jwe: try slot.encryption.read(request.token)
-        ) { opened, now in self.verify(NotificationRequest(request, inside: opened), at: now) }
+    /// A provider whose rules open an encrypted token.
+    struct Opener {
+        let index: Int
+        let slot: ProviderSlot
+        let encryption: TokenEncryption
+
+        /// - Parameter verify: verifies what is inside.
+        /// - Throws: ``Problem/encryption(_:)`` for a header that is not acceptable.
+        func opening<Answer>(
+            _ text: ArraySlice<UInt8>, verifying verify: @escaping (OpenedToken, VerificationTime) -> Outcome<Answer>
+        ) throws(Problem) -> Opening<Answer> {
+            Opening(provider: index, encryption: encryption, jwe: try encryption.read(text), verify: verify)
+        }
     }
 
     /// The provider whose rules open an encrypted token: only the request can name it, because the token does not show
     /// its issuer.
-    func opener(
-        _ index: Int?, _ rejection: Rejection, of kind: Problem.TokenKind
-    ) throws(Problem) -> (index: Int, slot: ProviderSlot, encryption: TokenEncryption) {
+    ///
+    /// - Parameters:
+    ///   - index: of the provider that the request names.
+    ///   - rejection: why the token was not read.
+    /// - Throws: the problem of a token that is not encrypted, or can't be opened.
+    func opener(_ index: Int?, _ rejection: Rejection, of kind: Problem.TokenKind) throws(Problem) -> Opener {
         guard rejection == .tokenMalformed(.encrypted) else { throw .rejected(rejection, of: kind) }
         guard let index, let slot = slots[index] else {
             guard slots.contains(where: { $0?.provider.encryption != nil }) else {
@@ -79,7 +84,7 @@ extension RequestVerifier {
                 "The token is encrypted, so it does not show its issuer; name the provider in a member provider.")
         }
         guard let encryption = slot.provider.encryption else { throw .rejected(rejection, of: kind) }
-        return (index, slot, encryption)
+        return Opener(index: index, slot: slot, encryption: encryption)
     }
 
     /// Verifies the token of a provider that must encrypt its ID Tokens, or refuses a name that no provider has.
