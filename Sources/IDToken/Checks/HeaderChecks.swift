@@ -56,6 +56,20 @@ extension JWSVerifier {
     }
 }
 
+extension IDTokenVerifier {
+    /// Checks the header and the signature of a token that is no ID Token of a sign-in.
+    ///
+    /// - Throws: ``Rejection``.
+    func checkSigned(
+        _ token: UnverifiedToken, with keys: JWKSet, allowing algorithms: SignatureAlgorithms
+    ) throws(Rejection) -> VerifiedJWS {
+        let algorithm = try runHeaderChecks(on: token, allowing: algorithms, watchedBy: FirstFailure())
+        // Unreachable: `FirstFailure` throws when a check fails.
+        guard let algorithm else { throw .headerUnsupported }
+        return try jwsVerifier.checkSignature(token.jws, keys, algorithm)
+    }
+}
+
 /// Checks that the key that verified the ID Token may sign for its issuer. A JWK may name its issuer in a member
 /// `issuer`.
 ///

@@ -17,10 +17,7 @@ extension IDTokenVerifier {
     ) throws(Rejection) -> [UInt8] {
         let claims = token.claims
         // The discovery document's list of algorithms is that of ID Tokens.
-        let algorithm = try runHeaderChecks(
-            on: token, allowing: policy.algorithms ?? .all, watchedBy: FirstFailure())
-        guard let algorithm else { throw .headerUnsupported }
-        let jws = try jwsVerifier.checkSignature(token.jws, keys, algorithm)
+        let jws = try checkSigned(token, with: keys, allowing: policy.algorithms ?? .all)
         if claims.hasValue(.issuer) {
             _ = try checkIssuer(claims, policy)
             if !policy.keyIssuers.isEmpty { try checkKeyIssuer(jws.keyIssuer, claims, policy) }

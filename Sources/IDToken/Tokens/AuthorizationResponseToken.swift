@@ -17,11 +17,7 @@ extension IDTokenVerifier {
         _ token: UnverifiedToken, with keys: JWKSet, under policy: ProviderPolicy, audience: String, now: UnixTime
     ) throws(Rejection) -> VerifiedResponse {
         let claims = token.claims
-        guard
-            let algorithm = try runHeaderChecks(
-                on: token, allowing: policy.algorithms ?? .all, watchedBy: FirstFailure())
-        else { throw .headerUnsupported }
-        let jws = try jwsVerifier.checkSignature(token.jws, keys, algorithm)
+        let jws = try checkSigned(token, with: keys, allowing: policy.algorithms ?? .all)
         _ = try checkIssuer(claims, policy)
         if !policy.keyIssuers.isEmpty { try checkKeyIssuer(jws.keyIssuer, claims, policy) }
         _ = try checkAudience(claims, policy, narrowedTo: audience)

@@ -21,11 +21,7 @@ extension IDTokenVerifier {
         audience: String?, now: UnixTime
     ) throws(Rejection) -> VerifiedHint {
         let claims = token.claims
-        guard
-            let algorithm = try runHeaderChecks(
-                on: token, allowing: policy.algorithms ?? algorithms, watchedBy: FirstFailure())
-        else { throw .headerUnsupported }
-        let jws = try jwsVerifier.checkSignature(token.jws, keys, algorithm)
+        let jws = try checkSigned(token, with: keys, allowing: policy.algorithms ?? algorithms)
         let issuer = try checkIssuer(claims, policy)
         if !policy.keyIssuers.isEmpty { try checkKeyIssuer(jws.keyIssuer, claims, policy) }
         _ = try checkAudience(claims, policy, narrowedTo: audience)
