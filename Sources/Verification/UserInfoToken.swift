@@ -15,9 +15,10 @@ package struct UserInfoToken: Sendable {
     private(set) var isOpened = false
 
     package init(
-        _ text: [UInt8], ofProvider provider: Int, _ connection: Connection?, clientID: String, subject: String
+        _ text: ArraySlice<UInt8>, ofProvider provider: Int, _ connection: Connection?, clientID: String,
+        subject: String
     ) {
-        self.text = text[...]
+        self.text = text
         self.provider = provider
         self.connection = connection
         self.clientID = clientID
@@ -26,7 +27,7 @@ package struct UserInfoToken: Sendable {
 
     fileprivate func inside(_ opened: OpenedToken) -> UserInfoToken {
         var request = UserInfoToken(
-            Array(opened.content), ofProvider: provider, connection, clientID: clientID, subject: subject)
+            opened.content, ofProvider: provider, connection, clientID: clientID, subject: subject)
         request.isOpened = true
         return request
     }

@@ -157,7 +157,7 @@ package final class Operation {
     /// - Throws: the problem of one that is refused.
     func userInfo(in text: [UInt8], of subject: String, clientID: String) async throws(Problem) -> [UInt8] {
         guard let provider else { throw .endpointUnknown }
-        let token = UserInfoToken(text, ofProvider: provider, connection, clientID: clientID, subject: subject)
+        let token = UserInfoToken(text[...], ofProvider: provider, connection, clientID: clientID, subject: subject)
         do throws(Problem) {
             return try await answer(
                 to: verifier.verify(token, at: .now()), isPaidFor: true,
