@@ -141,8 +141,7 @@ struct AuthorizationRequest {
     /// - Throws: ``OpenSSLError`` when out of memory.
     func prepared(
         at endpoint: AuthorizationEndpoint, for signIn: BrowserSignIn, maximumAge: Int64?, keyThumbprint: String?,
-        hint: HintAnswer?,
-        now: UnixTime, _ digests: borrowing DigestContext
+        hint: HintAnswer?, now: UnixTime, _ digests: borrowing DigestContext
     ) throws(OpenSSLError) -> PreparedRequest {
         if let way = UnsentRequest.Way(form(at: endpoint)) {
             var parameters = AuthorizationParameters()
