@@ -303,9 +303,8 @@ def test_an_explanation_shows_the_outer_header_and_the_results_alone(service, is
         text = json.dumps(response.json)
         for value in secret.values():
             assert value not in text and value.split("@")[0] not in text
-        response.json.pop("keys")
-        response.json.pop("time")
-        answers.append(response.json)
+        # Seconds pass between the requests.
+        answers.append({name: value for name, value in response.json.items() if name not in ("keys", "time")})
     assert all(answer == answers[0] for answer in answers)
     answer = answers[0]
     assert answer["valid"] is True and answer["provider"] == "oidc"
