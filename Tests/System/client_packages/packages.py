@@ -18,10 +18,11 @@ PROXY = "http://127.0.0.1:9"
 DEADLINE = 120
 
 
-def run(*command, directory: pathlib.Path = CLIENTS, **variables: str) -> str:
+def run(*command, directory: pathlib.Path = CLIENTS, stdin: str = "", **variables: str) -> str:
     """Runs a tool. Its output is the failure message."""
+    arguments = [str(part) for part in command]
     result = subprocess.run(
-        [str(part) for part in command], cwd=directory, env=environment(**variables), capture_output=True, text=True, check=False
+        arguments, cwd=directory, env=environment(**variables), input=stdin, capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
@@ -52,8 +53,10 @@ def typescript(output: pathlib.Path) -> list:
     types = project / "node_modules/@types/node"
     types.mkdir(parents=True)
     shutil.copy(CLIENTS / "typescript/types/node.d.ts", types / "index.d.ts")
+    (project / "node_modules/express").symlink_to("/usr/share/nodejs/express")
     run("tsc", "--outDir", "out", directory=project)
-    return ["node", project / "out/driver.mjs"]
+    # There are Express's own modules.
+    return ["env", "NODE_PATH=/usr/share/nodejs", "node", project / "out/driver.mjs"]
 
 
 def go(output: pathlib.Path) -> list:
@@ -168,7 +171,11 @@ WEB = CONFORMANCE / "web"
 SITES: dict[str, tuple[str, Callable[[list], list]]] = {
     "flask": ("python", lambda command: [*command[:4], WEB / "python.py", "flask"]),
     "django": ("python", lambda command: [*command[:4], WEB / "python.py", "django"]),
-    "node:http": ("typescript", lambda command: [*command[:-1], pathlib.Path(command[-1]).with_name("site.mjs")]),
+    **{
+        name: ("typescript", lambda command, kind=kind: [*command[:-1], pathlib.Path(command[-1]).with_name("site.mjs"), kind])
+        for name, kind in (("node:http", "node"), ("Express", "express"), ("Express, with its parser of forms", "parsed"))
+    },
+    "PSR-15": ("php", lambda command: [*command[:-1], pathlib.Path(command[-1]).with_name("site.php")]),
     "rack": ("ruby", lambda command: [*command[:-1], CONFORMANCE / "ruby/site.rb"]),
     "net/http": ("go", lambda command: [pathlib.Path(command[0]).with_name("site")]),
     "fastapi": ("python", lambda command: [*command[:4], WEB / "python.py", "fastapi"]),

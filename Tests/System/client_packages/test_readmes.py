@@ -1,11 +1,13 @@
 """The README of each package shows code that runs."""
 
+import json
+import pathlib
 import re
 import sys
 
 import pytest
 
-from client_packages.packages import CLIENTS, CONFORMANCE, run
+from client_packages.packages import CLIENTS, CONFORMANCE, PACKAGES, run
 
 EXAMPLES = {
     "python": "python/example.py", "typescript": "typescript/example.mts", "go": "go/example.go", "ruby": "ruby/example.rb",
@@ -19,14 +21,35 @@ def test_the_first_example_is_the_conformance_programs(name):
     assert (CONFORMANCE / EXAMPLES[name]).read_text() in (CLIENTS / name / "README.md").read_text()
 
 
-SITES = {"go": "go/site/example.go", "typescript": "typescript/backend.mts", "ruby": "ruby/config.ru"}
+SITES = ["go/site/example.go", "typescript/backend.mts", "typescript/express.mts", "ruby/config.ru", "php/middleware.php"]
 
 
 @pytest.mark.parametrize("name", SITES)
 def test_the_site_is_the_conformance_programs(name):
     """It is compiled with them."""
-    code = (CONFORMANCE / SITES[name]).read_text().removesuffix("\nvar _ = backend\n")
-    assert code in (CLIENTS / name / "README.md").read_text()
+    code = (CONFORMANCE / name).read_text().removesuffix("\nvar _ = backend\n")
+    assert code in (CLIENTS / name.partition("/")[0] / "README.md").read_text()
+
+
+@pytest.mark.parametrize("package", [each for each in PACKAGES if each.name == "typescript"])
+def test_the_express_site_signs_in(installed, package):
+    *node, driver = installed(package)
+    begun, finished = json.loads(run(*node, pathlib.Path(driver).with_name("fake-express.mjs")))
+    assert begun[0] == 303 and "__Host-sign-in-s=" in begun[2][0] and "SameSite=None" in begun[2][0]
+    assert finished[:2] == [303, "/basket"] and any("session=" in each for each in finished[2]) and len(finished[2]) == 2
+
+
+@pytest.mark.parametrize("package", [each for each in PACKAGES if each.name == "php"])
+def test_the_psr_15_site_signs_in(installed, package):
+    *command, driver = installed(package)
+    get = {"method": "GET", "body": ""}
+    asked = [get | {"path": "/sign-in/apple?return_to=/basket", "cookie": ""}]
+    asked += [get | {"path": "/callback/apple?state=s&code=c", "cookie": "__Host-sign-in-s=handle"}, get | {"path": "/", "cookie": ""}]
+    said = run(*command, pathlib.Path(driver).with_name("site.php"), "fake", stdin="".join(json.dumps(each) + "\n" for each in asked))
+    begun, finished, other = map(json.loads, said.splitlines())
+    assert begun["status"] == 303 and "__Host-sign-in-s=" in begun["cookies"][0] and "SameSite=None" in begun["cookies"][0]
+    assert (finished["status"], finished["location"], len(finished["cookies"])) == (303, "/basket", 1)
+    assert other["status"] == 404
 
 
 def test_the_rack_site_signs_in():

@@ -20,12 +20,20 @@ const largestForm = 65_536;
 /** A path that begins with two slashes would be another site's. */
 const ownPath = /^\/(?![/\\])[\x21-\x7e]{0,500}$/;
 
+/** A handler of `node:http`, and a middleware of Express. */
+export interface SignInsHandler {
+  (request: any, response: any): Promise<boolean>;
+  (request: any, response: any, next: (error?: any) => void): Promise<void>;
+}
+
 /**
  * A handler of `node:http` for sign-ins in the browser: `/sign-in/{provider}?return_to=/path` redirects to the provider, and
  * `/callback/{provider}` is the redirect URI. It resolves to `false`, without a response, if the path is another one. The site
  * needs HTTPS, or the host `localhost`.
+ *
+ * In Express, it is a middleware: `app.use(signIns(assay, site))`.
  */
-export function signIns(assay: Assay, site: SignInsOptions): (request: any, response: any) => Promise<boolean> {
+export function signIns(assay: Assay, site: SignInsOptions): SignInsHandler {
   const origin = site.origin.replace(/\/+$/, "");
   const redirectUri = (provider: string) => `${origin}/callback/${provider}`;
   const log = site.log ?? ((text: string) => console.warn(text));
@@ -80,7 +88,7 @@ export function signIns(assay: Assay, site: SignInsOptions): (request: any, resp
     await site.signedIn(request, response, finished);
   }
 
-  return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const [path, query = ""] = (request.url ?? "").split("?", 2);
     const [, kind, provider] = /^\/(sign-in|callback)\/([^/]+)$/.exec(path) ?? [];
     const isPost = kind === "callback" && request.method === "POST";
@@ -88,15 +96,34 @@ export function signIns(assay: Assay, site: SignInsOptions): (request: any, resp
     response.setHeader("Cache-Control", "no-store");
     // The URL of a callback contains a code, which no other site may see.
     response.setHeader("Referrer-Policy", "same-origin");
-    const text = isPost ? await form(request) : query;
-    if (text === undefined) answer(response, 413, "That did not work.");
-    else if (kind === "sign-in") await begin(response, provider, [...new URLSearchParams(text)]);
-    else await finish(request, response, provider, [...new URLSearchParams(text)]);
+    const parameters = isPost ? await form(request) : [...new URLSearchParams(query)];
+    if (parameters === undefined) answer(response, 413, "That did not work.");
+    else if (kind === "sign-in") await begin(response, provider, parameters);
+    else await finish(request, response, provider, parameters);
     return true;
-  };
+  }
+
+  return (async (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => {
+    if (next === undefined) return handle(request, response);
+    try {
+      if (!(await handle(request, response))) next();
+    } catch (error) {
+      next(error);
+    }
+  }) as SignInsHandler;
 }
 
-function form(request: IncomingMessage): Promise<string | undefined> {
+async function form(request: IncomingMessage & { body?: object }): Promise<[string, string][] | undefined> {
+  if (request.readableEnded) {
+    // A parser of Express has read it. Of a parameter that came twice, it makes a list.
+    const members: [string, unknown][] = Object.entries(request.body ?? {});
+    return members.flatMap(([name, value]) => [value].flat().map((each): [string, string] => [name, String(each)]));
+  }
+  const text = await read(request);
+  return text === undefined ? undefined : [...new URLSearchParams(text)];
+}
+
+function read(request: IncomingMessage): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     let text: string | undefined = "";
     request.on("data", (part) => {

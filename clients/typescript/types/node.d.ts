@@ -44,6 +44,7 @@ declare module "node:http" {
     headers: Record<string, string | string[] | undefined>;
     rawHeaders: string[];
     complete: boolean;
+    readableEnded: boolean;
     on(event: "data", run: (part: Buffer) => void): void;
     on(event: "end" | "aborted" | "close", run: () => void): void;
     on(event: "error", run: (error: Error) => void): void;

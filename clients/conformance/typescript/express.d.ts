@@ -1,0 +1,2 @@
+// Debian has Express, but no `@types/express`.
+declare module "express";
