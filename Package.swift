@@ -156,19 +156,6 @@ let package = Package(
             resources: [.embedInCode("fixtures.json")],
             swiftSettings: settings
         ),
-        .executableTarget(
-            name: "swift-client",
-            dependencies: [
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            path: "docs/clients/swift",
-            exclude: ["README.md"],
-            // It must also build in other packages, so it uses the compiler's default settings.
-            swiftSettings: [.swiftLanguageMode(.v6)] + (strict ? [.treatAllWarnings(as: .error)] : [])
-        ),
         .target(
             name: "TestSupport", dependencies: ["Bytes", "HTTP", "JOSE", "Keys", "OpenSSL"], path: "Tests/TestSupport",
             swiftSettings: settings),

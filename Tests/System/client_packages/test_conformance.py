@@ -140,6 +140,34 @@ RESULTS = {
 REQUESTS = {step["call"]: step["with"] for case in CASES if case["name"].endswith(": every member is sent") for step in case["steps"]}
 
 
+VERIFY, FINISH = (REQUESTS[call] for call in ("verify", "finish"))
+GOOD = answer(200, merged(example("verify"), {}))
+
+
+def test_one_connection_serves_calls_that_use_nothing_up(program):
+    with Stranger(GOOD) as stranger:
+        for _ in range(5):
+            assert "result" in program.call("verify", {"url": stranger.url}, VERIFY)
+        assert (stranger.requests, stranger.connections) == (5, 1)
+
+
+def test_a_finish_has_a_connection_of_its_own(program):
+    with Stranger(answer(200, example("finish"))) as stranger:
+        for call, members in (("verify", VERIFY), ("finish", FINISH), ("finish", FINISH)):
+            program.call(call, {"url": stranger.url}, members)
+        assert (stranger.requests, stranger.connections) == (3, 3)
+
+
+def test_a_connection_that_was_closed_while_idle_is_reopened(program):
+    # Repeated, because the client may notice before, while or after it writes the next request.
+    times = 30
+    with Stranger(GOOD, closes=True) as stranger:
+        for _ in range(times):
+            assert "result" in program.call("verify", {"url": stranger.url}, VERIFY)
+            stranger.wait_until_closed()
+        assert (stranger.requests, stranger.connections) == (times, times)
+
+
 # The members of a request that belong to another call for the same path.
 OTHERS = {
     "begin": "redirect_uri scopes prompt login_hint ui_locales acr_values require_acr claims resource id_token_hint response_mode client",

@@ -58,11 +58,16 @@ def kotlin(output: pathlib.Path) -> list:
     return ["java", *options, "-cp", f"{jar}:{output / 'receive.jar'}:{gson}:{standard}", "ReceiveKt"]
 
 
-def swift(_: pathlib.Path) -> list:
-    """A target of Assay's package, because both use the same HTTP client."""
-    example = REPOSITORY / ".build/release/swift-client"
-    assert example.exists(), "not built: scripts/build swift-client"
-    return [example]
+def swift(output: pathlib.Path) -> list:
+    """The receiver, with the package's archive."""
+    run(REPOSITORY / "scripts/clients", output, "swift")
+    [archive] = output.glob("*.tar.gz")
+    project = output / "project"
+    shutil.copytree(FILES / "swift", project)
+    shutil.copy(CLIENTS / "swift/Receiver.swift", project / "Sources/Receive")
+    run("tar", "-xzf", archive, "-C", project)
+    run("swift", "build", "--scratch-path", output / "build", "-Xswiftc", "-warnings-as-errors", directory=project)
+    return [output / "build/debug/Receive"]
 
 
 def script(*command: str) -> Callable[[pathlib.Path], list]:
@@ -176,11 +181,11 @@ LANGUAGES = [
     Language("python", script("python3", "python/example.py"), speaks_unix=True),
     Language("typescript", typescript, finishes_over_new_connections=False),
     Language("go", go, speaks_unix=True),
-    Language("swift", swift, speaks_unix=True),
 ]
 # Languages whose page shows the package of `clients`, which has tests of its own, and a receiver.
 WITH_PACKAGES = [
     Language("ruby", script("ruby", "-w", "-I", str(REPOSITORY / "clients/ruby/lib"), str(FILES / "receive.rb"))),
     Language("php", script("php", "-d", "error_reporting=-1", str(FILES / "receive.php"))),
     Language("kotlin", kotlin),
+    Language("swift", swift),
 ]
