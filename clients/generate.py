@@ -179,7 +179,8 @@ EXAMPLES = {
 
 def examples() -> str:
     """What a fake client answers, as JSON: the examples of the contract."""
-    found = {}
+    metadata = DOCUMENT["components"]["responses"]["ResourceMetadata"]["content"]["application/json"]["examples"]["mcp"]["value"]
+    found = {"resource_metadata": metadata}
     for call, (path, status, name) in EXAMPLES.items():
         content = DOCUMENT["paths"][path]["post"]["responses"][status]["content"]
         found[call] = content["application/json"]["examples"][name]["value"]

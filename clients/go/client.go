@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -138,9 +139,9 @@ func (client *Client) RevokeCode(ctx context.Context, provider, code string, opt
 }
 
 // Proof makes the DPoP proof for a call with the access token of a bound grant. Each call needs a new one.
-func (client *Client) Proof(ctx context.Context, provider, binding, accessToken, method, url string, options ProofOptions) (*Proof, error) {
+func (client *Client) Proof(ctx context.Context, provider, binding, accessToken, method, target string, options ProofOptions) (*Proof, error) {
 	var proof Proof
-	named := map[string]string{"provider": provider, "binding": binding, "access_token": accessToken, "method": method, "url": url}
+	named := map[string]string{"provider": provider, "binding": binding, "access_token": accessToken, "method": method, "url": target}
 	err := client.call(ctx, "/v1/grants/proof", []any{options, named}, kind{into: &proof, whole: func() bool { return proof.DPoP != "" }})
 	return answered(&proof, err)
 }
@@ -185,6 +186,21 @@ func (client *Client) VerifyAccessToken(ctx context.Context, token string, optio
 		return verified.Token != nil && verified.Authorization != nil && isIdentified
 	}})
 	return answered(&verified, err)
+}
+
+// ResourceMetadata is the metadata of a resource of Assay's settings (RFC 9728). Serve it as it is.
+func (client *Client) ResourceMetadata(ctx context.Context, resource string) (json.RawMessage, error) {
+	var metadata json.RawMessage
+	err := client.call(ctx, "/v1/resources/"+url.PathEscape(resource)+"/metadata", nil, kind{into: &metadata, whole: func() bool {
+		var members struct {
+			Resource string `json:"resource"`
+		}
+		return json.Unmarshal(metadata, &members) == nil && members.Resource != ""
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return metadata, nil
 }
 
 // Sent is what a provider sent as a notification: either Token, or Payload, the body that Apple sent.
@@ -232,7 +248,7 @@ func (client *Client) call(ctx context.Context, path string, parts []any, kind k
 	if err != nil {
 		return err
 	}
-	headers, err := client.headers()
+	headers, err := client.headers(body)
 	if err != nil {
 		return err
 	}
@@ -284,8 +300,11 @@ func (client *Client) attempt(ctx context.Context, path string, body []byte, hea
 	return client.transport.Send(ctx, path, body, headers, once)
 }
 
-func (client *Client) headers() (http.Header, error) {
-	headers := http.Header{"Content-Type": {"application/json"}}
+func (client *Client) headers(body []byte) (http.Header, error) {
+	headers := http.Header{}
+	if body != nil {
+		headers.Set("Content-Type", "application/json")
+	}
 	key := client.options.APIKey
 	if file := client.options.APIKeyFile; file != "" {
 		text, err := os.ReadFile(file)
@@ -302,8 +321,11 @@ func (client *Client) headers() (http.Header, error) {
 	return headers, nil
 }
 
-// merge makes one object of the members of several.
+// merge makes one object of the members of several, or no body of none.
 func merge(parts []any) ([]byte, error) {
+	if parts == nil {
+		return nil, nil
+	}
 	members := map[string]json.RawMessage{}
 	for _, part := range parts {
 		text, err := json.Marshal(part)

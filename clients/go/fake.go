@@ -18,8 +18,8 @@ import (
 //	fake.WillFail("finish", 422, assay.CodeTokenExpired, "")
 //	fake.WillNotAnswer("finish", true)
 //
-// Calls have the names begin, begin_in_browser, finish, finish_in_browser, refresh, revoke, revoke_code, proof, sign_out,
-// verify, verify_access_token and verify_notification. Answers are used in their order, for each call. A call without one panics.
+// Calls have the names begin, begin_in_browser, finish, finish_in_browser, refresh, revoke, revoke_code, proof,
+// sign_out, resource_metadata, verify, verify_access_token and verify_notification. Answers are used in their order, for each call. A call without one panics.
 type Fake struct {
 	mutex    sync.Mutex
 	answers  map[string][]fakeAnswer
@@ -113,7 +113,10 @@ func (fake *Fake) Send(_ context.Context, path string, body []byte, _ http.Heade
 	fake.mutex.Lock()
 	defer fake.mutex.Unlock()
 	members := object(string(body))
-	call := fakePaths[path]
+	call, isPost := fakePaths[path]
+	if !isPost {
+		call = "resource_metadata"
+	}
 	if call == "begin" && members["redirect_uri"] != nil || call == "finish" && members["response"] != nil {
 		call += "_in_browser"
 	}

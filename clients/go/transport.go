@@ -73,7 +73,11 @@ func (transport *httpTransport) Send(ctx context.Context, path string, body []by
 		default:
 		}
 	}})
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, transport.base+path, bytes.NewReader(body))
+	method := http.MethodPost
+	if len(body) == 0 {
+		method = http.MethodGet
+	}
+	request, err := http.NewRequestWithContext(ctx, method, transport.base+path, bytes.NewReader(body))
 	if err != nil {
 		return Reply{}, err
 	}

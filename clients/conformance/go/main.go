@@ -108,6 +108,7 @@ type with struct {
 	AccessToken  string            `json:"access_token"`
 	Method       string            `json:"method"`
 	URL          string            `json:"url"`
+	Resource     any               `json:"resource"` // a begin has a list
 }
 
 func options[Options any](members json.RawMessage) (made Options) {
@@ -136,6 +137,8 @@ func call(client *assay.Client, asked asked) (any, error) {
 	case "proof":
 		more := options[assay.ProofOptions](asked.With)
 		return client.Proof(ctx, with.Provider, with.Binding, with.AccessToken, with.Method, with.URL, more)
+	case "resource_metadata":
+		return client.ResourceMetadata(ctx, fmt.Sprint(with.Resource))
 	case "sign_out":
 		return client.SignOut(ctx, with.Provider, options[assay.SignOutOptions](asked.With))
 	case "verify":

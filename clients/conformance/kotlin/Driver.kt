@@ -143,6 +143,7 @@ fun call(assay: Assay, name: String, with: With): Any? = with.run {
             required("provider"), required("binding"), required("access_token"), required("method"), required("url"),
             ProofOptions(audience = text("audience"), nonce = text("nonce"))
         )
+        "resource_metadata" -> assay.resourceMetadata(required("resource"))
         "sign_out" -> assay.signOut(
             required("provider"),
             SignOutOptions(

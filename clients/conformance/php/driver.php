@@ -18,7 +18,7 @@ const ARGUMENTS = [
     'begin' => ['provider'], 'begin_in_browser' => ['provider', 'redirect_uri'], 'finish' => ['sign_in', 'id_token'],
     'finish_in_browser' => ['sign_in', 'response', 'redirect_uri'], 'refresh' => ['provider', 'refresh_token', 'subject'],
     'revoke' => ['provider', 'token'], 'revoke_code' => ['provider', 'code'], 'verify' => ['id_token', 'nonce', 'single_use'],
-    'verify_access_token' => ['token'], 'verify_notification' => [], 'sign_out' => ['provider'],
+    'verify_access_token' => ['token'], 'verify_notification' => [], 'sign_out' => ['provider'], 'resource_metadata' => ['resource'],
     'proof' => ['provider', 'binding', 'access_token', 'method', 'url'],
 ];
 

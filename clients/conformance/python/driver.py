@@ -40,7 +40,8 @@ def answer(asked: dict) -> dict:
         return {"result": example.finish(assay, "the-secret-handle", "the.secret.token")}
     try:
         result = getattr(assay, asked["call"])(**asked["with"])
-        return {"result": dataclasses.asdict(result) if result else None, "printed": f"{result} {result!r}"}
+        plain = dataclasses.asdict(result) if dataclasses.is_dataclass(result) else result
+        return {"result": plain, "printed": f"{result} {result!r}"}
     except AssayError as error:
         kind = {Refused: "refused", Unavailable: "unavailable"}.get(type(error), "error")
         names = ("status", "code", "detail", "spent", "retry_after", "may_retry", "request_id", "claim", "provider_error", "context", "dpop_nonce")

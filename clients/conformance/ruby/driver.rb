@@ -37,12 +37,13 @@ ARGUMENTS = {
   begin: %i[provider], begin_in_browser: %i[provider redirect_uri], finish: %i[sign_in id_token],
   finish_in_browser: %i[sign_in response redirect_uri], refresh: %i[provider refresh_token subject], revoke: %i[provider token],
   revoke_code: %i[provider code], verify: %i[id_token nonce], verify_access_token: %i[token], verify_notification: [],
-  sign_out: %i[provider], proof: %i[provider binding access_token method url]
+  sign_out: %i[provider], resource_metadata: %i[resource], proof: %i[provider binding access_token method url]
 }.freeze
 
 def tree(value)
   case value
   when Struct then value.to_h.transform_values { |each| tree(each) }
+  when Hash then value
   when Array then value.map { |each| tree(each) }
   else value
   end

@@ -46,6 +46,8 @@ function call(assay: Assay, name: string, members: any): Promise<unknown> {
       const { binding, access_token, method, url, ...rest } = only({ nonce });
       return assay.proof(provider, binding, access_token, method, url, rest);
     }
+    case "resource_metadata":
+      return assay.resourceMetadata(options.resource);
     case "sign_out":
       return assay.signOut(provider, options);
     case "revoke":

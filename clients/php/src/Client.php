@@ -183,6 +183,16 @@ class Client
     }
 
     /**
+     * The metadata of a resource of Assay's settings (RFC 9728). Serve it as it is.
+     *
+     * @return array<string, mixed>
+     */
+    public function resourceMetadata(string $resource): array
+    {
+        return $this->call('/v1/resources/' . rawurlencode($resource) . '/metadata', null, ResourceMetadata::class);
+    }
+
+    /**
      * Verifies what a provider sent: $token, or $payload, the body that Apple sent.
      *
      * Options, for a provider with issuers: any: connection, issuer, audience, claim_values, email_domains.
@@ -206,14 +216,17 @@ class Client
 
     private function call(
         string $path,
-        #[SensitiveParameter] array $members,
+        #[SensitiveParameter] ?array $members,
         ?string $model,
         int $success = 200,
         bool $usesUp = false,
         ?bool $slow = null,
     ): mixed {
-        $body = json_encode((object) $members, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
-        $headers = ['Content-Type: application/json', ...$this->authorization()];
+        [$body, $headers] = ['', $this->authorization()];
+        if ($members !== null) {
+            $body = json_encode((object) $members, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
+            $headers[] = 'Content-Type: application/json';
+        }
         $timeout = ($slow ?? $usesUp) ? $this->finishTimeout : $this->timeout;
         $end = $this->transport->now() + $this->retryFor;
         $lost = 0;

@@ -38,8 +38,8 @@ final class FakeTransport implements Transport
 
     public function send(string $path, string $body, array $headers, float $timeout, bool $once): Reply
     {
-        $members = json_decode($body, true);
-        $call = self::CALLS[$path];
+        $members = json_decode($body === '' ? '{}' : $body, true);
+        $call = self::CALLS[$path] ?? 'resourceMetadata';
         if (($call === 'begin' && isset($members['redirect_uri'])) || isset($members['response'])) {
             $call .= 'InBrowser';
         }

@@ -24,7 +24,6 @@ final class HttpTransport implements Transport
             throw new InvalidArgumentException('the URL must begin with http://, https:// or unix:');
         }
         $options = [
-            CURLOPT_POST => true,
             CURLOPT_RETURNTRANSFER => true,
             CURLOPT_FOLLOWLOCATION => false,
             CURLOPT_PROXY => '',
@@ -44,9 +43,9 @@ final class HttpTransport implements Transport
     ): Reply {
         $curl = $once ? curl_init() : ($this->kept ??= curl_init());
         $after = null;
-        curl_setopt_array($curl, $this->options + [
+        $method = $body === '' ? [CURLOPT_HTTPGET => true] : [CURLOPT_POST => true, CURLOPT_POSTFIELDS => $body];
+        curl_setopt_array($curl, $this->options + $method + [
             CURLOPT_URL => $this->base . $path,
-            CURLOPT_POSTFIELDS => $body,
             // Without "Expect: 100-continue".
             CURLOPT_HTTPHEADER => [...$headers, 'Expect:'],
             CURLOPT_TIMEOUT_MS => max(1, (int) ($timeout * 1000)),

@@ -8,7 +8,7 @@ namespace Assay;
 interface Transport
 {
     /**
-     * $once: over a new connection, which nobody has closed as idle.
+     * Without a body, it is a GET. $once: over a new connection, which nobody has closed as idle.
      *
      * @param list<string> $headers
      * @throws NoAnswer

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "json"
+require "uri"
 require_relative "assay/errors"
 require_relative "assay/reading"
 require_relative "assay/models"
@@ -102,6 +103,11 @@ class Assay
     call("/v1/access-tokens/verify", { token: token, **options }, VerifiedAccessToken, uses_up: uses_up, slow: false)
   end
 
+  # The metadata of a resource of Assay's settings (RFC 9728), a Hash. Serve it as it is.
+  def resource_metadata(resource)
+    call("/v1/resources/#{URI.encode_www_form_component(resource)}/metadata", nil, ResourceMetadata)
+  end
+
   # Verifies what a provider sent: `token`, or `payload`, the body that Apple sent. Options, for a provider with `issuers: any`:
   # connection, issuer, audience, claim_values, email_domains. Returns VerifiedNotification.
   def verify_notification(token: nil, payload: nil, provider: nil, **options)
@@ -117,7 +123,7 @@ class Assay
   private
 
   def call(path, members, model, success: 200, uses_up: false, slow: uses_up)
-    body, headers = JSON.generate(members), self.headers
+    body, headers = members ? JSON.generate(members) : "", self.headers(members)
     last = @transport.now + @retry_for
     lost = 0
     loop do
@@ -138,13 +144,13 @@ class Assay
     end
   end
 
-  def headers
+  def headers(members)
     key = @api_key
     if @api_key_file
       key = File.read(@api_key_file).strip
       raise ArgumentError, "the API key's file #{@api_key_file} is empty" if key.empty?
     end
-    { "Content-Type" => "application/json" }.merge(key ? { "Authorization" => "Bearer #{key}" } : {})
+    (members ? { "Content-Type" => "application/json" } : {}).merge(key ? { "Authorization" => "Bearer #{key}" } : {})
   end
 
   def read(reply, model, uses_up)

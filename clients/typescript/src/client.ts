@@ -148,6 +148,11 @@ export class Assay {
     return this.#call("/v1/access-tokens/verify", { ...options, token }, "VerifiedAccessToken", kind);
   }
 
+  /** The metadata of a resource of Assay's settings (RFC 9728). Serve it as it is. */
+  resourceMetadata(resource: string): Promise<Record<string, unknown>> {
+    return this.#call(`/v1/resources/${encodeURIComponent(resource)}/metadata`, null, "ResourceMetadata", {});
+  }
+
   /** Verifies what a provider sent: `token`, or `payload`, the body that Apple sent. */
   verifyNotification(
     sent: models.NotificationOptions & {
@@ -159,10 +164,11 @@ export class Assay {
     return this.#call("/v1/notifications/verify", sent, "VerifiedNotification", {});
   }
 
-  async #call<Answer>(path: string, members: object, shape: string | null, kind: Kind): Promise<Answer> {
+  async #call<Answer>(path: string, members: object | null, shape: string | null, kind: Kind): Promise<Answer> {
     const { success = 200, usesUp = false, slow = usesUp } = kind;
-    const body = JSON.stringify(members);
-    const headers = { "Content-Type": "application/json", ...(await this.#authorization()) };
+    const body = members === null ? "" : JSON.stringify(members);
+    const headers = await this.#authorization();
+    if (members !== null) headers["Content-Type"] = "application/json";
     const timeout = slow ? this.#finishTimeout : this.#timeout;
     const end = this.#transport.now() + this.#retryFor;
     for (let lost = 0; ; ) {
@@ -246,11 +252,13 @@ const kinds: Record<string, (value: unknown) => boolean> = {
   object: isObject,
 };
 
+const shapes: typeof models.shapes = { ...models.shapes, ResourceMetadata: { resource: "string" } };
+
 /** Whether an answer has every member of its type. Absent members become `null`; unknown ones stay. */
 function fits(value: unknown, shape: string): boolean {
   return (
     isObject(value) &&
-    Object.entries(models.shapes[shape]).every(([name, described]) => {
+    Object.entries(shapes[shape]).every(([name, described]) => {
       const kind = described.replace("?", "");
       const member = (value[name] ??= null);
       if (member === null) return described.endsWith("?");

@@ -9,6 +9,7 @@ export type CallName =
   | "finishInBrowser"
   | "proof"
   | "refresh"
+  | "resourceMetadata"
   | "revoke"
   | "revokeCode"
   | "signOut"
@@ -91,8 +92,8 @@ class Fake implements Transport {
   }
 
   async send(path: string, body: string): Promise<Reply> {
-    const members = JSON.parse(body);
-    let call = paths[path];
+    const members = JSON.parse(body || "{}");
+    let call = paths[path] ?? "resourceMetadata";
     if (call === "begin" && members.redirect_uri) call = "beginInBrowser";
     if (call === "finish" && members.response) call = "finishInBrowser";
     this.requests.push({ call, members });

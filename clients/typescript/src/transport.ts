@@ -18,7 +18,7 @@ export interface Reply {
 
 /** How a client reaches Assay; a test may have its own. */
 export interface Transport {
-  /** Throws `NoAnswer`. `once`: over a new connection, which nobody has closed as idle. */
+  /** Throws `NoAnswer`. Without a body, it is a GET. `once`: over a new connection, which nobody has closed as idle. */
   send(path: string, body: string, headers: Record<string, string>, timeout: number, once: boolean): Promise<Reply>;
   /** Milliseconds. */
   now(): number;
@@ -53,9 +53,9 @@ export class HTTPTransport implements Transport {
       let connected = false;
       const request = this.#module.request({
         ...this.#options,
-        method: "POST",
+        method: body ? "POST" : "GET",
         path: this.#prefix + path,
-        headers: { ...headers, "Content-Length": Buffer.byteLength(body) },
+        headers: body ? { ...headers, "Content-Length": Buffer.byteLength(body) } : headers,
         agent: once ? false : (this.#kept as http.Agent),
       });
       const timer = setTimeout(() => {

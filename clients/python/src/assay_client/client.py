@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import ssl
+import urllib.parse
 from typing import TYPE_CHECKING, Any, Mapping, Protocol, TypeVar
 
 from . import models
@@ -21,6 +22,7 @@ EARLY = ("keys_unavailable", "overloaded", "shutting_down")
 
 
 class Transport(Protocol):
+    # Without a body, it is a GET.
     def send(self, path: str, body: bytes, headers: dict[str, str], timeout: float, once: bool) -> Reply: ...
     def now(self) -> float: ...
     def sleep(self, seconds: float) -> None: ...
@@ -129,6 +131,11 @@ class Assay:
         members = {"token": token, **options}
         return self._call("/v1/access-tokens/verify", members, 200, models.VerifiedAccessToken, uses_up=uses_up, slow=False)
 
+    def resource_metadata(self, resource: str) -> dict[str, Any]:
+        """The metadata of a resource of Assay's settings (RFC 9728). Serve it as it is."""
+        path = f"/v1/resources/{urllib.parse.quote(resource, safe='')}/metadata"
+        return self._call(path, None, 200, dict[str, Any])
+
     def verify_notification(
         self, *, token: str | None = None, payload: Any = None, provider: str | None = None,
         **options: Unpack[models.NotificationOptions],
@@ -139,11 +146,12 @@ class Assay:
         return self._call("/v1/notifications/verify", members, 200, models.VerifiedNotification)
 
     def _call(
-        self, path: str, members: dict[str, Any], success: int, kind: type[Answer] | None, *,
+        self, path: str, members: dict[str, Any] | None, success: int, kind: type[Answer] | None, *,
         uses_up: bool = False, slow: bool | None = None,
     ) -> Answer:  # fmt: skip
-        body = json.dumps(members).encode()
-        headers = {"Content-Type": "application/json", **self._authorization()}
+        body, headers = b"", self._authorization()
+        if members is not None:
+            body, headers["Content-Type"] = json.dumps(members).encode(), "application/json"
         timeout = self._finish_timeout if (uses_up if slow is None else slow) else self._timeout
         end, lost = self._transport.now() + self._retry_for, 0
         while True:

@@ -68,8 +68,8 @@ class _Fake:
         self._answers.setdefault(call, []).append(answer)
 
     def send(self, path: str, body: bytes, headers: dict[str, str], timeout: float, once: bool) -> Reply:
-        members = json.loads(body)
-        call = PATHS[path]
+        members = json.loads(body or "{}")
+        call = PATHS.get(path, "resource_metadata")
         if "redirect_uri" in members and call == "begin" or "response" in members:
             call += "_in_browser"
         self.requests.append((call, members))

@@ -27,7 +27,12 @@ def read(kind: type | None, body: bytes) -> Any:
         members = json.loads(body)
     except ValueError:
         raise NotAssays from None
-    return _model(kind, members)
+    if typing.get_origin(kind) is not dict:
+        return _model(kind, members)
+    # A resource's metadata.
+    if not isinstance(members, dict) or not isinstance(members.get("resource"), str):
+        raise NotAssays
+    return members
 
 
 def part(kind: type[Part], members: Any) -> Part | None:

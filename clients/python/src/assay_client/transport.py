@@ -62,7 +62,7 @@ class HTTPTransport:
                 connection.connect()
             connection.sock.settimeout(timeout)
             sent = True
-            connection.request("POST", self._prefix + path, body, headers)
+            connection.request("POST" if body else "GET", self._prefix + path, body or None, headers)
             response = connection.getresponse()
             seconds = response.headers.get("Retry-After", "")
             after = int(seconds) if seconds.isascii() and seconds.isdigit() and len(seconds) < 10 else None

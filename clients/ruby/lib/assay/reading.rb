@@ -44,6 +44,14 @@ class Assay
   end
   private_constant :Model
 
+  # A resource's metadata, whose other members the settings choose.
+  module ResourceMetadata
+    def self.of(members)
+      members.is_a?(Hash) && members["resource"].is_a?(String) ? members : raise(NotAssays)
+    end
+  end
+  private_constant :ResourceMetadata
+
   # Prints no secrets.
   module Printed
     def inspect

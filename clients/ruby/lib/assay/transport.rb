@@ -35,7 +35,7 @@ class Assay
       @key = :"assay_#{object_id}"
     end
 
-    # Raises NoAnswer. `once`: over a new connection, which nobody has closed as idle.
+    # Raises NoAnswer. Without a body, it is a GET. `once`: over a new connection, which nobody has closed as idle.
     def send_request(path, body, headers, timeout, once)
       connection = once ? self.connection : (Thread.current.thread_variable_get(@key) || kept)
       connection.open_timeout = connection.read_timeout = connection.write_timeout = timeout
@@ -58,7 +58,7 @@ class Assay
       sent = false
       connection.start unless connection.started?
       sent = true
-      response = connection.post(@prefix + path, body, headers)
+      response = body.empty? ? connection.get(@prefix + path, headers) : connection.post(@prefix + path, body, headers)
       seconds = response["Retry-After"]
       Reply.new(response.code.to_i, response.body.to_s, seconds&.match?(/\A[0-9]{1,9}\z/) ? seconds.to_i : nil)
     rescue *FAILURES

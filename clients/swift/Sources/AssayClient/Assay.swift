@@ -156,6 +156,14 @@ public final class Assay: Sendable {
             "/v1/access-tokens/verify", ["token": .string(token)], options, usesUp: usesUp, isSlow: false)
     }
 
+    /// The metadata of a resource of Assay's settings (RFC 9728). Serve it as it is.
+    public func resourceMetadata(_ resource: String) async throws -> [String: JSONValue] {
+        let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-"))
+        let id = resource.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
+        let metadata: Metadata = try await call("/v1/resources/\(id)/metadata", nil, Nothing())
+        return metadata.members
+    }
+
     /// Verifies a logout token, a security event, or Apple's `payload`.
     public func verifyNotification(
         _ token: String, provider: String? = nil, _ options: NotificationOptions = NotificationOptions()
@@ -182,6 +190,18 @@ public final class Assay: Sendable {
 extension Assay {
     private struct Nothing: Codable {}
 
+    /// A resource's metadata, whose other members the settings choose.
+    private struct Metadata: Decodable {
+        var members: [String: JSONValue]
+
+        init(from decoder: any Decoder) throws {
+            members = try [String: JSONValue](from: decoder)
+            guard members["resource"]?.string != nil else {
+                throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "not Assay's"))
+            }
+        }
+    }
+
     /// The members of a call and of its options, in one object.
     private struct Body: Encodable {
         var members: [String: JSONValue]
@@ -204,12 +224,12 @@ extension Assay {
 
     /// `usesUp`: it is sent over a new connection, and not again after a lost answer. `isSlow`: Assay may wait for the provider.
     private func call<Answer: Decodable>(
-        _ path: String, _ members: [String: JSONValue], _ options: any Encodable, success: Int = 200,
+        _ path: String, _ members: [String: JSONValue]?, _ options: any Encodable, success: Int = 200,
         usesUp: Bool = false,
         isSlow: Bool? = nil
     ) async throws -> Answer {
-        let body = Array(try JSONEncoder().encode(Body(members: members, options: options)))
-        let headers = try headers()
+        let body = try members.map { Array(try JSONEncoder().encode(Body(members: $0, options: options))) } ?? []
+        let headers = try headers(hasBody: members != nil)
         let timeout = isSlow ?? usesUp ? self.options.finishTimeout : self.options.timeout
         let end = transport.now() + self.options.retryFor
         var lost = 0
@@ -232,14 +252,15 @@ extension Assay {
         }
     }
 
-    private func headers() throws -> [(String, String)] {
+    private func headers(hasBody: Bool) throws -> [(String, String)] {
         var key = options.apiKey
         if let file = options.apiKeyFile {
             let text = try? String(contentsOfFile: file, encoding: .ascii)
             key = text?.trimmingCharacters(in: .whitespacesAndNewlines)
             guard let key, !key.isEmpty else { throw APIKeyUnavailable(file: file) }
         }
-        return [("Content-Type", "application/json")] + (key.map { [("Authorization", "Bearer \($0)")] } ?? [])
+        let type = hasBody ? [("Content-Type", "application/json")] : []
+        return type + (key.map { [("Authorization", "Bearer \($0)")] } ?? [])
     }
 
     private static func read<Answer: Decodable>(_ reply: Reply, _ usesUp: Bool) throws -> Answer {

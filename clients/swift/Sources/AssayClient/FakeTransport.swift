@@ -14,6 +14,7 @@ public final class FakeTransport: Transport, @unchecked Sendable {
         case begin, finish, proof, refresh, revoke, verify
         case beginInBrowser = "begin_in_browser"
         case finishInBrowser = "finish_in_browser"
+        case resourceMetadata = "resource_metadata"
         case revokeCode = "revoke_code"
         case signOut = "sign_out"
         case verifyAccessToken = "verify_access_token"
@@ -100,7 +101,8 @@ public final class FakeTransport: Transport, @unchecked Sendable {
         case "/v1/sign-outs": .signOut
         case "/v1/access-tokens/verify": .verifyAccessToken
         case "/v1/notifications/verify": .verifyNotification
-        default: .verify
+        case "/v1/verify": .verify
+        default: .resourceMetadata
         }
     }
 

@@ -58,7 +58,8 @@ final class SocketTransport: Transport, @unchecked Sendable {
     }
 
     private func request(path: String, body: [UInt8], headers: [(String, String)], once: Bool) -> [UInt8] {
-        var head = "POST \(prefix)\(path) HTTP/1.1\r\nHost: \(host)\r\nContent-Length: \(body.count)\r\n"
+        var head = "\(body.isEmpty ? "GET" : "POST") \(prefix)\(path) HTTP/1.1\r\nHost: \(host)\r\n"
+        if !body.isEmpty { head += "Content-Length: \(body.count)\r\n" }
         head += "Connection: \(once ? "close" : "keep-alive")\r\n"
         for (name, value) in headers { head += "\(name): \(value)\r\n" }
         return Array((head + "\r\n").utf8) + body

@@ -23,7 +23,7 @@ public struct Reply: Sendable {
 
 /// How a client reaches Assay; a test may have its own.
 public protocol Transport: Sendable {
-    /// `once`: over a new connection, which nobody has closed as idle. Throws `NoAnswer`.
+    /// Without a body, it is a GET. `once`: over a new connection, which nobody has closed as idle. Throws `NoAnswer`.
     func send(path: String, body: [UInt8], headers: [(String, String)], timeout: Duration, once: Bool) async throws
         -> Reply
 

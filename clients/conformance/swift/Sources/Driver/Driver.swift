@@ -155,6 +155,7 @@ enum Driver {
                 await assay.proof(
                     provider, binding: with.required("binding"), accessToken: with.required("access_token"),
                     method: with.required("method"), url: with.required("url"), with.options()))
+        case "resource_metadata": return try said(await assay.resourceMetadata(with.required("resource")))
         case "sign_out": return try said(await assay.signOut(provider, with.options()))
         case "verify":
             let singleUse = with.members["single_use"]?.bool ?? false

@@ -1,6 +1,7 @@
 package assay
 
 import java.io.File
+import java.net.URLEncoder
 
 /**
  * Verifies ID Tokens and finishes sign-ins with Assay. One for the whole program; threads may share it. Calls block.
@@ -135,6 +136,12 @@ open class Assay @JvmOverloads constructor(
         return call("/v1/access-tokens/verify", members, VerifiedAccessToken.Companion::of, usesUp = usesUp, isSlow = false)
     }
 
+    /** The metadata of a resource of Assay's settings (RFC 9728). Serve it as it is. */
+    fun resourceMetadata(resource: String): Map<String, Any?> {
+        val id = URLEncoder.encode(resource, "UTF-8")
+        return call("/v1/resources/$id/metadata", null, { metadata -> metadata.all.also { metadata.string("resource") } })
+    }
+
     /** Verifies a logout token, a security event, or Apple's `payload`. */
     @JvmOverloads
     fun verifyNotification(
@@ -165,14 +172,14 @@ open class Assay @JvmOverloads constructor(
     /** [usesUp]: it is sent over a new connection, and not again after a lost answer. [isSlow]: Assay may wait for the provider. */
     private fun <Answer> call(
         path: String,
-        members: Map<String, Any?>,
+        members: Map<String, Any?>?,
         of: (Members) -> Answer,
         success: Int = 200,
         usesUp: Boolean = false,
         isSlow: Boolean = usesUp
     ): Answer {
-        val body = json(members)
-        val headers = headers()
+        val body = if (members == null) "" else json(members)
+        val headers = headers(members != null)
         val last = transport.now() + retryFor
         var lost = 0
         while (true) {
@@ -192,10 +199,11 @@ open class Assay @JvmOverloads constructor(
         }
     }
 
-    private fun headers(): Map<String, String> {
+    private fun headers(hasBody: Boolean): Map<String, String> {
         val key = apiKeyFile?.let { File(it).readText().trim() } ?: apiKey
         check(key != "") { "the API key's file $apiKeyFile is empty" }
-        return mapOf("Content-Type" to "application/json") + (key?.let { mapOf("Authorization" to "Bearer $it") } ?: mapOf())
+        val type = if (hasBody) mapOf("Content-Type" to "application/json") else mapOf()
+        return type + (key?.let { mapOf("Authorization" to "Bearer $it") } ?: mapOf())
     }
 
     private fun <Answer> read(of: (Members) -> Answer, reply: Reply, usesUp: Boolean): Answer = try {

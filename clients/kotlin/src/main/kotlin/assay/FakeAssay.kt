@@ -57,9 +57,9 @@ class FakeAssay private constructor(private val fake: FakeTransport) : Assay(tra
 
         override fun send(path: String, body: String, headers: Map<String, String>, timeout: Long, once: Boolean): Reply {
             @Suppress("UNCHECKED_CAST")
-            val members = JsonReader.read(body) as Map<String, Any?>
+            val members = if (body == "") emptyMap() else JsonReader.read(body) as Map<String, Any?>
             val isInBrowser = "response" in members || path == "/v1/sign-ins" && "redirect_uri" in members
-            val call = CALLS.getValue(path) + if (isInBrowser) "InBrowser" else ""
+            val call = (CALLS[path] ?: "resourceMetadata") + if (isInBrowser) "InBrowser" else ""
             requests += Request(call, members)
             val scripted = answers[call]
             check(scripted != null && scripted.isNotEmpty()) { "no answer is left for $call: call will(\"$call\", …) first" }

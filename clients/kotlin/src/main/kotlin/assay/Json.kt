@@ -169,7 +169,7 @@ private fun write(value: Any?, out: StringBuilder) {
 }
 
 /** The members of an answer. Unknown ones are ignored, so that a newer Assay can add some. */
-internal class Members(private val members: Map<String, Any?>) {
+internal class Members(val all: Map<String, Any?>) {
     companion object {
         /** Throws [NotAssays]. */
         fun of(text: String): Members = try {
@@ -190,7 +190,7 @@ internal class Members(private val members: Map<String, Any?>) {
     fun map(name: String): Map<String, Any?> = mapOrNull(name) ?: throw NotAssays()
     fun <Model> model(name: String, of: (Members) -> Model): Model = modelOrNull(name, of) ?: throw NotAssays()
     fun <Model> list(name: String, of: (Members) -> Model): List<Model> {
-        val found = members[name] as? List<*> ?: throw NotAssays()
+        val found = all[name] as? List<*> ?: throw NotAssays()
         return found.map { of(Members(map(it))) }
     }
 
@@ -198,11 +198,11 @@ internal class Members(private val members: Map<String, Any?>) {
     fun integerOrNull(name: String): Long? = typed(name)
     fun booleanOrNull(name: String): Boolean? = typed(name)
     fun stringsOrNull(name: String): List<String>? = typed<List<*>>(name)?.map { it as? String ?: throw NotAssays() }
-    fun mapOrNull(name: String): Map<String, Any?>? = members[name]?.let { map(it) }
+    fun mapOrNull(name: String): Map<String, Any?>? = all[name]?.let { map(it) }
     fun <Model> modelOrNull(name: String, of: (Members) -> Model): Model? = mapOrNull(name)?.let { of(Members(it)) }
 
     private inline fun <reified Type> typed(name: String): Type? {
-        val value = members[name] ?: return null
+        val value = all[name] ?: return null
         return value as? Type ?: throw NotAssays()
     }
 }

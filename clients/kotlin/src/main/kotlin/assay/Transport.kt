@@ -31,7 +31,7 @@ class Reply(val status: Int, val body: String, val retryAfter: Int? = null)
 
 /** How a client reaches Assay; a test may have its own. */
 interface Transport {
-    /** Throws [NoAnswer]. [once]: over a new connection, which nobody has closed as idle. [timeout] is in milliseconds. */
+    /** Throws [NoAnswer]. Without a body, it is a GET. [once]: over a new connection, which nobody has closed as idle. [timeout] is in milliseconds. */
     fun send(path: String, body: String, headers: Map<String, String>, timeout: Long, once: Boolean): Reply
 
     /** Milliseconds. */
@@ -124,7 +124,8 @@ internal class HttpTransport(url: String, caFile: String?) : Transport {
 
     private fun request(path: String, body: String, headers: Map<String, String>, once: Boolean): ByteArray {
         val octets = body.toByteArray()
-        val head = StringBuilder("POST $prefix$path HTTP/1.1\r\nHost: $host:$port\r\nContent-Length: ${octets.size}\r\n")
+        val head = StringBuilder("${if (body == "") "GET" else "POST"} $prefix$path HTTP/1.1\r\nHost: $host:$port\r\n")
+        if (body != "") head.append("Content-Length: ${octets.size}\r\n")
         head.append("Connection: ${if (once) "close" else "keep-alive"}\r\n")
         for ((name, value) in headers) head.append("$name: $value\r\n")
         return head.append("\r\n").toString().toByteArray(Charsets.ISO_8859_1) + octets
