@@ -152,7 +152,7 @@ import TestSupport
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let file = root.deletingLastPathComponent().appending(path: "openapi.yaml")
         let document = try String(contentsOf: file, encoding: .utf8)
-        let rows = document.matches(of: /\| `(\w+)` \| (\d{3}) \|/).map { (String($0.1), Int($0.2) ?? 0) }
+        let rows = document.matches(of: /status: (\d{3}), code: (\w+)/).map { (String($0.2), Int($0.1) ?? 0) }
         return Dictionary(rows, uniquingKeysWith: { first, _ in first })
     }
 

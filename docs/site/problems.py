@@ -5,22 +5,21 @@
 """
 
 import pathlib
-import re
 
 import generated
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "problems.md"
-ROW = re.compile(r"^\| `(\w+)` \| (\d+) \| (.*) \|$", re.MULTILINE)
 MARK = "<!-- Generated from openapi.yaml by docs/site/problems.py: do not edit below. -->"
 
 
 def page() -> str:
     """The expected page. The part above the mark is written by hand."""
     document = yaml.safe_load((ROOT / "openapi.yaml").read_text(encoding="utf-8"))
-    codes = ROW.findall(document["components"]["schemas"]["ProblemCode"]["description"])
-    shown = {code: example["value"] for code, example in document["components"]["examples"].items()}
+    examples = document["components"]["examples"].items()
+    codes = [(code, example["value"]["status"], example["summary"]) for code, example in examples]
+    shown = {code: example["value"] for code, example in examples}
     head = PAGE.read_text(encoding="utf-8").split(MARK)[0]
     parts = [head + MARK, "## All codes", "| code | status | title |\n|---|--:|---|"]
     parts[-1] += "".join(f"\n| [`{code}`](#{code}) | {status} | {shown[code]['title']} |" for code, status, _ in codes)

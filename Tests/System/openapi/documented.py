@@ -147,7 +147,7 @@ class Document:
         """Responses that are possible before the operation is known."""
         common = set.intersection(*(each.answers for each in self.operations if not each.is_on_head))
         problems = {(status, code) for status, code in common if code is not None}
-        responses = {r.pointer: r for each in self.operations for r in each.responses.values()}
+        responses = {(r.pointer, r.status): r for each in self.operations for r in each.responses.values()}
         return [r for r in responses.values() if {(r.status, code) for code in r.codes} <= problems]
 
     @functools.cached_property
@@ -165,10 +165,11 @@ class Operation:
         self.path = path
         self.pointer = f"/paths/{path.replace('/', '~1')}/{method}"
         self.id = document[self.pointer]["operationId"]
-        self.responses = {
-            int(status): Response(document, int(status), document.resolve(f"{self.pointer}/responses/{status}"))
-            for status in document[self.pointer]["responses"]
-        }
+        places = {status: document.resolve(f"{self.pointer}/responses/{status}") for status in document[self.pointer]["responses"]}
+        default = places.pop("default")
+        self.responses = {int(status): Response(document, int(status), place) for status, place in places.items()}
+        for status in {document.problems[code]["status"] for code in document[default]["x-codes"]} - set(self.responses):
+            self.responses[status] = Response(document, status, default, is_default=True)
         self.request = None
         if "requestBody" in document[self.pointer]:
             self.request = Content(document, f"{self.pointer}/requestBody/content", "application/json")
@@ -203,10 +204,11 @@ class Content:
 
 
 class Response:
-    def __init__(self, document: Document, status: int, pointer: str):
+    def __init__(self, document: Document, status: int, pointer: str, is_default: bool = False):
         self.document = document
         self.status = status
         self.pointer = pointer
+        self._is_default = is_default
         self.headers = {
             name.lower(): document.resolve(f"{pointer}/headers/{name}") for name in document[pointer]["headers"]
         }
@@ -223,7 +225,9 @@ class Response:
     @property
     def problem_codes(self) -> list[str]:
         """The codes of the problems. All problems have the same schema, so that generated clients have one type for them."""
-        return self.document[self.pointer].get("x-codes", [])
+        codes = self.document[self.pointer].get("x-codes", [])
+        # A default response has codes of several statuses.
+        return [code for code in codes if not self._is_default or self.document.problems[code]["status"] == self.status]
 
     def problem_errors(self, problem) -> list[str]:
         """The errors of a problem, according to the schema and to this response."""

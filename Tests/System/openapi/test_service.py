@@ -51,9 +51,13 @@ def test_the_example_of_an_explanation_is_accurate(name, examples):
     for member in ("valid", "provider", "code", "summary", "likely_cause"):
         assert response.json[member] == expected[member]
     for part in ("header", "claims"):
-        members = [timeless(each | {"masked": ""}) for each in response.json["token"][part]]
+        names = [each["name"] for each in expected["token"][part]]
+        members = [timeless(each | {"masked": ""}) for each in response.json["token"][part] if each["name"] in names]
         assert members == [timeless(each | {"masked": ""}) for each in expected["token"][part]]
-    assert [timeless(check) for check in response.json["checks"]] == [timeless(check) for check in expected["checks"]]
+    # The example has a few of the checks, and of the claims.
+    names = [check["name"] for check in expected["checks"]]
+    checks = [timeless(check) for check in response.json["checks"] if check["name"] in names]
+    assert checks == [timeless(check) for check in expected["checks"]]
 
 
 def timeless(check: dict) -> dict:
