@@ -15,6 +15,7 @@ import tempfile
 import time
 import traceback
 
+import apis
 import cores
 import exchanges
 import forward_auth
@@ -43,6 +44,7 @@ PARTS = {
     "sign-ins": ("Sign-ins", sign_ins.measure),
     "exchanges": ("Codes that are exchanged", exchanges.measure),
     "gateways": ("Asked by a gateway", forward_auth.measure),
+    "apis": ("Access tokens", apis.measure),
     "cores": ("Two cores against one", cores.measure),
     "latency": ("Latency", latency.measure),
     "overload": ("Overload", overload.measure),

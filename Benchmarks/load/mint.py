@@ -62,9 +62,11 @@ class Key:
         r, s = decode_dss_signature(self._key.sign(message, ec.ECDSA(hashes.SHA256())))
         return r.to_bytes(32, "big") + s.to_bytes(32, "big")
 
-    def token(self, claims: dict) -> str:
-        header = base64url(compact({"kid": self.key_id, "alg": self.algorithm}))
-        message = f"{header}.{base64url(compact(claims))}"
+    def token(self, claims: dict, **header) -> str:
+        return self.compact_jws({"kid": self.key_id, "alg": self.algorithm} | header, claims)
+
+    def compact_jws(self, header: dict, claims: dict) -> str:
+        message = f"{base64url(compact(header))}.{base64url(compact(claims))}"
         return f"{message}.{base64url(self.sign(message.encode()))}"
 
 
@@ -120,3 +122,33 @@ def short_claims(index: int, length: int | None = None, **changes) -> dict:
         room = (length - 46 - 342 - 2) * 3 // 4 - len(compact(found | {"groups": ""}))
         found["groups"] = secrets.token_hex(room // 2 + 1)[: max(room, 0)]
     return found
+
+
+def access_claims(index: int, issuer: str, audience: str, **changes) -> dict:
+    """The claims of an access token (RFC 9068)."""
+    now = int(time.time())
+    return {
+        "iss": issuer,
+        "aud": audience,
+        "exp": now + 300 * 86400,
+        "iat": now - 5,
+        "sub": f"{index:06d}.{secrets.token_hex(16)}",
+        "client_id": "app",
+        "scope": "orders:read orders:write",
+        "jti": secrets.token_urlsafe(16),
+    } | changes
+
+
+class ProofKey(Key):
+    """A client's key, which signs DPoP proofs (RFC 9449)."""
+
+    def __init__(self):
+        super().__init__("ES256", "")
+        self._public = {name: value for name, value in self.jwk.items() if name in ("kty", "crv", "x", "y")}
+        # RFC 7638: the members in the order of their names.
+        self.thumbprint = base64url(hashlib.sha256(compact(dict(sorted(self._public.items())))).digest())
+
+    def proof(self, method: str, url: str, token: str) -> str:
+        hash = base64url(hashlib.sha256(token.encode()).digest())
+        claims = {"jti": secrets.token_urlsafe(16), "htm": method, "htu": url, "iat": int(time.time()), "ath": hash}
+        return self.compact_jws({"typ": "dpop+jwt", "alg": self.algorithm, "jwk": self._public}, claims)

@@ -1,5 +1,6 @@
 -- The requests of a pool, one after the other. Environment: POOL, a file; POOL_PATH, where its lines are posted as
--- JSON; POOL_BEARER, if they are tokens for an Authorization header of a GET; POOL_SHARES, if each line can be sent only once: the
+-- JSON; POOL_BEARER, if they are tokens for an Authorization header of a GET; POOL_FIELDS, if they are header fields of
+-- a GET, with tabs between them; POOL_SHARES, if each line can be sent only once: the
 -- number of threads, each of which takes its share of the lines.
 local threads = {}
 local now = function() return 0 end
@@ -13,6 +14,7 @@ function init(args)
     requests = {}
     local path = os.getenv("POOL_PATH")
     local bearer = os.getenv("POOL_BEARER") ~= ""
+    local has_fields = os.getenv("POOL_FIELDS") ~= ""
     shares = tonumber(os.getenv("POOL_SHARES"))
     local line_number = 0
     for line in io.lines(os.getenv("POOL")) do
@@ -21,6 +23,12 @@ function init(args)
             -- Another thread's.
         elseif bearer then
             requests[#requests + 1] = wrk.format("GET", path, { ["Authorization"] = "Bearer " .. line })
+        elseif has_fields then
+            local fields = {}
+            for name, value in line:gmatch("([^\t:]+): ([^\t]+)") do
+                fields[name] = value
+            end
+            requests[#requests + 1] = wrk.format("GET", path, fields)
         else
             requests[#requests + 1] = wrk.format("POST", path, { ["Content-Type"] = "application/json" }, line)
         end

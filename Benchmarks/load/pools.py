@@ -14,11 +14,13 @@ BATCH = 64
 
 @dataclasses.dataclass(frozen=True)
 class Pool:
-    """A file whose lines are bodies to POST to `path`, or bearer tokens to GET it with."""
+    """A file whose lines are bodies to POST to `path`, or bearer tokens or header fields to GET it with."""
 
     file: pathlib.Path
     path: str = "/v1/verify"
     is_bearer: bool = False
+    has_fields: bool = False
+    """Each line has header fields, with tabs between them."""
     tokens: int = 1
     """The number of tokens in each request."""
     is_single_use: bool = False
@@ -38,6 +40,8 @@ def ask(port: int, pool: Pool, line: str, timeout: float = 5) -> tuple[int, byte
     try:
         if pool.is_bearer:
             connection.request("GET", pool.path, headers={"Authorization": f"Bearer {line}"})
+        elif pool.has_fields:
+            connection.request("GET", pool.path, headers=dict(field.split(": ", 1) for field in line.split("\t")))
         else:
             connection.request("POST", pool.path, line, {"Content-Type": "application/json"})
         response = connection.getresponse()

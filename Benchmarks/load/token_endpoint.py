@@ -1,8 +1,8 @@
-"""A provider's token endpoint on loopback, in a process of its own, with a prepared response for each code.
+"""A provider's token or introspection endpoint on loopback, in a process of its own, with prepared responses.
 
 usage: token_endpoint.py ANSWERS SECONDS
 
-A request's code is the line number of its response. The delay varies from half to one and a half times SECONDS, so that
+A request's code or opaque token is the line number of its response. The delay varies from half to one and a half times SECONDS, so that
 requests that arrive together do not stay together.
 """
 
@@ -12,7 +12,7 @@ import random
 import re
 import sys
 
-CODE = re.compile(rb"(?:^|&)code=(\d+)")
+NUMBER = re.compile(rb"(?:^|&)(?:code|token)=(\d+)")
 LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")
 
 
@@ -32,7 +32,7 @@ class Endpoint(asyncio.Protocol):
         if not end or len(body) < int(LENGTH.search(head)[1]):
             return
         self._received = b""
-        answer = self._answers[int(CODE.search(body)[1])]
+        answer = self._answers[int(NUMBER.search(body)[1])]
         if self._seconds:
             pause = self._seconds * random.uniform(0.5, 1.5)
             asyncio.get_running_loop().call_later(pause, self._transport.write, answer)

@@ -47,6 +47,7 @@ def _command(port: int, pool: Pool, seconds: float, connections: int) -> dict:
             "POOL": str(pool.file),
             "POOL_PATH": pool.path,
             "POOL_BEARER": "yes" if pool.is_bearer else "",
+            "POOL_FIELDS": "yes" if pool.has_fields else "",
             "POOL_SHARES": str(threads) if pool.is_single_use else "",
         },
         "stdout": subprocess.PIPE,

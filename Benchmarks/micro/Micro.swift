@@ -8,7 +8,7 @@ private import Glibc
 @main struct Micro {
     static let benchmarks =
         encodingBenchmarks + keyBenchmarks + signatureBenchmarks + tokenBenchmarks + requestBenchmarks
-        + endpointBenchmarks
+        + endpointBenchmarks + accessTokenBenchmarks
 
     static func main() {
         do {

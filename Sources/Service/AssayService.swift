@@ -80,9 +80,11 @@ package final class AssayService: Sendable {
     /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
     package static func responder(
         on loop: any EventLoop, _ settings: ServiceSettings, _ registry: ProviderRegistry, _ sink: LogSink,
-        store: StoreSetup, signInKeys: HandleKeys?
+        store: StoreSetup, proofStore: StoreSetup?, signInKeys: HandleKeys?
     ) throws -> any HTTPResponder {
-        ServiceResponder(try ServiceLoop(on: loop, settings, registry, sink, store: store, signInKeys: signInKeys))
+        ServiceResponder(
+            try ServiceLoop(
+                on: loop, settings, registry, sink, store: store, proofStore: proofStore, signInKeys: signInKeys))
     }
 
     /// Loads the keys that an earlier process archived, starts to fetch, and binds both listeners. Does not fail if a

@@ -9,6 +9,8 @@ from requests_oauth2client import DPoPKey
 
 from access_tokens.test_access_tokens import access, access_token, accepted, refused, verify
 from harness.certificates import certificate
+from harness.faulty_proofs import Proofs, public
+from harness.proofs import thumbprint
 from harness.service import Service
 from harness.tokens import b64url, ec_key, now, rsa_key
 
@@ -88,6 +90,23 @@ def test_a_proof_is_for_one_request_and_token(service, issuer):
     slow = Client(issuer, clock=lambda: now() - 130)
     token = slow.token()
     assert "max_age" in refused(verify(service, token, dpop=slow.request(token)), "dpop_proof_invalid")["detail"]
+
+
+def test_each_faulty_proof_is_refused(service, issuer):
+    key = ec_key("faulty-proofs")
+    token = access_token(issuer, cnf={"jkt": thumbprint(public(key))})
+    proofs = Proofs(key, token, "GET", URL)
+
+    def sent(proof: str):
+        return verify(service, token, dpop={"proof": proof, "method": "GET", "url": URL, "scheme": "DPoP"})
+
+    assert sent(proofs.proof()).status == 200
+    for fault, proof in proofs.faulty().items():
+        response = sent(proof)
+        assert (response.status, response.code) == (422, "dpop_proof_invalid"), fault
+    elsewhere = access_token(issuer, cnf={"jkt": thumbprint(public(key))}, aud="https://other.example/")
+    proof = Proofs(key, elsewhere, "GET", URL).proof()
+    refused(verify(service, elsewhere, dpop={"proof": proof, "method": "GET", "url": URL, "scheme": "DPoP"}), "audience_mismatch")
 
 
 def test_the_library_s_private_key_in_a_header_is_refused(service, issuer):

@@ -326,12 +326,14 @@ def replica(issuer, store: Store, **forward_auth):
 
 
 def test_a_proof_passes_once_at_all_replicas(issuer, tmp_path):
-    with Store(tmp_path / "store") as store, replica(issuer, store) as one, replica(issuer, store) as other:
-        first, second = Gateway(one, issuer), Gateway(other, issuer)
-        token = first.token()
-        once = first.proof(token)
-        allowed(first.ask(token, proofs=[once]))
-        denied(second.ask(token, proofs=[once]), 401, f'DPoP error="invalid_dpop_proof", {ALGS[5:]}')
+    with Store(tmp_path / "store") as store, contextlib.ExitStack() as stack:
+        gateways = [Gateway(stack.enter_context(replica(issuer, store)), issuer) for _ in range(4)]
+        for first in gateways:
+            token = first.token()
+            once = first.proof(token)
+            allowed(first.ask(token, proofs=[once]))
+            for each in gateways:
+                denied(each.ask(token, proofs=[once]), 401, f'DPoP error="invalid_dpop_proof", {ALGS[5:]}')
 
 
 def test_a_hanging_store_is_503_within_the_timeout(issuer, tmp_path):

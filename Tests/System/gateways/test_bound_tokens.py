@@ -12,7 +12,9 @@ from forward_auth.test_bound_tokens import OTHER, PEM, der, forms
 from gateways.gateways import NAMES
 from gateways.site import Conversation, Site, assay, request, token
 from harness.certificates import Authority
-from harness.tokens import b64url
+from harness.faulty_proofs import Proofs, public
+from harness.proofs import thumbprint as key_thumbprint
+from harness.tokens import b64url, ec_key
 
 ORIGIN = "https://shop.example"
 HEADERS = {"method": {"header": "X-Forwarded-Method"}, "path": {"header": "X-Forwarded-Uri"}}
@@ -108,6 +110,21 @@ def test_each_failing_proof_is_challenged(site, client):
         response = site.denies(401, None, *fields)
         (challenge,) = response.all("WWW-Authenticate")
         assert challenge.startswith(f'DPoP error="{error}"'), case
+
+
+def test_each_faulty_proof_is_refused(site, issuer):
+    key = ec_key("faulty-proofs")
+    bound = {"cnf": {"jkt": key_thumbprint(public(key))}}
+    good = token(issuer, **bound)
+    proofs = Proofs(key, good, "GET", f"{ORIGIN}/orders")
+    site.passes(None, ("Authorization", f"DPoP {good}"), ("DPoP", proofs.proof()))
+    for fault, proof in proofs.faulty().items():
+        response = site.denies(401, None, ("Authorization", f"DPoP {good}"), ("DPoP", proof))
+        assert response.header("WWW-Authenticate").startswith('DPoP error="invalid_dpop_proof"'), fault
+    elsewhere = token(issuer, **bound, aud="https://other.example/")
+    proof = Proofs(key, elsewhere, "GET", f"{ORIGIN}/orders").proof()
+    response = site.denies(401, None, ("Authorization", f"DPoP {elsewhere}"), ("DPoP", proof))
+    assert 'error="invalid_token"' in response.header("WWW-Authenticate")
 
 
 def test_a_client_cannot_name_another_request(site, client):
