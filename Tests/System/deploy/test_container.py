@@ -9,12 +9,13 @@ import tarfile
 import pytest
 
 from deploy.containers import HARDENED, Container
-from harness.client import request_bytes
+from harness.client import Client, request_bytes
 from harness.contract import assert_code
 from harness.issuer import KeyServer
+from harness.pages import shell_blocks
 from harness.service import REPOSITORY, provider
 from harness.tokens import ec_key, jws
-from harness.waiting import poll
+from harness.waiting import free_port, poll
 
 MEGABYTE = 1_000_000
 # The maximum size of the image and of its parts, in megabytes. Review what has grown before raising it.
@@ -232,6 +233,30 @@ def test_the_images_size_is_bounded(files):
         sizes[part] += member.size
     assert {part: size / MEGABYTE for part, size in sizes.items() if size > SIZES[part] * MEGABYTE} == {}
     assert sum(sizes.values()) < SIZE * MEGABYTE
+
+
+def test_the_image_is_built_and_started_as_pasted(engine, image):
+    """The fixture has built it from the same file, without a registry."""
+    [script] = [each for each in shell_blocks("docs/getting-started.md") if each.startswith("docker build")]
+    build, start = script.replace("docker ", "podman ").splitlines()
+    assert build.replace("podman", "docker") in (REPOSITORY / "deploy/container/Containerfile").read_text()
+    engine.output("podman", "tag", image, "localhost/assay:latest")
+    port = free_port()
+    started = start.replace("127.0.0.1:8080:", f"127.0.0.1:{port}:").replace(":9090:", f":{free_port()}:")
+    started = started.replace(":9400:", f":{free_port()}:").replace("run ", "run --detach --name=pasted ")
+    engine.output("bash", "-euc", started)
+    try:
+        poll(lambda: answers(port), timeout=60)
+    finally:
+        engine.run("podman", "rm", "--force", "--time=0", "pasted")
+
+
+def answers(port: int) -> bool:
+    """A port of a container accepts connections before the service listens."""
+    try:
+        return Client(f"127.0.0.1:{port}").get("/readyz").status == 200
+    except OSError:
+        return False
 
 
 def test_image_builds_are_reproducible(engine, image, inspected):
