@@ -38,7 +38,7 @@ FILES = {
     "compose.yaml",
     "provenance.intoto.json",
 }
-IMAGE_LIMIT = 31_900_000
+IMAGE_LIMIT = 30_000_000
 
 
 def digests(folder: pathlib.Path) -> dict[str, str]:
@@ -152,7 +152,7 @@ def blob(layout: dict, descriptor: dict) -> bytes:
     return content
 
 
-def test_the_image_is_an_oci_layout_of_less_than_32_mb(layout):
+def test_the_image_is_an_oci_layout_of_less_than_30_mb(layout):
     assert json.loads(layout["oci-layout"]) == {"imageLayoutVersion": "1.0.0"}
     [descriptor] = json.loads(layout["index.json"])["manifests"]
     manifest = json.loads(blob(layout, descriptor))
