@@ -18,5 +18,5 @@ def output(*command, **options) -> str:
 
 
 def release() -> pathlib.Path:
-    output("scripts/release", "--rehearse", VERSION, timeout=600)
+    output("scripts/release", "--rehearse", VERSION, timeout=900)
     return DIST
