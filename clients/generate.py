@@ -20,13 +20,13 @@ SCHEMAS = DOCUMENT["components"]["schemas"]
 NOTICE = "Generated from openapi.yaml by clients/generate.py: do not edit."
 # Never part of an object's printed form.
 SECRETS = {"sign_in", "nonce", "nonce_sha256", "state", "authorization_url", "access_token", "refresh_token", "id_token"}
-SECRETS |= {"code", "claims", "certificate", "proof", "context"}
+SECRETS |= {"code", "claims", "certificate", "proof", "context", "logout_url", "parameters", "dpop"}
 
 
 @dataclass(frozen=True)
 class Field:
     name: str
-    # string, integer, boolean, strings, object; or a model, or a list of one: [Model].
+    # string, integer, boolean, strings, texts (an object of strings), object; or a model, or a list of one: [Model].
     kind: str
     nullable: bool
     doc: str
@@ -41,7 +41,8 @@ class Field:
 
     @property
     def is_secret(self) -> bool:
-        return self.name in SECRETS
+        # A grant's binding is a key; an access token's is what it is bound to.
+        return self.name in SECRETS or (self.name == "binding" and self.model is None)
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ NAMES = {
     "TokenBinding": "Binding", "VerifyingKeys": "Keys", "Grant": "Grant", "NotifiedEvent": "Event", "Problem": "Problem",
     "VerifyAnswer": "Verified", "FinishAnswer": "FinishedSignIn", "RefreshAnswer": "Refreshed",
     "AccessTokenAnswer": "VerifiedAccessToken", "NotificationAnswer": "VerifiedNotification", "PresentedProof": "Dpop",
+    "Encryption": "Encryption", "Introspection": "Introspection", "Challenge": "Challenge", "SignOutAnswer": "SignOut",
+    "ProofAnswer": "Proof",
 }  # fmt: skip
 # May be null in an answer about an access token that is not a JWT.
 NULLABLE = {("VerifiedAccessToken", "identity"), ("VerifiedAccessToken", "keys"), ("AccessToken", "algorithm")}
@@ -64,15 +67,19 @@ NULLABLE |= {("AccessToken", "expires_at")}
 BEGUN = ["sign_in", "expires_at"]
 # Options of calls: the schema of the request, the members that are arguments, and those of other calls.
 OPTIONS = {
-    "BeginOptions": ("BeginRequest", "provider", "redirect_uri scopes prompt login_hint ui_locales acr_values response_mode"),
+    "BeginOptions": ("BeginRequest", "provider", "redirect_uri scopes prompt login_hint ui_locales acr_values require_acr claims resource "
+                     "id_token_hint response_mode client"),
     "BeginBrowserOptions": ("BeginRequest", "provider redirect_uri", ""),
     "FinishOptions": ("FinishRequest", "sign_in id_token", "response"),
     "FinishBrowserOptions": ("FinishRequest", "sign_in response redirect_uri", "id_token code access_token user"),
     "RefreshOptions": ("RefreshRequest", "provider refresh_token subject", ""),
-    "RevokeOptions": ("RevokeRequest", "provider token", "code redirect_uri subject issuer"),
+    "RevokeOptions": ("RevokeRequest", "provider token", "code redirect_uri subject"),
     "RevokeCodeOptions": ("RevokeRequest", "provider code", "token token_type_hint binding"),
     "VerifyOptions": ("VerifyRequest", "id_token nonce", ""),
     "AccessTokenOptions": ("AccessTokenRequest", "token", ""),
+    "NotificationOptions": ("NotificationRequest", "token payload provider", ""),
+    "SignOutOptions": ("SignOutRequest", "provider", ""),
+    "ProofOptions": ("ProofRequest", "provider binding access_token method url", ""),
 }
 
 
@@ -112,6 +119,8 @@ def field(name: str, schema: dict, required: bool) -> Field:
         if "$ref" in items:
             return Field(name, f"[{NAMES[items['$ref'].rpartition('/')[2]]}]", nullable, doc)
         kind = "strings"
+    if kind == "object" and schema.get("properties") and all(each.get("type") == "string" for each in schema["properties"].values()):
+        kind = "texts"
     return Field(name, kind, nullable, doc)
 
 
@@ -136,9 +145,9 @@ def models() -> list[Model]:
                       [begun[each] for each in ["sign_in", "nonce", "nonce_sha256", "expires_at"]]))  # fmt: skip
     made.append(Model("BegunBrowserSignIn", "A sign-in in the browser that has begun. Redirect to authorization_url, and keep sign_in in a cookie.",
                       [begun[each] for each in ["sign_in", "state", "authorization_url", "expires_at", "request_expires_at"]]))  # fmt: skip
-    order = ["Identity", "Token", "AccessToken", "Binding", "Authorization", "Keys", "Grant", "Event", "Notification", "Problem",
-             "BegunSignIn", "BegunBrowserSignIn", "Verified", "FinishedSignIn", "Refreshed", "VerifiedAccessToken",
-             "VerifiedNotification"]  # fmt: skip
+    order = ["Identity", "Encryption", "Token", "AccessToken", "Binding", "Authorization", "Introspection", "Keys", "Grant", "Event",
+             "Notification", "Problem", "Challenge", "BegunSignIn", "BegunBrowserSignIn", "Verified", "FinishedSignIn", "Refreshed",
+             "SignOut", "Proof", "VerifiedAccessToken", "VerifiedNotification"]  # fmt: skip
     by_name = {model.name: model for model in made}
     return [by_name[name] for name in order]
 
@@ -163,7 +172,8 @@ EXAMPLES = {
     "finish": ("/v1/sign-ins/finish", "200", "google"), "finish_in_browser": ("/v1/sign-ins/finish", "200", "browser"),
     "refresh": ("/v1/grants/refresh", "200", "apple"), "verify": ("/v1/verify", "200", "apple"),
     "verify_notification": ("/v1/notifications/verify", "200", "apple"),
-    "verify_access_token": ("/v1/access-tokens/verify", "200", "oidc"),
+    "verify_access_token": ("/v1/access-tokens/verify", "200", "oidc"), "sign_out": ("/v1/sign-outs", "200", "browser"),
+    "proof": ("/v1/grants/proof", "200", "api"),
 }  # fmt: skip
 
 
@@ -191,7 +201,7 @@ def wrapped(text: str, start: str, width: int = 116) -> str:
 
 def python() -> dict[str, str]:
     def annotation(each: Field) -> str:
-        plain = {"string": "str", "integer": "int", "boolean": "bool", "strings": "list[str]", "object": "dict[str, Any]"}
+        plain = {"string": "str", "integer": "int", "boolean": "bool", "strings": "list[str]", "texts": "dict[str, str]", "object": "dict[str, Any]"}
         name = f"list[{each.model}]" if each.is_list else each.model or plain[each.kind]
         return name + (" | None" if each.nullable else "")
 
@@ -221,7 +231,7 @@ def python() -> dict[str, str]:
 
 def typescript() -> dict[str, str]:
     def annotation(each: Field) -> str:
-        plain = {"string": "string", "integer": "number", "boolean": "boolean", "strings": "string[]", "object": "Record<string, unknown>"}
+        plain = {"string": "string", "integer": "number", "boolean": "boolean", "strings": "string[]", "texts": "Record<string, string>", "object": "Record<string, unknown>"}
         name = f"{each.model}[]" if each.is_list else each.model or plain[each.kind]
         return name + (" | null" if each.nullable else "")
 
@@ -251,7 +261,7 @@ def typescript() -> dict[str, str]:
 
 # MARK: Go
 
-INITIALS = {"Id": "ID", "Uri": "URI", "Url": "URL", "Sha256": "SHA256", "Acr": "ACR", "Amr": "AMR", "Dpop": "DPoP", "Ui": "UI"}
+INITIALS = {"Id": "ID", "Uri": "URI", "Url": "URL", "Sha256": "SHA256", "Acr": "ACR", "Amr": "AMR", "Dpop": "DPoP", "Ui": "UI", "Www": "WWW"}
 
 
 def go_name(name: str) -> str:
@@ -263,7 +273,7 @@ def go() -> dict[str, str]:
         return "DPoP" if name == "Dpop" else name
 
     def annotation(each: Field) -> str:
-        plain = {"string": "string", "integer": "int64", "boolean": "bool", "strings": "[]string", "object": "json.RawMessage"}
+        plain = {"string": "string", "integer": "int64", "boolean": "bool", "strings": "[]string", "texts": "map[string]string", "object": "json.RawMessage"}
         if each.is_list:
             return f"[]{each.model}"
         if each.model:
@@ -282,7 +292,8 @@ def go() -> dict[str, str]:
             continue
         form = " ".join(f"{each.name}=%v" for each in shown)
         values = "".join(f", value.{go_name(each.name)}" for each in shown)
-        out += f"\n// String has no secret.\nfunc (value {model.name}) String() string {{\n\treturn fmt.Sprintf(\"{model.name}({form})\"{values})\n}}\n"
+        text = f'fmt.Sprintf("{model.name}({form})"{values})' if shown else f'"{model.name}"'
+        out += f"\n// String has no secret.\nfunc ({'value ' if shown else ''}{model.name}) String() string {{\n\treturn {text}\n}}\n"
     for model in options():
         name = renamed(model.name)
         out += f"\n// {name} {'is ' + model.doc[0].lower() + model.doc[1:] if model.doc else 'has the optional members of a request.'}\ntype {name} struct {{\n"
@@ -328,7 +339,7 @@ def gofmt(text: str) -> str:
 
 
 def kotlin() -> dict[str, str]:
-    plain = {"string": "String", "integer": "Long", "boolean": "Boolean", "strings": "List<String>", "object": "Map<String, Any?>"}
+    plain = {"string": "String", "integer": "Long", "boolean": "Boolean", "strings": "List<String>", "texts": "Map<String, String>", "object": "Map<String, Any?>"}
 
     def annotation(each: Field) -> str:
         name = f"List<{each.model}>" if each.is_list else each.model or plain[each.kind]
@@ -395,7 +406,7 @@ def ruby() -> dict[str, str]:
 
 
 def php() -> dict[str, str]:
-    plain = {"string": "string", "integer": "int", "boolean": "bool", "strings": "array", "object": "array"}
+    plain = {"string": "string", "integer": "int", "boolean": "bool", "strings": "array", "texts": "array", "object": "array"}
     out = f"<?php\n\n// {NOTICE}\n\ndeclare(strict_types=1);\n\nnamespace Assay;\n"
     for model in models():
         out += f"\n/** {model.doc or 'A part of an answer.'} */\nfinal class {model.name}\n{{\n    use Model;\n\n"
@@ -404,7 +415,7 @@ def php() -> dict[str, str]:
         out += f"    private const KINDS = [{kinds}];\n    private const SECRETS = [{secrets}];\n\n    public function __construct(\n"
         for each in model.fields:
             kind = "array" if each.is_list else each.model or plain[each.kind]
-            listed = "list<string>" if each.kind == "strings" else f"list<{each.model}>" if each.is_list else "array<string, mixed>" if each.kind == "object" else ""
+            listed = "list<string>" if each.kind == "strings" else "array<string, string>" if each.kind == "texts" else f"list<{each.model}>" if each.is_list else "array<string, mixed>" if each.kind == "object" else ""
             doc = (f"@var {listed}{'|null' if each.nullable else ''} " if listed else "") + each.doc
             out += (f"        /** {doc.strip()} */\n" if doc.strip() else "")
             out += f"        public readonly {'?' if each.nullable else ''}{kind} ${camel(each.name)},\n"
@@ -422,7 +433,7 @@ def php() -> dict[str, str]:
 
 
 def swift() -> dict[str, str]:
-    plain = {"string": "String", "integer": "Int64", "boolean": "Bool", "strings": "[String]", "object": "[String: JSONValue]"}
+    plain = {"string": "String", "integer": "Int64", "boolean": "Bool", "strings": "[String]", "texts": "[String: String]", "object": "[String: JSONValue]"}
 
     def annotation(each: Field) -> str:
         name = f"[{each.model}]" if each.is_list else each.model or plain[each.kind]

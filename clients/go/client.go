@@ -137,6 +137,23 @@ func (client *Client) RevokeCode(ctx context.Context, provider, code string, opt
 	return client.call(ctx, "/v1/grants/revoke", members, kind{success: 204, usesUp: true, slow: true})
 }
 
+// Proof makes the DPoP proof for a call with the access token of a bound grant. Each call needs a new one.
+func (client *Client) Proof(ctx context.Context, provider, binding, accessToken, method, url string, options ProofOptions) (*Proof, error) {
+	var proof Proof
+	named := map[string]string{"provider": provider, "binding": binding, "access_token": accessToken, "method": method, "url": url}
+	err := client.call(ctx, "/v1/grants/proof", []any{options, named}, kind{into: &proof, whole: func() bool { return proof.DPoP != "" }})
+	return answered(&proof, err)
+}
+
+// SignOut is where the user signs out at the provider. End your own session first.
+func (client *Client) SignOut(ctx context.Context, provider string, options SignOutOptions) (*SignOut, error) {
+	var out SignOut
+	err := client.call(ctx, "/v1/sign-outs", []any{options, map[string]string{"provider": provider}}, kind{into: &out, whole: func() bool {
+		return out.Endpoint != "" && out.Parameters != nil
+	}})
+	return answered(&out, err)
+}
+
 // Verify verifies an ID Token, without Begin and Finish. nonce is nil only if the sign-in has none.
 func (client *Client) Verify(ctx context.Context, idToken string, nonce *string, options VerifyOptions) (*Verified, error) {
 	return client.verify(ctx, idToken, nonce, options, false)
@@ -175,6 +192,7 @@ type Sent struct {
 	Token    string          `json:"token,omitempty"`
 	Payload  json.RawMessage `json:"payload,omitempty"`
 	Provider string          `json:"provider,omitempty"`
+	NotificationOptions
 }
 
 // String has no secret.
@@ -307,6 +325,7 @@ func read(reply Reply, usesUp bool) *Error {
 		Claim         string  `json:"claim"`
 		ProviderError string  `json:"provider_error"`
 		Context       *string `json:"context"`
+		DPoPNonce     string  `json:"dpop_nonce"`
 		Spent         *bool   `json:"spent"`
 	}
 	var members map[string]json.RawMessage
@@ -321,10 +340,14 @@ func read(reply Reply, usesUp bool) *Error {
 		// A verification needs the store only for a single-use nonce or a proof.
 		usesUp = usesUp || problem.Code == CodeStoreUnavailable
 	}
+	var challenge *Challenge
+	if json.Unmarshal(members["challenge"], &challenge) != nil || challenge != nil && challenge.WWWAuthenticate == "" {
+		challenge = nil
+	}
 	return &Error{
 		Status: reply.Status, Code: problem.Code, Detail: problem.Detail, RequestID: problem.RequestID, Spent: usesUp && spent,
 		RetryAfter: reply.RetryAfter, Claim: problem.Claim, ProviderError: problem.ProviderError, Context: problem.Context,
-		Members: members,
+		Challenge: challenge, DPoPNonce: problem.DPoPNonce, Members: members,
 	}
 }
 

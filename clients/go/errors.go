@@ -20,6 +20,8 @@ type Error struct {
 
 	ProviderError string                     // the provider's error code
 	Context       *string                    // the begin call's, if the user or the provider ended the sign-in: don't log it
+	Challenge     *Challenge                 // how to answer the client that sent an access token; only for a call with Resource
+	DPoPNonce     string                     // what the next proof of this client must have, as DPoP-Nonce of your response
 	Members       map[string]json.RawMessage // the whole problem, for members that this version does not know
 }
 

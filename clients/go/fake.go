@@ -18,8 +18,8 @@ import (
 //	fake.WillFail("finish", 422, assay.CodeTokenExpired, "")
 //	fake.WillNotAnswer("finish", true)
 //
-// Calls have the names begin, begin_in_browser, finish, finish_in_browser, refresh, revoke, revoke_code, verify,
-// verify_access_token and verify_notification. Answers are used in their order, for each call. A call without one panics.
+// Calls have the names begin, begin_in_browser, finish, finish_in_browser, refresh, revoke, revoke_code, proof, sign_out,
+// verify, verify_access_token and verify_notification. Answers are used in their order, for each call. A call without one panics.
 type Fake struct {
 	mutex    sync.Mutex
 	answers  map[string][]fakeAnswer
@@ -105,6 +105,7 @@ func (fake *Fake) add(call string, answer fakeAnswer) {
 var fakePaths = map[string]string{
 	"/v1/sign-ins": "begin", "/v1/sign-ins/finish": "finish", "/v1/grants/refresh": "refresh", "/v1/grants/revoke": "revoke",
 	"/v1/verify": "verify", "/v1/notifications/verify": "verify_notification", "/v1/access-tokens/verify": "verify_access_token",
+	"/v1/sign-outs": "sign_out", "/v1/grants/proof": "proof",
 }
 
 // Send is for the client.

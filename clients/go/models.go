@@ -65,6 +65,21 @@ func (value Identity) String() string {
 	return fmt.Sprintf("Identity(provider=%v issuer=%v subject=%v)", value.Provider, value.Issuer, value.Subject)
 }
 
+// Encryption: How the token was encrypted; only if it was. The other members are those of the signed token inside.
+type Encryption struct {
+	// The outer header's alg. One of: ECDH-ES, ECDH-ES+A128KW, ECDH-ES+A192KW, ECDH-ES+A256KW, RSA-OAEP, RSA-OAEP-256.
+	Algorithm string `json:"algorithm"`
+	// The outer header's enc. One of: A128GCM, A192GCM, A256GCM, A128CBC-HS256, A192CBC-HS384, A256CBC-HS512.
+	Content string `json:"content"`
+	// The outer header's kid.
+	KeyID *string `json:"key_id"`
+}
+
+// String has no secret.
+func (value Encryption) String() string {
+	return fmt.Sprintf("Encryption(algorithm=%v content=%v)", value.Algorithm, value.Content)
+}
+
 // Token: Other claims of the token, all verified.
 type Token struct {
 	// The claim aud, always as a list; empty only for a provider with audiences: none and authorized_parties, and for
@@ -97,7 +112,7 @@ type Token struct {
 	// exactly. null if no nonce was checked. One of: sha256_hex, sha256_base64url, plain.
 	NonceMatch *string `json:"nonce_match"`
 	// How the token was encrypted; only if it was. The other members are those of the signed token inside.
-	Encryption json.RawMessage `json:"encryption"`
+	Encryption *Encryption `json:"encryption"`
 }
 
 // String has no secret.
@@ -138,8 +153,8 @@ type AccessToken struct {
 }
 
 // String has no secret.
-func (value AccessToken) String() string {
-	return fmt.Sprintf("AccessToken()")
+func (AccessToken) String() string {
+	return "AccessToken"
 }
 
 // Binding is a part of an answer.
@@ -174,8 +189,16 @@ type Authorization struct {
 }
 
 // String has no secret.
-func (value Authorization) String() string {
-	return fmt.Sprintf("Authorization()")
+func (Authorization) String() string {
+	return "Authorization"
+}
+
+// Introspection: Only for an opaque token, how old the provider's answer is.
+type Introspection struct {
+	// Whether the answer was known before the request (introspection.cache).
+	Cached bool `json:"cached"`
+	// How long ago the provider was asked, in seconds.
+	AgeSeconds int64 `json:"age_seconds"`
 }
 
 // Keys: The source and age of the keys that verified the signature.
@@ -210,8 +233,8 @@ type Grant struct {
 }
 
 // String has no secret.
-func (value Grant) String() string {
-	return fmt.Sprintf("Grant()")
+func (Grant) String() string {
+	return "Grant"
 }
 
 // Event: What happened.
@@ -288,6 +311,14 @@ func (value Problem) String() string {
 	return fmt.Sprintf("Problem(title=%v status=%v detail=%v)", value.Title, value.Status, value.Detail)
 }
 
+// Challenge: Only in a 422 to a request with resource. How to answer the client that sent the token, or none.
+type Challenge struct {
+	// The HTTP status of your response.
+	Status int64 `json:"status"`
+	// The value of its one header WWW-Authenticate (RFC 6750, RFC 9449, RFC 9728).
+	WWWAuthenticate string `json:"www_authenticate"`
+}
+
 // BegunSignIn: A sign-in that has begun. The app keeps sign_in, and gives the provider nonce_sha256 (Apple) or
 // nonce.
 type BegunSignIn struct {
@@ -362,8 +393,8 @@ type FinishedSignIn struct {
 }
 
 // String has no secret.
-func (value FinishedSignIn) String() string {
-	return fmt.Sprintf("FinishedSignIn()")
+func (FinishedSignIn) String() string {
+	return "FinishedSignIn"
 }
 
 // Refreshed: New tokens and, if an ID Token is among them, its identity.
@@ -383,6 +414,34 @@ type Refreshed struct {
 	Problem *Problem `json:"problem"`
 }
 
+// SignOut: Where to send the browser.
+type SignOut struct {
+	// null if it would have more than 2,000 characters, or the hint came encrypted: post the form instead.
+	LogoutURL *string `json:"logout_url"`
+	// The provider's end_session_endpoint.
+	Endpoint string `json:"endpoint"`
+	// The fields of a form that posts to endpoint; without those that have no value.
+	Parameters map[string]string `json:"parameters"`
+	// What the browser comes back with; null without post_logout_redirect_uri.
+	State *string `json:"state"`
+}
+
+// String has no secret.
+func (value SignOut) String() string {
+	return fmt.Sprintf("SignOut(endpoint=%v)", value.Endpoint)
+}
+
+// Proof: A DPoP proof.
+type Proof struct {
+	// The value of the header DPoP, for one call.
+	DPoP string `json:"dpop"`
+}
+
+// String has no secret.
+func (Proof) String() string {
+	return "Proof"
+}
+
 // VerifiedAccessToken: A verified access token.
 type VerifiedAccessToken struct {
 	// null for an opaque token if the provider does not say whose it is.
@@ -394,7 +453,7 @@ type VerifiedAccessToken struct {
 	// null for an opaque token, unless the provider's answer was signed.
 	Keys *Keys `json:"keys"`
 	// Only for an opaque token, how old the provider's answer is.
-	Introspection json.RawMessage `json:"introspection"`
+	Introspection *Introspection `json:"introspection"`
 	// Only with include_claims: the token's Claims Set, or the provider's answer about an opaque token, as its
 	// original JSON text, so that no number is rounded.
 	Claims json.RawMessage `json:"claims"`
@@ -405,8 +464,8 @@ type VerifiedAccessToken struct {
 }
 
 // String has no secret.
-func (value VerifiedAccessToken) String() string {
-	return fmt.Sprintf("VerifiedAccessToken()")
+func (VerifiedAccessToken) String() string {
+	return "VerifiedAccessToken"
 }
 
 // VerifiedNotification: A verified notification.
@@ -438,19 +497,6 @@ type BeginOptions struct {
 	// Client ID that the token must be issued to. Default: the provider's first audience, or with redirect_uri the
 	// first client that lists it. With connection, the client ID at the connection's issuer, which is required.
 	Audience string `json:"audience,omitempty"`
-	// Whether the token's acr must be one of acr_values, which are then required (acr_mismatch).
-	RequireACR bool `json:"require_acr,omitempty"`
-	// Only together with redirect_uri: at most 4096 bytes, sent to the provider as they are (OpenID Connect Core,
-	// section 5.5). An essential acr in id_token with value or values is checked at the finish (acr_mismatch), and an
-	// essential auth_time must be there (claim_missing).
-	Claims json.RawMessage `json:"claims,omitempty"`
-	// Only together with redirect_uri: what the access token is for (RFC 8707), together at most 512 bytes. The token
-	// endpoint is told too.
-	Resource []string `json:"resource,omitempty"`
-	// Only together with redirect_uri: an ID Token of the user, which may have expired. It is verified first, and sent
-	// to the provider; only this user can finish the sign-in (subject_mismatch). If it came encrypted, the client's
-	// requests must be pushed.
-	IDTokenHint string `json:"id_token_hint,omitempty"`
 	// Maximum age of the user's authentication, in seconds, when the sign-in begins. It is taken from auth_time. A
 	// native token without auth_time is judged by iat, which is always recent: to prove re-authentication, also list
 	// auth_time in the provider's required_claims. In the browser, auth_time is required (claim_missing).
@@ -467,10 +513,6 @@ type BeginOptions struct {
 	// together with issuer and audience, all three as the backend's database has them. It comes back as
 	// identity.connection.
 	Connection string `json:"connection,omitempty"`
-	// How the client of the connection authenticates to its provider: required for calls to the provider's endpoints
-	// if the request names a connection, or the sign-in began with one; its ID is the connection's audience. Nothing
-	// keeps the secret after the request.
-	Client json.RawMessage `json:"client,omitempty"`
 	// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
 	// claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
 	// not be null.
@@ -650,6 +692,12 @@ type RevokeOptions struct {
 	Binding string `json:"binding,omitempty"`
 	// The client that it was issued to. Required if the provider has several clients.
 	Audience string `json:"audience,omitempty"`
+	// With connection, the issuer of the connection, which is required: an https URL of at most 255 characters, with
+	// port 443 and without user, query or fragment. The token's iss must be this issuer, byte for byte. An issuer that
+	// another provider of the settings or a preset has, such as Google's, needs claim_values. Otherwise, the
+	// identity.issuer of subject; only together with subject, and required if the provider has an issuer for each
+	// tenant, because subjects are unique only per issuer. It must not be null.
+	Issuer *string `json:"issuer,omitempty"`
 	// The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it
 	// together with issuer and audience, all three as the backend's database has them. It comes back as
 	// identity.connection.
@@ -788,6 +836,79 @@ type AccessTokenOptions struct {
 
 // String has no secret.
 func (AccessTokenOptions) String() string { return "AccessTokenOptions" }
+
+// NotificationOptions has the optional members of a request.
+type NotificationOptions struct {
+	// The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it
+	// together with issuer and audience, all three as the backend's database has them. It comes back as
+	// identity.connection.
+	Connection string `json:"connection,omitempty"`
+	// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
+	// claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
+	// not be null.
+	ClaimValues json.RawMessage `json:"claim_values,omitempty"`
+	// The domains that this connection may speak for, because the backend has proved that they are this customer's.
+	// email_trust is unverified for addresses in all others. Only together with connection.
+	EmailDomains []string `json:"email_domains,omitempty"`
+	// With connection, the issuer of the connection, which is required: an https URL of at most 255 characters, with
+	// port 443 and without user, query or fragment. The token's iss must be this issuer, byte for byte. An issuer that
+	// another provider of the settings or a preset has, such as Google's, needs claim_values. Otherwise, the
+	// identity.issuer of subject; only together with subject, and required if the provider has an issuer for each
+	// tenant, because subjects are unique only per issuer. It must not be null.
+	Issuer *string `json:"issuer,omitempty"`
+	// With connection, the client ID at the connection's issuer.
+	Audience string `json:"audience,omitempty"`
+}
+
+// String has no secret.
+func (NotificationOptions) String() string { return "NotificationOptions" }
+
+// SignOutOptions has the optional members of a request.
+type SignOutOptions struct {
+	// The client that the user signed in to. Default: the first client that lists post_logout_redirect_uri, or else
+	// the provider's first client.
+	Audience string `json:"audience,omitempty"`
+	// The ID Token of the sign-in, which may have expired. An encrypted one is opened.
+	IDTokenHint string `json:"id_token_hint,omitempty"`
+	// Where the browser comes back to: one of the client's post_logout_redirect_uris, byte for byte
+	// (redirect_uri_not_configured).
+	PostLogoutRedirectURI string `json:"post_logout_redirect_uri,omitempty"`
+	// Names the user in the provider's own form, such as Microsoft's claim login_hint.
+	LogoutHint string `json:"logout_hint,omitempty"`
+	// Languages of the provider's page, separated by spaces.
+	UILocales string `json:"ui_locales,omitempty"`
+	// With connection, the issuer of the connection, which is required: an https URL of at most 255 characters, with
+	// port 443 and without user, query or fragment. The token's iss must be this issuer, byte for byte. An issuer that
+	// another provider of the settings or a preset has, such as Google's, needs claim_values. Otherwise, the
+	// identity.issuer of subject; only together with subject, and required if the provider has an issuer for each
+	// tenant, because subjects are unique only per issuer. It must not be null.
+	Issuer *string `json:"issuer,omitempty"`
+	// The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it
+	// together with issuer and audience, all three as the backend's database has them. It comes back as
+	// identity.connection.
+	Connection string `json:"connection,omitempty"`
+	// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
+	// claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
+	// not be null.
+	ClaimValues json.RawMessage `json:"claim_values,omitempty"`
+	// The domains that this connection may speak for, because the backend has proved that they are this customer's.
+	// email_trust is unverified for addresses in all others. Only together with connection.
+	EmailDomains []string `json:"email_domains,omitempty"`
+}
+
+// String has no secret.
+func (SignOutOptions) String() string { return "SignOutOptions" }
+
+// ProofOptions has the optional members of a request.
+type ProofOptions struct {
+	// The client that the grant must be of; the binding's own by default.
+	Audience string `json:"audience,omitempty"`
+	// The nonce that the API demands: the value of DPoP-Nonce.
+	Nonce string `json:"nonce,omitempty"`
+}
+
+// String has no secret.
+func (ProofOptions) String() string { return "ProofOptions" }
 
 // The codes of problems. Assay may add codes.
 const (
@@ -952,4 +1073,4 @@ var Codes = []string{
 }
 
 // What a fake client answers, by call: the examples of the contract.
-const examples = "{\"begin\":{\"sign_in\":\"AUf5Wc1Jk0xQnJgq0m3c2n8bQ1yPq6T0bXb5uQm7y3k9w0Yd1N2mJk4hQ0Zb8sVtR6e2c1oXfLrA5iUj7pKd3gHnTwEz\",\"nonce\":\"mE7q2vYc9KpT4sWx1ZbN6hRj8LdFg3Qa\",\"nonce_sha256\":\"2fa2d26d37a48bf22be86a7754df9749e11609aca24a3840b8e0076a39ce9846\",\"state\":null,\"authorization_url\":null,\"expires_at\":1763716920},\"begin_in_browser\":{\"sign_in\":\"AkRvu7pXc1mJ0sQ9bZtYw2dLhN6gK4eT8xVfC3iUaMoPqSr5WnEyBzDjHl0_7c2f1Jk0xQnJgq0m3c2n8bQ1yPq6T0bXb5uQm7y3k9w0Yd1N2mJk4hQ0\",\"nonce\":\"Qn5pVhT2rK8sXw1eYj6uLgM3bZc7DfA9\",\"state\":\"k3JvN8pQ2sXw7RzT1bYcUg\",\"expires_at\":1763716920,\"nonce_sha256\":\"2398d9779382c92a1081e7f080bf50cdab59ab70fc0d7465f1d835e77e09c9c2\",\"authorization_url\":\"https://accounts.google.com/o/oauth2/v2/auth?response_type=code&client_id=1045-web.apps.example.com&redirect_uri=https%3A%2F%2Fexample.com%2Fcallback%2Fgoogle&scope=openid%20email%20profile&state=k3JvN8pQ2sXw7RzT1bYcUg&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&nonce=Qn5pVhT2rK8sXw1eYj6uLgM3bZc7DfA9\"},\"finish\":{\"identity\":{\"provider\":\"google\",\"issuer\":\"https://accounts.google.com\",\"subject\":\"110248495921238986420\",\"email\":\"ada@example.com\",\"email_verified\":true,\"email_trust\":\"authoritative\",\"is_private_email\":null,\"name\":\"Ada Lovelace\",\"given_name\":\"Ada\",\"family_name\":\"Lovelace\",\"name_source\":\"token\",\"preferred_username\":null,\"picture\":\"https://images.example.com/ada.png\",\"locale\":null,\"real_user_status\":null,\"transfer_subject\":null,\"tenant\":null,\"hosted_domain\":\"example.com\"},\"token\":{\"audience\":[\"1045-web.apps.example.com\"],\"authorized_party\":\"1045-web.apps.example.com\",\"issued_at\":1763716320,\"expires_at\":1763719920,\"not_before\":null,\"auth_time\":null,\"token_id\":\"3f0c5a9e7d\",\"session_id\":null,\"acr\":null,\"amr\":[],\"algorithm\":\"RS256\",\"key_id\":\"5b3706960e3e60024a2655e78cfa63f87c97d309\",\"nonce_match\":\"plain\"},\"keys\":{\"source\":\"network\",\"age_seconds\":4,\"stale\":false},\"context\":\"/basket\",\"grant\":null},\"finish_in_browser\":{\"identity\":{\"provider\":\"google\",\"issuer\":\"https://accounts.google.com\",\"subject\":\"110248495921238986420\",\"email\":\"ada@example.com\",\"email_verified\":true,\"email_trust\":\"authoritative\",\"is_private_email\":null,\"name\":\"Ada Lovelace\",\"given_name\":\"Ada\",\"family_name\":\"Lovelace\",\"name_source\":\"token\",\"preferred_username\":null,\"picture\":\"https://images.example.com/ada.png\",\"locale\":null,\"real_user_status\":null,\"transfer_subject\":null,\"tenant\":null,\"hosted_domain\":\"example.com\"},\"token\":{\"audience\":[\"1045-web.apps.example.com\"],\"authorized_party\":\"1045-web.apps.example.com\",\"issued_at\":1763716320,\"expires_at\":1763719920,\"not_before\":null,\"auth_time\":null,\"token_id\":\"3f0c5a9e7d\",\"session_id\":null,\"acr\":null,\"amr\":[],\"algorithm\":\"RS256\",\"key_id\":\"5b3706960e3e60024a2655e78cfa63f87c97d309\",\"nonce_match\":\"plain\"},\"keys\":{\"source\":\"network\",\"age_seconds\":4,\"stale\":false},\"context\":\"/basket\",\"grant\":{\"access_token\":\"ya29.a0AcM612xRfX4s\",\"token_type\":\"Bearer\",\"expires_at\":1763719920,\"refresh_token\":\"1//0gLrV2kQx9wY7nT\",\"scopes\":[\"openid\",\"email\",\"profile\"],\"id_token\":\"eyJ.example.token\"}},\"refresh\":{\"grant\":{\"access_token\":\"a9d8c7b6a5f4e3d2c1b0a9f8e7d6c5b4.0.mtyqz.Qn5pVhT2rK8sXw1eYj6uLg\",\"token_type\":\"Bearer\",\"expires_at\":1763719920,\"refresh_token\":null,\"scopes\":null,\"id_token\":null},\"identity\":null,\"token\":null,\"keys\":null,\"problem\":null},\"verify\":{\"identity\":{\"provider\":\"apple\",\"issuer\":\"https://appleid.apple.com\",\"subject\":\"001234.5e7fd0c1a2b3498c8d6e0f1a2b3c4d5e.0219\",\"email\":\"dpdcnf87nu@privaterelay.appleid.com\",\"email_verified\":true,\"email_trust\":\"authoritative\",\"is_private_email\":true,\"name\":\"Ada Lovelace\",\"given_name\":\"Ada\",\"family_name\":\"Lovelace\",\"name_source\":\"client\",\"preferred_username\":null,\"picture\":null,\"locale\":null,\"real_user_status\":\"likely_real\",\"transfer_subject\":null,\"tenant\":null,\"hosted_domain\":null},\"token\":{\"audience\":[\"com.example.app\"],\"authorized_party\":null,\"issued_at\":1763716320,\"expires_at\":1763802720,\"not_before\":null,\"auth_time\":1763716320,\"token_id\":null,\"session_id\":null,\"acr\":null,\"amr\":[],\"algorithm\":\"RS256\",\"key_id\":\"Ey3tWUrUrC\",\"nonce_match\":\"sha256_hex\"},\"keys\":{\"source\":\"network\",\"age_seconds\":312,\"stale\":false}},\"verify_notification\":{\"notification\":{\"provider\":\"apple\",\"issuer\":\"https://appleid.apple.com\",\"kind\":\"apple\",\"id\":\"uC3oPbPDeZ8Zx0v2f8hYAg\",\"issued_at\":1763716320},\"events\":[{\"type\":\"email_relay_disabled\",\"subject\":\"001234.5e7fd0c1a2b3498c8d6e0f1a2b3c4d5e.0219\",\"session_id\":null,\"email\":\"dpdcnf87nu@privaterelay.appleid.com\",\"is_private_email\":true,\"occurred_at\":1763716299,\"reason\":null,\"data\":{}}],\"keys\":{\"source\":\"network\",\"age_seconds\":4,\"stale\":false}},\"verify_access_token\":{\"identity\":{\"provider\":\"api\",\"issuer\":\"https://login.example.com/\",\"subject\":\"5ba552d67\",\"email\":null,\"email_verified\":null,\"email_trust\":null,\"is_private_email\":null,\"name\":null,\"given_name\":null,\"family_name\":null,\"name_source\":null,\"preferred_username\":null,\"picture\":null,\"locale\":null,\"real_user_status\":null,\"transfer_subject\":null,\"tenant\":null,\"hosted_domain\":null},\"token\":{\"audience\":[\"https://api.example.com/\"],\"authorized_party\":null,\"issued_at\":1763716320,\"expires_at\":1763719920,\"not_before\":null,\"auth_time\":null,\"token_id\":\"dbe39bf3a3ba4238\",\"session_id\":null,\"acr\":null,\"amr\":[],\"algorithm\":\"RS256\",\"key_id\":\"api-2025\",\"nonce_match\":null},\"authorization\":{\"client_id\":\"s6BhdRkqt3\",\"scopes\":[\"orders:read\",\"orders:write\"],\"roles\":[],\"groups\":[\"staff\"],\"entitlements\":[],\"binding\":null},\"keys\":{\"source\":\"network\",\"age_seconds\":4,\"stale\":false}}}"
+const examples = "{\"begin\":{\"sign_in\":\"AUf5Wc1Jk0xQnJgq0m3c2n8bQ1yPq6T0bXb5uQm7y3k9w0Yd1N2mJk4hQ0Zb8sVtR6e2c1oXfLrA5iUj7pKd3gHnTwEz\",\"nonce\":\"mE7q2vYc9KpT4sWx1ZbN6hRj8LdFg3Qa\",\"nonce_sha256\":\"2fa2d26d37a48bf22be86a7754df9749e11609aca24a3840b8e0076a39ce9846\",\"state\":null,\"authorization_url\":null,\"expires_at\":1763716920},\"begin_in_browser\":{\"sign_in\":\"AkRvu7pXc1mJ0sQ9bZtYw2dLhN6gK4eT8xVfC3iUaMoPqSr5WnEyBzDjHl0_7c2f1Jk0xQnJgq0m3c2n8bQ1yPq6T0bXb5uQm7y3k9w0Yd1N2mJk4hQ0\",\"nonce\":\"Qn5pVhT2rK8sXw1eYj6uLgM3bZc7DfA9\",\"state\":\"k3JvN8pQ2sXw7RzT1bYcUg\",\"expires_at\":1763716920,\"nonce_sha256\":\"2398d9779382c92a1081e7f080bf50cdab59ab70fc0d7465f1d835e77e09c9c2\",\"authorization_url\":\"https://accounts.google.com/o/oauth2/v2/auth?response_type=code&client_id=1045-web.apps.example.com&redirect_uri=https%3A%2F%2Fexample.com%2Fcallback%2Fgoogle&scope=openid%20email%20profile&state=k3JvN8pQ2sXw7RzT1bYcUg&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&nonce=Qn5pVhT2rK8sXw1eYj6uLgM3bZc7DfA9\"},\"finish\":{\"identity\":{\"provider\":\"google\",\"issuer\":\"https://accounts.google.com\",\"subject\":\"110248495921238986420\",\"email\":\"ada@example.com\",\"email_verified\":true,\"email_trust\":\"authoritative\",\"is_private_email\":null,\"name\":\"Ada Lovelace\",\"given_name\":\"Ada\",\"family_name\":\"Lovelace\",\"name_source\":\"token\",\"preferred_username\":null,\"picture\":\"https://images.example.com/ada.png\",\"locale\":null,\"real_user_status\":null,\"transfer_subject\":null,\"tenant\":null,\"hosted_domain\":\"example.com\"},\"token\":{\"audience\":[\"1045-web.apps.example.com\"],\"authorized_party\":\"1045-web.apps.example.com\",\"issued_at\":1763716320,\"expires_at\":1763719920,\"not_before\":null,\"auth_time\":null,\"token_id\":\"3f0c5a9e7d\",\"session_id\":null,\"acr\":null,\"amr\":[],\"algorithm\":\"RS256\",\"key_id\":\"5b3706960e3e60024a2655e78cfa63f87c97d309\",\"nonce_match\":\"plain\"},\"keys\":{\"source\":\"network\",\"age_seconds\":4,\"stale\":false},\"context\":\"/basket\",\"grant\":null},\"finish_in_browser\":{\"identity\":{\"provider\":\"google\",\"issuer\":\"https://accounts.google.com\",\"subject\":\"110248495921238986420\",\"email\":\"ada@example.com\",\"email_verified\":true,\"email_trust\":\"authoritative\",\"is_private_email\":null,\"name\":\"Ada Lovelace\",\"given_name\":\"Ada\",\"family_name\":\"Lovelace\",\"name_source\":\"token\",\"preferred_username\":null,\"picture\":\"https://images.example.com/ada.png\",\"locale\":null,\"real_user_status\":null,\"transfer_subject\":null,\"tenant\":null,\"hosted_domain\":\"example.com\"},\"token\":{\"audience\":[\"1045-web.apps.example.com\"],\"authorized_party\":\"1045-web.apps.example.com\",\"issued_at\":1763716320,\"expires_at\":1763719920,\"not_before\":null,\"auth_time\":null,\"token_id\":\"3f0c5a9e7d\",\"session_id\":null,\"acr\":null,\"amr\":[],\"algorithm\":\"RS256\",\"key_id\":\"5b3706960e3e60024a2655e78cfa63f87c97d309\",\"nonce_match\":\"plain\"},\"keys\":{\"source\":\"network\",\"age_seconds\":4,\"stale\":false},\"context\":\"/basket\",\"grant\":{\"access_token\":\"ya29.a0AcM612xRfX4s\",\"token_type\":\"Bearer\",\"expires_at\":1763719920,\"refresh_token\":\"1//0gLrV2kQx9wY7nT\",\"scopes\":[\"openid\",\"email\",\"profile\"],\"id_token\":\"eyJ.example.token\"}},\"refresh\":{\"grant\":{\"access_token\":\"a9d8c7b6a5f4e3d2c1b0a9f8e7d6c5b4.0.mtyqz.Qn5pVhT2rK8sXw1eYj6uLg\",\"token_type\":\"Bearer\",\"expires_at\":1763719920,\"refresh_token\":null,\"scopes\":null,\"id_token\":null},\"identity\":null,\"token\":null,\"keys\":null,\"problem\":null},\"verify\":{\"identity\":{\"provider\":\"apple\",\"issuer\":\"https://appleid.apple.com\",\"subject\":\"001234.5e7fd0c1a2b3498c8d6e0f1a2b3c4d5e.0219\",\"email\":\"dpdcnf87nu@privaterelay.appleid.com\",\"email_verified\":true,\"email_trust\":\"authoritative\",\"is_private_email\":true,\"name\":\"Ada Lovelace\",\"given_name\":\"Ada\",\"family_name\":\"Lovelace\",\"name_source\":\"client\",\"preferred_username\":null,\"picture\":null,\"locale\":null,\"real_user_status\":\"likely_real\",\"transfer_subject\":null,\"tenant\":null,\"hosted_domain\":null},\"token\":{\"audience\":[\"com.example.app\"],\"authorized_party\":null,\"issued_at\":1763716320,\"expires_at\":1763802720,\"not_before\":null,\"auth_time\":1763716320,\"token_id\":null,\"session_id\":null,\"acr\":null,\"amr\":[],\"algorithm\":\"RS256\",\"key_id\":\"Ey3tWUrUrC\",\"nonce_match\":\"sha256_hex\"},\"keys\":{\"source\":\"network\",\"age_seconds\":312,\"stale\":false}},\"verify_notification\":{\"notification\":{\"provider\":\"apple\",\"issuer\":\"https://appleid.apple.com\",\"kind\":\"apple\",\"id\":\"uC3oPbPDeZ8Zx0v2f8hYAg\",\"issued_at\":1763716320},\"events\":[{\"type\":\"email_relay_disabled\",\"subject\":\"001234.5e7fd0c1a2b3498c8d6e0f1a2b3c4d5e.0219\",\"session_id\":null,\"email\":\"dpdcnf87nu@privaterelay.appleid.com\",\"is_private_email\":true,\"occurred_at\":1763716299,\"reason\":null,\"data\":{}}],\"keys\":{\"source\":\"network\",\"age_seconds\":4,\"stale\":false}},\"verify_access_token\":{\"identity\":{\"provider\":\"api\",\"issuer\":\"https://login.example.com/\",\"subject\":\"5ba552d67\",\"email\":null,\"email_verified\":null,\"email_trust\":null,\"is_private_email\":null,\"name\":null,\"given_name\":null,\"family_name\":null,\"name_source\":null,\"preferred_username\":null,\"picture\":null,\"locale\":null,\"real_user_status\":null,\"transfer_subject\":null,\"tenant\":null,\"hosted_domain\":null},\"token\":{\"audience\":[\"https://api.example.com/\"],\"authorized_party\":null,\"issued_at\":1763716320,\"expires_at\":1763719920,\"not_before\":null,\"auth_time\":null,\"token_id\":\"dbe39bf3a3ba4238\",\"session_id\":null,\"acr\":null,\"amr\":[],\"algorithm\":\"RS256\",\"key_id\":\"api-2025\",\"nonce_match\":null},\"authorization\":{\"client_id\":\"s6BhdRkqt3\",\"scopes\":[\"orders:read\",\"orders:write\"],\"roles\":[],\"groups\":[\"staff\"],\"entitlements\":[],\"binding\":null},\"keys\":{\"source\":\"network\",\"age_seconds\":4,\"stale\":false}},\"sign_out\":{\"logout_url\":\"https://login.acme.example/logout?client_id=1045-web&post_logout_redirect_uri=https%3A%2F%2Fexample.com%2Fsigned-out&state=k3JvN8pQ2sXw7RzT1bYcUg\",\"endpoint\":\"https://login.acme.example/logout\",\"parameters\":{\"client_id\":\"1045-web\",\"post_logout_redirect_uri\":\"https://example.com/signed-out\",\"state\":\"k3JvN8pQ2sXw7RzT1bYcUg\"},\"state\":\"k3JvN8pQ2sXw7RzT1bYcUg\"},\"proof\":{\"dpop\":\"eyJ.example.token\"}}"

@@ -1,6 +1,9 @@
 """Every client package, as its users install it, passes the same table of cases: `clients/conformance/cases.json`."""
 
+import base64
+import functools
 import json
+import operator
 import time
 
 import pytest
@@ -16,7 +19,8 @@ EXAMPLES = {
     "finish": ("/v1/sign-ins/finish", "200", "browser"), "finish_in_browser": ("/v1/sign-ins/finish", "200", "browser"),
     "refresh": ("/v1/grants/refresh", "200", "apple"), "verify": ("/v1/verify", "200", "google"),
     "verify_notification": ("/v1/notifications/verify", "200", "apple"),
-    "verify_access_token": ("/v1/access-tokens/verify", "200", "oidc"),
+    "verify_access_token": ("/v1/access-tokens/verify", "200", "oidc"), "sign_out": ("/v1/sign-outs", "200", "browser"),
+    "proof": ("/v1/grants/proof", "200", "api"),
 }  # fmt: skip
 
 
@@ -87,6 +91,12 @@ def test_case(package, program, world, case):
             assert stranger.requests == case.get("requests", stranger.requests)
 
 
+def claims(token: str) -> dict:
+    """Of a JWS, whose signature is not checked."""
+    payload = token.split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+
+
 def run(program, world, case: dict, client: dict, stranger=None) -> None:
     kept = {}
     for step in case["steps"]:
@@ -95,7 +105,7 @@ def run(program, world, case: dict, client: dict, stranger=None) -> None:
         begun = time.monotonic()
         said = program.call(step["call"], client, members)
         took = time.monotonic() - begun
-        expected = {name: step[name] for name in ("result", "error") if name in step}
+        expected = {name: world.value(step[name], kept) for name in ("result", "error") if name in step}
         assert set(expected) <= set(said), said
         assert difference(expected, said) is None, f"{difference(expected, said)} in {said}"
         assert step.get("least_seconds", 0) <= took + 0.01 and took < step.get("most_seconds", 60), took
@@ -105,13 +115,10 @@ def run(program, world, case: dict, client: dict, stranger=None) -> None:
             sent = {name: value for name, value in stranger.members[-1].items() if value is not None}
             assert sent == members
         assert not [each for each in secrets(members) if each in said.get("printed", "")], said["printed"]
-        for name, path in step.get("keep", {}).items():
-            kept[name] = said["result"][path]
-        for name, path in step.get("keep_request", {}).items():
-            value = members
-            for part in path.split("."):
-                value = value[part]
-            kept[name] = value
+        for source, paths in ((said.get("result"), step.get("keep", {})), (members, step.get("keep_request", {}))):
+            kept |= {name: functools.reduce(operator.getitem, path.split("."), source) for name, path in paths.items()}
+        if "proves" in step:
+            assert difference(step["proves"], claims(said["result"]["dpop"])) is None, said
 
 
 @pytest.mark.parametrize("call", EXAMPLES)
@@ -128,9 +135,25 @@ def test_every_member_of_an_answer_is_read(program, call):
 RESULTS = {
     "begin": "BeginAnswer", "begin_in_browser": "BeginAnswer", "finish": "FinishAnswer", "finish_in_browser": "FinishAnswer",
     "refresh": "RefreshAnswer", "verify": "VerifyAnswer", "verify_notification": "NotificationAnswer",
-    "verify_access_token": "AccessTokenAnswer",
+    "verify_access_token": "AccessTokenAnswer", "sign_out": "SignOutAnswer", "proof": "ProofAnswer",
 }  # fmt: skip
 REQUESTS = {step["call"]: step["with"] for case in CASES if case["name"].endswith(": every member is sent") for step in case["steps"]}
+
+
+# The members of a request that belong to another call for the same path.
+OTHERS = {
+    "begin": "redirect_uri scopes prompt login_hint ui_locales acr_values require_acr claims resource id_token_hint response_mode client",
+    "finish": "response", "finish_in_browser": "id_token code access_token user", "revoke": "code redirect_uri subject",
+    "revoke_code": "token token_type_hint binding", "verify_notification": "payload",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", REQUESTS)
+def test_the_cases_send_every_member_of_the_contract(call):
+    path = (EXAMPLES | {name: ("/v1/grants/revoke",) for name in ("revoke", "revoke_code")})[call][0]
+    schema = document().tree["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    members = document().tree["components"]["schemas"][schema["$ref"].rpartition("/")[2]]["properties"]
+    assert set(members) - set(OTHERS.get(call, "").split()) == set(REQUESTS[call])
 
 
 def filled(value, schema):

@@ -16,6 +16,8 @@ from harness.tokens import b64url, ec_key, jws, now, rsa_key, sha256_hex
 API_KEY = "the-backend's-0123456789"
 API = "https://api.example/"
 REDIRECT_URI = "https://example.com/callback/oidc"
+SIGNED_OUT = "https://example.com/signed-out"
+RESOURCE = {"id": "orders", "resource": API, "providers": ["api"], "authorization_servers": ["https://login.example.com/"]}
 LOGOUT = "http://schemas.openid.net/event/backchannel-logout"
 
 
@@ -23,9 +25,11 @@ class World:
     """Three services with the same settings: on TCP, on a Unix domain socket, and with TLS."""
 
     def __init__(self, key_server: KeyServer, endpoint: TokenEndpoint, directory: pathlib.Path):
-        names = {"apple": rsa_key("apple"), "google": rsa_key("google"), "oidc": ec_key("oidc"), "down": ec_key("down"), "api": ec_key("api")}
+        names = {"apple": rsa_key("apple"), "google": rsa_key("google"), "oidc": ec_key("oidc"), "down": ec_key("down"), "api": ec_key("api"), "bound": ec_key("bound")}
         self.issuers = {name: key_server.issuer(name, key) for name, key in names.items()}
         self.issuers["down"].jwks.status = 500
+        oidc = self.issuers["oidc"]
+        oidc.discovery.body = oidc.discovery_document(end_session_endpoint="https://op.example/logout")
         self.endpoint = endpoint
         self.proof_key = DPoPKey.generate(alg="ES256")
         self.api_key_file = directory / "api-key"
@@ -41,11 +45,15 @@ class World:
         }
         self.ca_file = str(authority.certificate_file)
         client = {"id": "client", "auth": "client_secret_basic", "secret_file": str(secret), "redirect_uris": [REDIRECT_URI]}
+        client["post_logout_redirect_uris"] = [SIGNED_OUT]
+        bound = {"id": "client", "auth": "none", "redirect_uris": ["https://example.com/callback/bound"], "sender_constraint": "dpop"}
+        bound["dpop_origins"] = ["https://api.example"]
         endpoints = {name: endpoint.endpoints[name] for name in ("token", "revocation")}
         self.providers = [
             apple_like(self.issuers["apple"], notifications=["apple"]),
             google_like(self.issuers["google"]),
             provider(self.issuers["oidc"], notifications=["logout"], clients=[client], endpoints=endpoints),
+            provider(self.issuers["bound"], "bound", clients=[bound], endpoints=endpoints),
             provider(self.issuers["down"], "down", optional=True),
             provider(self.issuers["api"], "api", tokens="access", audiences=[API]),
         ]
@@ -60,8 +68,9 @@ class World:
         if server not in self.services:
             service, context = self.listeners[server]
             self.services[server] = Service(
-                *self.providers, service=service, context=context, api_keys=[sha256_hex(API_KEY)], sign_ins={}, dpop={}
-            )
+                *self.providers, service=service, context=context, api_keys=[sha256_hex(API_KEY)], sign_ins={}, dpop={},
+                resources=[RESOURCE],
+            )  # fmt: skip
             self.services[server].wait_until_ready()
         listen = self.listeners[server][0]["listen"]
         if server == "unix":

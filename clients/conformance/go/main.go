@@ -104,6 +104,10 @@ type with struct {
 	Subject      string            `json:"subject"`
 	Token        string            `json:"token"`
 	Code         string            `json:"code"`
+	Binding      string            `json:"binding"`
+	AccessToken  string            `json:"access_token"`
+	Method       string            `json:"method"`
+	URL          string            `json:"url"`
 }
 
 func options[Options any](members json.RawMessage) (made Options) {
@@ -129,6 +133,11 @@ func call(client *assay.Client, asked asked) (any, error) {
 		return nil, client.Revoke(ctx, with.Provider, with.Token, options[assay.RevokeOptions](asked.With))
 	case "revoke_code":
 		return nil, client.RevokeCode(ctx, with.Provider, with.Code, options[assay.RevokeCodeOptions](asked.With))
+	case "proof":
+		more := options[assay.ProofOptions](asked.With)
+		return client.Proof(ctx, with.Provider, with.Binding, with.AccessToken, with.Method, with.URL, more)
+	case "sign_out":
+		return client.SignOut(ctx, with.Provider, options[assay.SignOutOptions](asked.With))
 	case "verify":
 		more := options[assay.VerifyOptions](asked.With)
 		if with.SingleUse {
@@ -175,7 +184,7 @@ func answer(asked asked) map[string]any {
 	}
 	members := map[string]any{"kind": kind, "status": problem.Status, "spent": problem.Spent, "may_retry": problem.MayRetry()}
 	texts := map[string]string{"code": problem.Code, "detail": problem.Detail, "request_id": problem.RequestID,
-		"claim": problem.Claim, "provider_error": problem.ProviderError}
+		"claim": problem.Claim, "provider_error": problem.ProviderError, "dpop_nonce": problem.DPoPNonce}
 	for name, text := range texts {
 		if text != "" {
 			members[name] = text
@@ -183,6 +192,9 @@ func answer(asked asked) map[string]any {
 	}
 	if problem.RetryAfter != 0 {
 		members["retry_after"] = int(problem.RetryAfter.Seconds())
+	}
+	if problem.Challenge != nil {
+		members["challenge"] = problem.Challenge
 	}
 	if problem.Context != nil {
 		members["context"] = *problem.Context

@@ -10,10 +10,13 @@ import assay.Dpop
 import assay.FakeAssay
 import assay.FinishBrowserOptions
 import assay.FinishOptions
+import assay.NotificationOptions
+import assay.ProofOptions
 import assay.Refused
 import assay.RefreshOptions
 import assay.RevokeCodeOptions
 import assay.RevokeOptions
+import assay.SignOutOptions
 import assay.Unavailable
 import assay.VerifyOptions
 import com.google.gson.GsonBuilder
@@ -84,7 +87,8 @@ fun call(assay: Assay, name: String, with: With): Any? = with.run {
             required("provider"),
             BeginOptions(
                 audience = text("audience"), maxAge = number("max_age"), subject = text("subject"), issuer = text("issuer"),
-                context = text("context"), expiresIn = number("expires_in")
+                context = text("context"), expiresIn = number("expires_in"),
+                connection = text("connection"), claimValues = map("claim_values"), emailDomains = texts("email_domains")
             )
         )
         "begin_in_browser" -> assay.beginInBrowser(
@@ -93,35 +97,59 @@ fun call(assay: Assay, name: String, with: With): Any? = with.run {
                 audience = text("audience"), maxAge = number("max_age"), subject = text("subject"), issuer = text("issuer"),
                 context = text("context"), expiresIn = number("expires_in"), scopes = texts("scopes"), prompt = text("prompt"),
                 loginHint = text("login_hint"), uiLocales = text("ui_locales"), acrValues = text("acr_values"),
-                responseMode = text("response_mode")
+                responseMode = text("response_mode"), requireAcr = flag("require_acr"), claims = map("claims"),
+                resource = texts("resource"), idTokenHint = text("id_token_hint"), client = map("client"),
+                connection = text("connection"), claimValues = map("claim_values"), emailDomains = texts("email_domains")
             )
         )
         "finish" -> assay.finish(
             required("sign_in"), text("id_token"),
             FinishOptions(
                 code = text("code"), accessToken = text("access_token"), redirectUri = text("redirect_uri"), user = map("user"),
-                includeClaims = flag("include_claims")
+                includeClaims = flag("include_claims"), connection = text("connection"), client = map("client")
             )
         )
         "finish_in_browser" -> assay.finishInBrowser(
             required("sign_in"), map("response")!!.mapValues { it.value as String }, required("redirect_uri"),
-            FinishBrowserOptions(includeClaims = flag("include_claims"))
+            FinishBrowserOptions(
+                includeClaims = flag("include_claims"), connection = text("connection"), client = map("client")
+            )
         )
         "refresh" -> assay.refresh(
             required("provider"), required("refresh_token"), required("subject"),
             RefreshOptions(
-                issuer = text("issuer"), audience = text("audience"), scopes = texts("scopes"),
-                includeClaims = flag("include_claims")
+                binding = text("binding"), issuer = text("issuer"), audience = text("audience"), scopes = texts("scopes"),
+                includeClaims = flag("include_claims"), client = map("client"),
+                connection = text("connection"), claimValues = map("claim_values"), emailDomains = texts("email_domains")
             )
         )
         "revoke" -> assay.revoke(
             required("provider"), required("token"),
-            RevokeOptions(audience = text("audience"), tokenTypeHint = text("token_type_hint"))
+            RevokeOptions(
+                audience = text("audience"), tokenTypeHint = text("token_type_hint"), binding = text("binding"),
+                issuer = text("issuer"), client = map("client"),
+                connection = text("connection"), claimValues = map("claim_values"), emailDomains = texts("email_domains")
+            )
         )
         "revoke_code" -> assay.revokeCode(
             required("provider"), required("code"),
             RevokeCodeOptions(
-                audience = text("audience"), redirectUri = text("redirect_uri"), subject = text("subject"), issuer = text("issuer")
+                audience = text("audience"), redirectUri = text("redirect_uri"), subject = text("subject"), issuer = text("issuer"),
+                client = map("client"),
+                connection = text("connection"), claimValues = map("claim_values"), emailDomains = texts("email_domains")
+            )
+        )
+        "proof" -> assay.proof(
+            required("provider"), required("binding"), required("access_token"), required("method"), required("url"),
+            ProofOptions(audience = text("audience"), nonce = text("nonce"))
+        )
+        "sign_out" -> assay.signOut(
+            required("provider"),
+            SignOutOptions(
+                audience = text("audience"), idTokenHint = text("id_token_hint"), issuer = text("issuer"),
+                postLogoutRedirectUri = text("post_logout_redirect_uri"), logoutHint = text("logout_hint"),
+                uiLocales = text("ui_locales"), connection = text("connection"), claimValues = map("claim_values"),
+                emailDomains = texts("email_domains")
             )
         )
         "verify" -> assay.verify(
@@ -129,22 +157,27 @@ fun call(assay: Assay, name: String, with: With): Any? = with.run {
             VerifyOptions(
                 provider = text("provider"), audience = text("audience"), maxAge = number("max_age"),
                 authenticatedAfter = number("authenticated_after"), subject = text("subject"), issuer = text("issuer"),
-                accessToken = text("access_token"), code = text("code"), user = map("user"), includeClaims = flag("include_claims")
+                accessToken = text("access_token"), code = text("code"), user = map("user"), includeClaims = flag("include_claims"),
+                connection = text("connection"), claimValues = map("claim_values"), emailDomains = texts("email_domains")
             ),
             flag("single_use") ?: false
         )
         "verify_access_token" -> assay.verifyAccessToken(
             required("token"),
             AccessTokenOptions(
-                provider = text("provider"), audience = text("audience"), subject = text("subject"), issuer = text("issuer"),
+                resource = text("resource"), provider = text("provider"), audience = text("audience"), subject = text("subject"), issuer = text("issuer"),
                 authenticatedAfter = number("authenticated_after"), scopes = texts("scopes"),
                 includeClaims = flag("include_claims"), certificate = text("certificate"),
                 dpop = map("dpop")?.let { Dpop(it["proof"] as String, it["method"] as String, it["url"] as String, it["scheme"] as String) }
             )
         )
         else -> {
-            if (has("payload")) assay.verifyAppleNotification(json("payload"), text("provider"))
-            else assay.verifyNotification(required("token"), text("provider"))
+            val more = NotificationOptions(
+                connection = text("connection"), issuer = text("issuer"), audience = text("audience"),
+                claimValues = map("claim_values"), emailDomains = texts("email_domains")
+            )
+            if (has("payload")) assay.verifyAppleNotification(json("payload"), text("provider"), more)
+            else assay.verifyNotification(required("token"), text("provider"), more)
         }
     }
 }
@@ -166,7 +199,8 @@ fun answer(asked: JsonObject): Map<String, Any?> {
         val members = mapOf(
             "kind" to kind, "status" to error.status, "code" to error.code, "detail" to error.detail, "spent" to error.spent,
             "retry_after" to error.retryAfter, "may_retry" to error.mayRetry, "request_id" to error.requestId,
-            "claim" to error.claim, "provider_error" to error.providerError, "context" to error.context
+            "claim" to error.claim, "provider_error" to error.providerError, "context" to error.context,
+            "challenge" to error.challenge, "dpop_nonce" to error.dpopNonce
         )
         return mapOf("error" to members, "printed" to "$error")
     }

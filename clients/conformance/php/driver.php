@@ -18,7 +18,8 @@ const ARGUMENTS = [
     'begin' => ['provider'], 'begin_in_browser' => ['provider', 'redirect_uri'], 'finish' => ['sign_in', 'id_token'],
     'finish_in_browser' => ['sign_in', 'response', 'redirect_uri'], 'refresh' => ['provider', 'refresh_token', 'subject'],
     'revoke' => ['provider', 'token'], 'revoke_code' => ['provider', 'code'], 'verify' => ['id_token', 'nonce', 'single_use'],
-    'verify_access_token' => ['token'], 'verify_notification' => [],
+    'verify_access_token' => ['token'], 'verify_notification' => [], 'sign_out' => ['provider'],
+    'proof' => ['provider', 'binding', 'access_token', 'method', 'url'],
 ];
 
 function camel(string $name): string
@@ -66,7 +67,7 @@ function tree(mixed $value): mixed
     if (is_object($value)) {
         $members = [];
         foreach (get_object_vars($value) as $name => $member) {
-            $members[snake($name)] = in_array($name, ['claims', 'data'], true) ? $member : tree($member);
+            $members[snake($name)] = in_array($name, ['claims', 'data', 'parameters'], true) ? $member : tree($member);
         }
         return $members;
     }
@@ -109,8 +110,8 @@ function answer(array $asked): array
             default => 'error',
         };
         $members = ['kind' => $kind, 'may_retry' => $error->mayRetry(), 'code' => $error->problem];
-        foreach (['status', 'detail', 'spent', 'retryAfter', 'requestId', 'claim', 'providerError', 'context'] as $name) {
-            $members[snake($name)] = $error->$name;
+        foreach (['status', 'detail', 'spent', 'retryAfter', 'requestId', 'claim', 'providerError', 'context', 'challenge', 'dpopNonce'] as $name) {
+            $members[snake($name)] = tree($error->$name);
         }
         return ['error' => $members, 'printed' => "$error"];
     }

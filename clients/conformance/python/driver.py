@@ -43,8 +43,9 @@ def answer(asked: dict) -> dict:
         return {"result": dataclasses.asdict(result) if result else None, "printed": f"{result} {result!r}"}
     except AssayError as error:
         kind = {Refused: "refused", Unavailable: "unavailable"}.get(type(error), "error")
-        names = ("status", "code", "detail", "spent", "retry_after", "may_retry", "request_id", "claim", "provider_error", "context")
-        return {"error": {"kind": kind, **{name: getattr(error, name) for name in names}}, "printed": f"{error} {error!r}"}
+        names = ("status", "code", "detail", "spent", "retry_after", "may_retry", "request_id", "claim", "provider_error", "context", "dpop_nonce")
+        challenge = error.challenge and dataclasses.asdict(error.challenge)
+        return {"error": {"kind": kind, "challenge": challenge, **{name: getattr(error, name) for name in names}}, "printed": f"{error} {error!r}"}
 
 
 for line in sys.stdin:

@@ -36,7 +36,8 @@ end
 ARGUMENTS = {
   begin: %i[provider], begin_in_browser: %i[provider redirect_uri], finish: %i[sign_in id_token],
   finish_in_browser: %i[sign_in response redirect_uri], refresh: %i[provider refresh_token subject], revoke: %i[provider token],
-  revoke_code: %i[provider code], verify: %i[id_token nonce], verify_access_token: %i[token], verify_notification: []
+  revoke_code: %i[provider code], verify: %i[id_token nonce], verify_access_token: %i[token], verify_notification: [],
+  sign_out: %i[provider], proof: %i[provider binding access_token method url]
 }.freeze
 
 def tree(value)
@@ -60,8 +61,8 @@ def answer(asked)
   { result: tree(result), printed: "#{result} #{result.inspect} #{[result]}" }
 rescue Assay::Error => e
   kind = { Assay::Refused => "refused", Assay::Unavailable => "unavailable" }.fetch(e.class, "error")
-  names = %i[status code detail spent retry_after request_id claim provider_error context]
-  { error: names.to_h { |name| [name, e.public_send(name)] }.merge(kind: kind, may_retry: e.may_retry?), printed: "#{e} #{e.inspect}" }
+  names = %i[status code detail spent retry_after request_id claim provider_error context challenge dpop_nonce]
+  { error: names.to_h { |name| [name, tree(e.public_send(name))] }.merge(kind: kind, may_retry: e.may_retry?), printed: "#{e} #{e.inspect}" }
 end
 
 $stdout.sync = true

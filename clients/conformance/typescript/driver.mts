@@ -30,7 +30,7 @@ function client(options: any): any {
 
 function call(assay: Assay, name: string, members: any): Promise<unknown> {
   const { provider, redirect_uri, sign_in, id_token, response, refresh_token, subject, token, code, nonce, ...options } = members;
-  const only = (more: object) => ({ ...more, ...options });
+  const only = (more: object): any => ({ ...more, ...options });
   switch (name) {
     case "begin":
       return assay.begin(provider, only({ subject }));
@@ -42,6 +42,12 @@ function call(assay: Assay, name: string, members: any): Promise<unknown> {
       return assay.finishInBrowser(sign_in, response, redirect_uri, options);
     case "refresh":
       return assay.refresh(provider, refresh_token, subject, options);
+    case "proof": {
+      const { binding, access_token, method, url, ...rest } = only({ nonce });
+      return assay.proof(provider, binding, access_token, method, url, rest);
+    }
+    case "sign_out":
+      return assay.signOut(provider, options);
     case "revoke":
       return assay.revoke(provider, token, options);
     case "revoke_code":
@@ -70,9 +76,9 @@ async function answer(asked: any): Promise<object> {
   } catch (error) {
     if (!(error instanceof AssayError)) throw error;
     const kind = error instanceof Refused ? "refused" : error instanceof Unavailable ? "unavailable" : "error";
-    const { status, code, detail, spent, claim, context, retryAfter, mayRetry, requestId, providerError } = error;
-    const names = { retry_after: retryAfter, may_retry: mayRetry, request_id: requestId, provider_error: providerError };
-    return { error: { kind, status, code, detail, spent, claim, context, ...names }, printed: `${error} ${JSON.stringify(error)}` };
+    const { status, code, detail, spent, claim, context, challenge, retryAfter, mayRetry, requestId, providerError } = error;
+    const names = { retry_after: retryAfter, may_retry: mayRetry, request_id: requestId, provider_error: providerError, dpop_nonce: error.dpopNonce };
+    return { error: { kind, status, code, detail, spent, claim, context, challenge, ...names }, printed: `${error} ${JSON.stringify(error)}` };
   }
 }
 

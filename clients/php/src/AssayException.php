@@ -22,6 +22,8 @@ class AssayException extends RuntimeException
      * @param ?string $claim the claim that is missing or invalid
      * @param ?string $providerError the provider's error code
      * @param ?string $context the begin call's, if the user or the provider ended the sign-in: don't log it
+     * @param ?Challenge $challenge how to answer the client that sent an access token; only for a call with resource
+     * @param ?string $dpopNonce what the next proof of this client must have, as DPoP-Nonce of your response
      * @param array<string, mixed> $members the whole problem, for members that this version does not know
      */
     final public function __construct(
@@ -34,6 +36,8 @@ class AssayException extends RuntimeException
         public readonly ?string $claim = null,
         public readonly ?string $providerError = null,
         public readonly ?string $context = null,
+        public readonly ?Challenge $challenge = null,
+        public readonly ?string $dpopNonce = null,
         public readonly array $members = [],
     ) {
         parent::__construct(match (true) {
@@ -65,6 +69,8 @@ class AssayException extends RuntimeException
             $members['claim'] ?? null,
             $members['provider_error'] ?? null,
             $members['context'] ?? null,
+            $members['challenge'] ?? null,
+            $members['dpop_nonce'] ?? null,
             $members['members'] ?? [],
         );
     }

@@ -124,6 +124,34 @@ class Client
     }
 
     /**
+     * Makes the DPoP proof for a call with the access token of a bound grant. Each call needs a new one.
+     *
+     * Options: audience, nonce.
+     */
+    public function proof(
+        string $provider,
+        #[SensitiveParameter] string $binding,
+        #[SensitiveParameter] string $accessToken,
+        string $method,
+        string $url,
+        mixed ...$options,
+    ): Proof {
+        $members = ['provider' => $provider, 'binding' => $binding, 'access_token' => $accessToken];
+        $members += ['method' => $method, 'url' => $url, ...$options];
+        return $this->call('/v1/grants/proof', $members, Proof::class);
+    }
+
+    /**
+     * Where the user signs out at the provider. End your own session first.
+     *
+     * Options: audience, id_token_hint, post_logout_redirect_uri, logout_hint, ui_locales.
+     */
+    public function signOut(string $provider, #[SensitiveParameter] mixed ...$options): SignOut
+    {
+        return $this->call('/v1/sign-outs', ['provider' => $provider, ...$options], SignOut::class);
+    }
+
+    /**
      * Verifies an ID Token, without begin and finish. $nonce: null only if the sign-in has none. $singleUse: the provider has
      * nonce.single_use in Assay's settings.
      *
@@ -154,13 +182,18 @@ class Client
         return $this->call('/v1/access-tokens/verify', $members, VerifiedAccessToken::class, usesUp: $usesUp, slow: false);
     }
 
-    /** Verifies what a provider sent: $token, or $payload, the body that Apple sent. */
+    /**
+     * Verifies what a provider sent: $token, or $payload, the body that Apple sent.
+     *
+     * Options, for a provider with issuers: any: connection, issuer, audience, claim_values, email_domains.
+     */
     public function verifyNotification(
         #[SensitiveParameter] ?string $token = null,
         #[SensitiveParameter] mixed $payload = null,
         ?string $provider = null,
+        mixed ...$options,
     ): VerifiedNotification {
-        $members = ['token' => $token, 'payload' => $payload, 'provider' => $provider];
+        $members = ['token' => $token, 'payload' => $payload, 'provider' => $provider, ...$options];
         $members = array_filter($members, fn ($each) => $each !== null);
         return $this->call('/v1/notifications/verify', $members, VerifiedNotification::class);
     }
@@ -230,7 +263,7 @@ class Client
     {
         $members = json_decode($reply->body, true);
         $members = is_array($members) ? $members : [];
-        $names = ['code', 'detail', 'request_id', 'claim', 'provider_error', 'context'];
+        $names = ['code', 'detail', 'request_id', 'claim', 'provider_error', 'context', 'dpop_nonce'];
         $known = array_filter($members, fn ($value, $name) => in_array($name, $names, true) && is_string($value), ARRAY_FILTER_USE_BOTH);
         $code = $known['code'] ?? null;
         $spent = $members['spent'] ?? null;
@@ -239,6 +272,11 @@ class Client
             $spent = $code === null || ($reply->status === 503 && !in_array($code, self::EARLY, true));
             // A verification needs the store only for a single-use nonce or a proof.
             $usesUp = $usesUp || $code === Code::STORE_UNAVAILABLE;
+        }
+        try {
+            $known['challenge'] = Challenge::of($members['challenge'] ?? null);
+        } catch (NotAssays) {
+            // None, or not Assay's.
         }
         $more = ['spent' => $usesUp && $spent, 'retry_after' => $reply->retryAfter, 'members' => $members];
         return AssayException::of($reply->status, $more + $known);

@@ -18,6 +18,8 @@ final class FakeTransport implements Transport
         '/v1/sign-ins/finish' => 'finish',
         '/v1/grants/refresh' => 'refresh',
         '/v1/grants/revoke' => 'revoke',
+        '/v1/grants/proof' => 'proof',
+        '/v1/sign-outs' => 'signOut',
         '/v1/verify' => 'verify',
         '/v1/access-tokens/verify' => 'verifyAccessToken',
         '/v1/notifications/verify' => 'verifyNotification',

@@ -43,6 +43,7 @@ trait Model
             'integer' => is_int($value),
             'boolean' => is_bool($value),
             'object' => is_array($value),
+            'texts' => is_array($value) && array_filter($value, is_string(...)) === $value,
             'strings' => is_array($value) && array_filter($value, is_string(...)) === $value,
             default => null,
         };

@@ -57,12 +57,31 @@ final class Identity
     }
 }
 
+/** How the token was encrypted; only if it was. The other members are those of the signed token inside. */
+final class Encryption
+{
+    use Model;
+
+    private const KINDS = ['algorithm' => 'string', 'content' => 'string', 'key_id' => 'string?'];
+    private const SECRETS = [];
+
+    public function __construct(
+        /** The outer header's alg. One of: ECDH-ES, ECDH-ES+A128KW, ECDH-ES+A192KW, ECDH-ES+A256KW, RSA-OAEP, RSA-OAEP-256. */
+        public readonly string $algorithm,
+        /** The outer header's enc. One of: A128GCM, A192GCM, A256GCM, A128CBC-HS256, A192CBC-HS384, A256CBC-HS512. */
+        public readonly string $content,
+        /** The outer header's kid. */
+        public readonly ?string $keyId,
+    ) {
+    }
+}
+
 /** Other claims of the token, all verified. */
 final class Token
 {
     use Model;
 
-    private const KINDS = ['audience' => 'strings', 'authorized_party' => 'string?', 'issued_at' => 'integer', 'expires_at' => 'integer', 'not_before' => 'integer?', 'auth_time' => 'integer?', 'token_id' => 'string?', 'session_id' => 'string?', 'acr' => 'string?', 'amr' => 'strings', 'algorithm' => 'string', 'key_id' => 'string?', 'nonce_match' => 'string?', 'encryption' => 'object?'];
+    private const KINDS = ['audience' => 'strings', 'authorized_party' => 'string?', 'issued_at' => 'integer', 'expires_at' => 'integer', 'not_before' => 'integer?', 'auth_time' => 'integer?', 'token_id' => 'string?', 'session_id' => 'string?', 'acr' => 'string?', 'amr' => 'strings', 'algorithm' => 'string', 'key_id' => 'string?', 'nonce_match' => 'string?', 'encryption' => 'Encryption?'];
     private const SECRETS = [];
 
     public function __construct(
@@ -92,8 +111,8 @@ final class Token
         public readonly ?string $keyId,
         /** How the token's nonce matched the raw one: by its lower-case hexadecimal SHA-256, by its base64url SHA-256, or exactly. null if no nonce was checked. One of: sha256_hex, sha256_base64url, plain. */
         public readonly ?string $nonceMatch,
-        /** @var array<string, mixed>|null How the token was encrypted; only if it was. The other members are those of the signed token inside. */
-        public readonly ?array $encryption,
+        /** How the token was encrypted; only if it was. The other members are those of the signed token inside. */
+        public readonly ?Encryption $encryption,
     ) {
     }
 }
@@ -179,6 +198,23 @@ final class Authorization
     }
 }
 
+/** Only for an opaque token, how old the provider's answer is. */
+final class Introspection
+{
+    use Model;
+
+    private const KINDS = ['cached' => 'boolean', 'age_seconds' => 'integer'];
+    private const SECRETS = [];
+
+    public function __construct(
+        /** Whether the answer was known before the request (introspection.cache). */
+        public readonly bool $cached,
+        /** How long ago the provider was asked, in seconds. */
+        public readonly int $ageSeconds,
+    ) {
+    }
+}
+
 /** The source and age of the keys that verified the signature. */
 final class Keys
 {
@@ -204,7 +240,7 @@ final class Grant
     use Model;
 
     private const KINDS = ['access_token' => 'string', 'token_type' => 'string?', 'expires_at' => 'integer?', 'refresh_token' => 'string?', 'scopes' => 'strings?', 'id_token' => 'string?', 'binding' => 'string?'];
-    private const SECRETS = ['accessToken', 'refreshToken', 'idToken'];
+    private const SECRETS = ['accessToken', 'refreshToken', 'idToken', 'binding'];
 
     public function __construct(
         /** The access token. */
@@ -293,6 +329,23 @@ final class Problem
         public readonly string $detail,
         /** What went wrong. Codes are stable. Those with 422 are roughly in the order of the checks, but sign_in_invalid and sign_in_expired come first, and claim_missing and claim_invalid can come from any check. One of: request_invalid, audience_not_configured, client_not_configured, redirect_uri_not_configured, sign_in_not_supported, revocation_not_supported, sign_out_not_supported, notifications_not_configured, url_not_allowed, caller_unauthenticated, caller_forbidden, not_found, provider_unknown, resource_unknown, method_not_allowed, request_timeout, request_too_large, content_type_unsupported, token_malformed, decryption_failed, encryption_required, header_unsupported, algorithm_not_allowed, key_not_found, key_unsuitable, signature_invalid, issuer_mismatch, audience_mismatch, authorized_party_mismatch, token_expired, token_not_yet_valid, token_too_old, auth_time_too_old, session_revoked, claim_missing, claim_invalid, groups_overage, nonce_required, nonce_missing, nonce_mismatch, at_hash_missing, at_hash_mismatch, c_hash_missing, c_hash_mismatch, subject_mismatch, scope_missing, token_inactive, binding_required, binding_missing, binding_mismatch, dpop_proof_invalid, dpop_nonce_required, dpop_proof_replayed, token_missing, nonce_replayed, binding_invalid, sign_in_invalid, sign_in_expired, sign_in_replayed, state_mismatch, redirect_uri_mismatch, response_issuer_mismatch, response_invalid, acr_mismatch, sign_in_denied, grant_invalid, provider_refused, headers_too_large, internal, client_rejected, provider_answer_invalid, provider_unavailable, keys_unavailable, request_unknown, store_unavailable, overloaded, shutting_down. */
         public readonly string $code,
+    ) {
+    }
+}
+
+/** Only in a 422 to a request with resource. How to answer the client that sent the token, or none. */
+final class Challenge
+{
+    use Model;
+
+    private const KINDS = ['status' => 'integer', 'www_authenticate' => 'string'];
+    private const SECRETS = [];
+
+    public function __construct(
+        /** The HTTP status of your response. */
+        public readonly int $status,
+        /** The value of its one header WWW-Authenticate (RFC 6750, RFC 9449, RFC 9728). */
+        public readonly string $wwwAuthenticate,
     ) {
     }
 }
@@ -414,12 +467,48 @@ final class Refreshed
     }
 }
 
+/** Where to send the browser. */
+final class SignOut
+{
+    use Model;
+
+    private const KINDS = ['logout_url' => 'string?', 'endpoint' => 'string', 'parameters' => 'texts', 'state' => 'string?'];
+    private const SECRETS = ['logoutUrl', 'parameters', 'state'];
+
+    public function __construct(
+        /** null if it would have more than 2,000 characters, or the hint came encrypted: post the form instead. */
+        public readonly ?string $logoutUrl,
+        /** The provider's end_session_endpoint. */
+        public readonly string $endpoint,
+        /** @var array<string, string> The fields of a form that posts to endpoint; without those that have no value. */
+        public readonly array $parameters,
+        /** What the browser comes back with; null without post_logout_redirect_uri. */
+        public readonly ?string $state,
+    ) {
+    }
+}
+
+/** A DPoP proof. */
+final class Proof
+{
+    use Model;
+
+    private const KINDS = ['dpop' => 'string'];
+    private const SECRETS = ['dpop'];
+
+    public function __construct(
+        /** The value of the header DPoP, for one call. */
+        public readonly string $dpop,
+    ) {
+    }
+}
+
 /** A verified access token. */
 final class VerifiedAccessToken
 {
     use Model;
 
-    private const KINDS = ['identity' => 'Identity?', 'token' => 'AccessToken', 'authorization' => 'Authorization', 'keys' => 'Keys?', 'introspection' => 'object?', 'claims' => 'object?', 'dpop_nonce' => 'string?'];
+    private const KINDS = ['identity' => 'Identity?', 'token' => 'AccessToken', 'authorization' => 'Authorization', 'keys' => 'Keys?', 'introspection' => 'Introspection?', 'claims' => 'object?', 'dpop_nonce' => 'string?'];
     private const SECRETS = ['claims'];
 
     public function __construct(
@@ -431,8 +520,8 @@ final class VerifiedAccessToken
         public readonly Authorization $authorization,
         /** null for an opaque token, unless the provider's answer was signed. */
         public readonly ?Keys $keys,
-        /** @var array<string, mixed>|null Only for an opaque token, how old the provider's answer is. */
-        public readonly ?array $introspection,
+        /** Only for an opaque token, how old the provider's answer is. */
+        public readonly ?Introspection $introspection,
         /** @var array<string, mixed>|null Only with include_claims: the token's Claims Set, or the provider's answer about an opaque token, as its original JSON text, so that no number is rounded. */
         public readonly ?array $claims,
         /** Only in responses of POST /v1/access-tokens/verify, and only where the settings have nonce: required for the call's DPoP proofs: for all, for its resource or for the token's provider (any of the resource's, if that is not known). Send it to the client in the header DPoP-Nonce: its next proof must have it. A nonce lives five minutes. */
@@ -626,5 +715,5 @@ final class Code
 /** What a fake client answers, by call: the examples of the contract. */
 final class Examples
 {
-    public const JSON = '{"begin":{"sign_in":"AUf5Wc1Jk0xQnJgq0m3c2n8bQ1yPq6T0bXb5uQm7y3k9w0Yd1N2mJk4hQ0Zb8sVtR6e2c1oXfLrA5iUj7pKd3gHnTwEz","nonce":"mE7q2vYc9KpT4sWx1ZbN6hRj8LdFg3Qa","nonce_sha256":"2fa2d26d37a48bf22be86a7754df9749e11609aca24a3840b8e0076a39ce9846","state":null,"authorization_url":null,"expires_at":1763716920},"begin_in_browser":{"sign_in":"AkRvu7pXc1mJ0sQ9bZtYw2dLhN6gK4eT8xVfC3iUaMoPqSr5WnEyBzDjHl0_7c2f1Jk0xQnJgq0m3c2n8bQ1yPq6T0bXb5uQm7y3k9w0Yd1N2mJk4hQ0","nonce":"Qn5pVhT2rK8sXw1eYj6uLgM3bZc7DfA9","state":"k3JvN8pQ2sXw7RzT1bYcUg","expires_at":1763716920,"nonce_sha256":"2398d9779382c92a1081e7f080bf50cdab59ab70fc0d7465f1d835e77e09c9c2","authorization_url":"https://accounts.google.com/o/oauth2/v2/auth?response_type=code&client_id=1045-web.apps.example.com&redirect_uri=https%3A%2F%2Fexample.com%2Fcallback%2Fgoogle&scope=openid%20email%20profile&state=k3JvN8pQ2sXw7RzT1bYcUg&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&nonce=Qn5pVhT2rK8sXw1eYj6uLgM3bZc7DfA9"},"finish":{"identity":{"provider":"google","issuer":"https://accounts.google.com","subject":"110248495921238986420","email":"ada@example.com","email_verified":true,"email_trust":"authoritative","is_private_email":null,"name":"Ada Lovelace","given_name":"Ada","family_name":"Lovelace","name_source":"token","preferred_username":null,"picture":"https://images.example.com/ada.png","locale":null,"real_user_status":null,"transfer_subject":null,"tenant":null,"hosted_domain":"example.com"},"token":{"audience":["1045-web.apps.example.com"],"authorized_party":"1045-web.apps.example.com","issued_at":1763716320,"expires_at":1763719920,"not_before":null,"auth_time":null,"token_id":"3f0c5a9e7d","session_id":null,"acr":null,"amr":[],"algorithm":"RS256","key_id":"5b3706960e3e60024a2655e78cfa63f87c97d309","nonce_match":"plain"},"keys":{"source":"network","age_seconds":4,"stale":false},"context":"/basket","grant":null},"finish_in_browser":{"identity":{"provider":"google","issuer":"https://accounts.google.com","subject":"110248495921238986420","email":"ada@example.com","email_verified":true,"email_trust":"authoritative","is_private_email":null,"name":"Ada Lovelace","given_name":"Ada","family_name":"Lovelace","name_source":"token","preferred_username":null,"picture":"https://images.example.com/ada.png","locale":null,"real_user_status":null,"transfer_subject":null,"tenant":null,"hosted_domain":"example.com"},"token":{"audience":["1045-web.apps.example.com"],"authorized_party":"1045-web.apps.example.com","issued_at":1763716320,"expires_at":1763719920,"not_before":null,"auth_time":null,"token_id":"3f0c5a9e7d","session_id":null,"acr":null,"amr":[],"algorithm":"RS256","key_id":"5b3706960e3e60024a2655e78cfa63f87c97d309","nonce_match":"plain"},"keys":{"source":"network","age_seconds":4,"stale":false},"context":"/basket","grant":{"access_token":"ya29.a0AcM612xRfX4s","token_type":"Bearer","expires_at":1763719920,"refresh_token":"1//0gLrV2kQx9wY7nT","scopes":["openid","email","profile"],"id_token":"eyJ.example.token"}},"refresh":{"grant":{"access_token":"a9d8c7b6a5f4e3d2c1b0a9f8e7d6c5b4.0.mtyqz.Qn5pVhT2rK8sXw1eYj6uLg","token_type":"Bearer","expires_at":1763719920,"refresh_token":null,"scopes":null,"id_token":null},"identity":null,"token":null,"keys":null,"problem":null},"verify":{"identity":{"provider":"apple","issuer":"https://appleid.apple.com","subject":"001234.5e7fd0c1a2b3498c8d6e0f1a2b3c4d5e.0219","email":"dpdcnf87nu@privaterelay.appleid.com","email_verified":true,"email_trust":"authoritative","is_private_email":true,"name":"Ada Lovelace","given_name":"Ada","family_name":"Lovelace","name_source":"client","preferred_username":null,"picture":null,"locale":null,"real_user_status":"likely_real","transfer_subject":null,"tenant":null,"hosted_domain":null},"token":{"audience":["com.example.app"],"authorized_party":null,"issued_at":1763716320,"expires_at":1763802720,"not_before":null,"auth_time":1763716320,"token_id":null,"session_id":null,"acr":null,"amr":[],"algorithm":"RS256","key_id":"Ey3tWUrUrC","nonce_match":"sha256_hex"},"keys":{"source":"network","age_seconds":312,"stale":false}},"verify_notification":{"notification":{"provider":"apple","issuer":"https://appleid.apple.com","kind":"apple","id":"uC3oPbPDeZ8Zx0v2f8hYAg","issued_at":1763716320},"events":[{"type":"email_relay_disabled","subject":"001234.5e7fd0c1a2b3498c8d6e0f1a2b3c4d5e.0219","session_id":null,"email":"dpdcnf87nu@privaterelay.appleid.com","is_private_email":true,"occurred_at":1763716299,"reason":null,"data":{}}],"keys":{"source":"network","age_seconds":4,"stale":false}},"verify_access_token":{"identity":{"provider":"api","issuer":"https://login.example.com/","subject":"5ba552d67","email":null,"email_verified":null,"email_trust":null,"is_private_email":null,"name":null,"given_name":null,"family_name":null,"name_source":null,"preferred_username":null,"picture":null,"locale":null,"real_user_status":null,"transfer_subject":null,"tenant":null,"hosted_domain":null},"token":{"audience":["https://api.example.com/"],"authorized_party":null,"issued_at":1763716320,"expires_at":1763719920,"not_before":null,"auth_time":null,"token_id":"dbe39bf3a3ba4238","session_id":null,"acr":null,"amr":[],"algorithm":"RS256","key_id":"api-2025","nonce_match":null},"authorization":{"client_id":"s6BhdRkqt3","scopes":["orders:read","orders:write"],"roles":[],"groups":["staff"],"entitlements":[],"binding":null},"keys":{"source":"network","age_seconds":4,"stale":false}}}';
+    public const JSON = '{"begin":{"sign_in":"AUf5Wc1Jk0xQnJgq0m3c2n8bQ1yPq6T0bXb5uQm7y3k9w0Yd1N2mJk4hQ0Zb8sVtR6e2c1oXfLrA5iUj7pKd3gHnTwEz","nonce":"mE7q2vYc9KpT4sWx1ZbN6hRj8LdFg3Qa","nonce_sha256":"2fa2d26d37a48bf22be86a7754df9749e11609aca24a3840b8e0076a39ce9846","state":null,"authorization_url":null,"expires_at":1763716920},"begin_in_browser":{"sign_in":"AkRvu7pXc1mJ0sQ9bZtYw2dLhN6gK4eT8xVfC3iUaMoPqSr5WnEyBzDjHl0_7c2f1Jk0xQnJgq0m3c2n8bQ1yPq6T0bXb5uQm7y3k9w0Yd1N2mJk4hQ0","nonce":"Qn5pVhT2rK8sXw1eYj6uLgM3bZc7DfA9","state":"k3JvN8pQ2sXw7RzT1bYcUg","expires_at":1763716920,"nonce_sha256":"2398d9779382c92a1081e7f080bf50cdab59ab70fc0d7465f1d835e77e09c9c2","authorization_url":"https://accounts.google.com/o/oauth2/v2/auth?response_type=code&client_id=1045-web.apps.example.com&redirect_uri=https%3A%2F%2Fexample.com%2Fcallback%2Fgoogle&scope=openid%20email%20profile&state=k3JvN8pQ2sXw7RzT1bYcUg&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&nonce=Qn5pVhT2rK8sXw1eYj6uLgM3bZc7DfA9"},"finish":{"identity":{"provider":"google","issuer":"https://accounts.google.com","subject":"110248495921238986420","email":"ada@example.com","email_verified":true,"email_trust":"authoritative","is_private_email":null,"name":"Ada Lovelace","given_name":"Ada","family_name":"Lovelace","name_source":"token","preferred_username":null,"picture":"https://images.example.com/ada.png","locale":null,"real_user_status":null,"transfer_subject":null,"tenant":null,"hosted_domain":"example.com"},"token":{"audience":["1045-web.apps.example.com"],"authorized_party":"1045-web.apps.example.com","issued_at":1763716320,"expires_at":1763719920,"not_before":null,"auth_time":null,"token_id":"3f0c5a9e7d","session_id":null,"acr":null,"amr":[],"algorithm":"RS256","key_id":"5b3706960e3e60024a2655e78cfa63f87c97d309","nonce_match":"plain"},"keys":{"source":"network","age_seconds":4,"stale":false},"context":"/basket","grant":null},"finish_in_browser":{"identity":{"provider":"google","issuer":"https://accounts.google.com","subject":"110248495921238986420","email":"ada@example.com","email_verified":true,"email_trust":"authoritative","is_private_email":null,"name":"Ada Lovelace","given_name":"Ada","family_name":"Lovelace","name_source":"token","preferred_username":null,"picture":"https://images.example.com/ada.png","locale":null,"real_user_status":null,"transfer_subject":null,"tenant":null,"hosted_domain":"example.com"},"token":{"audience":["1045-web.apps.example.com"],"authorized_party":"1045-web.apps.example.com","issued_at":1763716320,"expires_at":1763719920,"not_before":null,"auth_time":null,"token_id":"3f0c5a9e7d","session_id":null,"acr":null,"amr":[],"algorithm":"RS256","key_id":"5b3706960e3e60024a2655e78cfa63f87c97d309","nonce_match":"plain"},"keys":{"source":"network","age_seconds":4,"stale":false},"context":"/basket","grant":{"access_token":"ya29.a0AcM612xRfX4s","token_type":"Bearer","expires_at":1763719920,"refresh_token":"1//0gLrV2kQx9wY7nT","scopes":["openid","email","profile"],"id_token":"eyJ.example.token"}},"refresh":{"grant":{"access_token":"a9d8c7b6a5f4e3d2c1b0a9f8e7d6c5b4.0.mtyqz.Qn5pVhT2rK8sXw1eYj6uLg","token_type":"Bearer","expires_at":1763719920,"refresh_token":null,"scopes":null,"id_token":null},"identity":null,"token":null,"keys":null,"problem":null},"verify":{"identity":{"provider":"apple","issuer":"https://appleid.apple.com","subject":"001234.5e7fd0c1a2b3498c8d6e0f1a2b3c4d5e.0219","email":"dpdcnf87nu@privaterelay.appleid.com","email_verified":true,"email_trust":"authoritative","is_private_email":true,"name":"Ada Lovelace","given_name":"Ada","family_name":"Lovelace","name_source":"client","preferred_username":null,"picture":null,"locale":null,"real_user_status":"likely_real","transfer_subject":null,"tenant":null,"hosted_domain":null},"token":{"audience":["com.example.app"],"authorized_party":null,"issued_at":1763716320,"expires_at":1763802720,"not_before":null,"auth_time":1763716320,"token_id":null,"session_id":null,"acr":null,"amr":[],"algorithm":"RS256","key_id":"Ey3tWUrUrC","nonce_match":"sha256_hex"},"keys":{"source":"network","age_seconds":312,"stale":false}},"verify_notification":{"notification":{"provider":"apple","issuer":"https://appleid.apple.com","kind":"apple","id":"uC3oPbPDeZ8Zx0v2f8hYAg","issued_at":1763716320},"events":[{"type":"email_relay_disabled","subject":"001234.5e7fd0c1a2b3498c8d6e0f1a2b3c4d5e.0219","session_id":null,"email":"dpdcnf87nu@privaterelay.appleid.com","is_private_email":true,"occurred_at":1763716299,"reason":null,"data":{}}],"keys":{"source":"network","age_seconds":4,"stale":false}},"verify_access_token":{"identity":{"provider":"api","issuer":"https://login.example.com/","subject":"5ba552d67","email":null,"email_verified":null,"email_trust":null,"is_private_email":null,"name":null,"given_name":null,"family_name":null,"name_source":null,"preferred_username":null,"picture":null,"locale":null,"real_user_status":null,"transfer_subject":null,"tenant":null,"hosted_domain":null},"token":{"audience":["https://api.example.com/"],"authorized_party":null,"issued_at":1763716320,"expires_at":1763719920,"not_before":null,"auth_time":null,"token_id":"dbe39bf3a3ba4238","session_id":null,"acr":null,"amr":[],"algorithm":"RS256","key_id":"api-2025","nonce_match":null},"authorization":{"client_id":"s6BhdRkqt3","scopes":["orders:read","orders:write"],"roles":[],"groups":["staff"],"entitlements":[],"binding":null},"keys":{"source":"network","age_seconds":4,"stale":false}},"sign_out":{"logout_url":"https://login.acme.example/logout?client_id=1045-web&post_logout_redirect_uri=https%3A%2F%2Fexample.com%2Fsigned-out&state=k3JvN8pQ2sXw7RzT1bYcUg","endpoint":"https://login.acme.example/logout","parameters":{"client_id":"1045-web","post_logout_redirect_uri":"https://example.com/signed-out","state":"k3JvN8pQ2sXw7RzT1bYcUg"},"state":"k3JvN8pQ2sXw7RzT1bYcUg"},"proof":{"dpop":"eyJ.example.token"}}';
 }

@@ -74,6 +74,19 @@ class Assay
     call("/v1/grants/revoke", { provider: provider, code: code, **options }, nil, success: 204, uses_up: true)
   end
 
+  # Makes the DPoP proof for a call with the access token of a bound grant. Each call needs a new one. Options: audience, nonce.
+  # Returns Proof.
+  def proof(provider, binding, access_token, method, url, **options)
+    members = { provider: provider, binding: binding, access_token: access_token, method: method, url: url, **options }
+    call("/v1/grants/proof", members, Proof)
+  end
+
+  # Where the user signs out at the provider. End your own session first. Options: audience, id_token_hint,
+  # post_logout_redirect_uri, logout_hint, ui_locales. Returns SignOut.
+  def sign_out(provider, **options)
+    call("/v1/sign-outs", { provider: provider, **options }, SignOut)
+  end
+
   # Verifies an ID Token, without `begin` and `finish`. `nonce`: nil only if the sign-in has none. `single_use`: the provider has
   # `nonce.single_use` in Assay's settings. Options: provider, audience, max_age, authenticated_after, subject, issuer,
   # access_token, code, user, include_claims. Returns Verified.
@@ -89,9 +102,10 @@ class Assay
     call("/v1/access-tokens/verify", { token: token, **options }, VerifiedAccessToken, uses_up: uses_up, slow: false)
   end
 
-  # Verifies what a provider sent: `token`, or `payload`, the body that Apple sent. Returns VerifiedNotification.
-  def verify_notification(token: nil, payload: nil, provider: nil)
-    members = { token: token, payload: payload, provider: provider }.compact
+  # Verifies what a provider sent: `token`, or `payload`, the body that Apple sent. Options, for a provider with `issuers: any`:
+  # connection, issuer, audience, claim_values, email_domains. Returns VerifiedNotification.
+  def verify_notification(token: nil, payload: nil, provider: nil, **options)
+    members = { token: token, payload: payload, provider: provider, **options }.compact
     call("/v1/notifications/verify", members, VerifiedNotification)
   end
 
@@ -141,7 +155,7 @@ class Assay
 
   def problem(reply, uses_up)
     members = parsed(reply.body)
-    known = %w[code detail request_id claim provider_error context].to_h { |name| [name.to_sym, members[name]] }
+    known = %w[code detail request_id claim provider_error context dpop_nonce].to_h { |name| [name.to_sym, members[name]] }
     known = known.select { |_, value| value.is_a?(String) }
     spent = members["spent"]
     unless [true, false].include?(spent)
@@ -150,7 +164,14 @@ class Assay
       # A verification needs the store only for a single-use nonce or a proof.
       uses_up ||= known[:code] == "store_unavailable"
     end
+    known[:challenge] = challenge(members)
     Error.of(reply.status, **known, spent: uses_up && spent, retry_after: reply.retry_after, members: members)
+  end
+
+  def challenge(members)
+    Challenge.of(members["challenge"])
+  rescue NotAssays
+    nil
   end
 
   def parsed(text)

@@ -110,6 +110,24 @@ export class Assay {
     return this.#call("/v1/grants/revoke", { ...options, provider, code }, null, { success: 204, usesUp: true });
   }
 
+  /** Makes the DPoP proof for a call with the access token of a bound grant. Each call needs a new one. */
+  proof(
+    provider: string,
+    binding: string,
+    accessToken: string,
+    method: string,
+    url: string,
+    options: models.ProofOptions = {},
+  ): Promise<models.Proof> {
+    const members = { ...options, provider, binding, access_token: accessToken, method, url };
+    return this.#call("/v1/grants/proof", members, "Proof", {});
+  }
+
+  /** Where the user signs out at the provider. End your own session first. */
+  signOut(provider: string, options: models.SignOutOptions = {}): Promise<models.SignOut> {
+    return this.#call("/v1/sign-outs", { ...options, provider }, "SignOut", {});
+  }
+
   /**
    * Verifies an ID Token, without `begin` and `finish`. `nonce`: `null` only if the sign-in has none. `singleUse`: the provider has
    * `nonce.single_use` in Assay's settings.
@@ -131,11 +149,13 @@ export class Assay {
   }
 
   /** Verifies what a provider sent: `token`, or `payload`, the body that Apple sent. */
-  verifyNotification(sent: {
-    token?: string;
-    payload?: unknown;
-    provider?: string;
-  }): Promise<models.VerifiedNotification> {
+  verifyNotification(
+    sent: models.NotificationOptions & {
+      token?: string;
+      payload?: unknown;
+      provider?: string;
+    },
+  ): Promise<models.VerifiedNotification> {
     return this.#call("/v1/notifications/verify", sent, "VerifiedNotification", {});
   }
 
@@ -198,6 +218,8 @@ function problem(reply: Reply, usesUp: boolean): AssayError {
     claim: text("claim"),
     providerError: text("provider_error"),
     context: text("context"),
+    challenge: fits(members.challenge, "Challenge") ? (members.challenge as unknown as models.Challenge) : undefined,
+    dpopNonce: text("dpop_nonce"),
     members,
   };
   return failure(reply.status, error);
@@ -220,6 +242,7 @@ const kinds: Record<string, (value: unknown) => boolean> = {
   integer: (value) => Number.isInteger(value),
   boolean: (value) => typeof value === "boolean",
   strings: (value) => Array.isArray(value) && value.every((each) => typeof each === "string"),
+  texts: (value) => isObject(value) && Object.values(value).every((each) => typeof each === "string"),
   object: isObject,
 };
 

@@ -1,4 +1,4 @@
-import type { ProblemCode } from "./models.js";
+import type { Challenge, ProblemCode } from "./models.js";
 
 /** The members of an `AssayError`. */
 export interface ErrorMembers {
@@ -10,6 +10,8 @@ export interface ErrorMembers {
   claim?: string;
   providerError?: string;
   context?: string;
+  challenge?: Challenge;
+  dpopNonce?: string;
   /** The whole problem, for members that this version does not know. */
   members?: Record<string, unknown>;
 }
@@ -33,6 +35,10 @@ export class AssayError extends Error {
   readonly claim?: string;
   /** The provider's error code. */
   readonly providerError?: string;
+  /** How to answer the client that sent an access token; only for a call with `resource`. */
+  readonly challenge?: Challenge;
+  /** What the next proof of this client must have, as `DPoP-Nonce` of your response. */
+  readonly dpopNonce?: string;
 
   /** The begin call's, if the user or the provider ended the sign-in. Don't log it. */
   get context(): string | undefined {
@@ -61,6 +67,8 @@ export class AssayError extends Error {
     this.retryAfter = members.retryAfter;
     this.claim = members.claim;
     this.providerError = members.providerError;
+    this.challenge = members.challenge;
+    this.dpopNonce = members.dpopNonce;
     this.#context = members.context;
     this.#members = members.members ?? {};
   }

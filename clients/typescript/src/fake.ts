@@ -7,9 +7,11 @@ export type CallName =
   | "beginInBrowser"
   | "finish"
   | "finishInBrowser"
+  | "proof"
   | "refresh"
   | "revoke"
   | "revokeCode"
+  | "signOut"
   | "verify"
   | "verifyAccessToken"
   | "verifyNotification";
@@ -21,7 +23,9 @@ const paths: Record<string, CallName> = {
   "/v1/sign-ins": "begin",
   "/v1/sign-ins/finish": "finish",
   "/v1/grants/refresh": "refresh",
+  "/v1/grants/proof": "proof",
   "/v1/grants/revoke": "revoke",
+  "/v1/sign-outs": "signOut",
   "/v1/verify": "verify",
   "/v1/access-tokens/verify": "verifyAccessToken",
   "/v1/notifications/verify": "verifyNotification",

@@ -32,13 +32,15 @@ class Identity:
     transfer_subject: str | None
     tenant: str | None
     hosted_domain: str | None
+    # Only for a provider with `issuers: any`. Store its users under (connection, issuer, subject).
+    connection: str | None = None
 
     @classmethod
     def of(cls, answer: dict) -> "Identity":
         """Raises `KeyError`, `TypeError` or `ValueError` if it is not an identity."""
         if not isinstance(answer["issuer"], str) or not isinstance(answer["subject"], str):
             raise ValueError("no identity")
-        return cls(**{each.name: answer[each.name] for each in fields(cls)})
+        return cls(**{each.name: answer[each.name] for each in fields(cls) if each.name != "connection"}, connection=answer.get("connection"))
 
 
 @dataclass(frozen=True)
@@ -82,13 +84,15 @@ class Grant:
     refresh_token: str | None = field(repr=False)
     scopes: list[str] | None
     id_token: str | None = field(repr=False)
+    # Only of clients with `sender_constraint: dpop`: store the latest beside the refresh token.
+    binding: str | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, answer: dict) -> "Grant":
         """Raises `KeyError`, `TypeError` or `ValueError` if it is not a grant."""
         if not isinstance(answer["access_token"], str):
             raise ValueError("not a grant")
-        return cls(**{each.name: answer[each.name] for each in fields(cls)})
+        return cls(**{each.name: answer[each.name] for each in fields(cls) if each.name != "binding"}, binding=answer.get("binding"))
 
 
 @dataclass(frozen=True)

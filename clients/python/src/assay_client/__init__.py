@@ -10,15 +10,20 @@ from .models import (
     BegunBrowserSignIn,
     BegunSignIn,
     Binding,
+    Challenge,
     Dpop,
+    Encryption,
     Event,
     FinishedSignIn,
     Grant,
     Identity,
+    Introspection,
     Keys,
     Notification,
     Problem,
+    Proof,
     Refreshed,
+    SignOut,
     Token,
     Verified,
     VerifiedAccessToken,
@@ -27,7 +32,7 @@ from .models import (
 
 __version__ = "0.1.0"
 __all__ = [
-    "AccessToken", "Assay", "AssayError", "Authorization", "BegunBrowserSignIn", "BegunSignIn", "Binding", "Code", "Dpop",
-    "Event", "FakeAssay", "FinishedSignIn", "Grant", "Identity", "Keys", "Notification", "Problem", "Refreshed", "Refused",
-    "Token", "Unavailable", "Verified", "VerifiedAccessToken", "VerifiedNotification",
+    "AccessToken", "Assay", "AssayError", "Authorization", "BegunBrowserSignIn", "BegunSignIn", "Binding", "Challenge",
+    "Code", "Dpop", "Encryption", "Event", "FakeAssay", "FinishedSignIn", "Grant", "Identity", "Introspection", "Keys",
+    "Notification", "Problem", "Proof", "Refreshed", "Refused", "SignOut", "Token", "Unavailable", "Verified", "VerifiedAccessToken", "VerifiedNotification",
 ]  # fmt: skip

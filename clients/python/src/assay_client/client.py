@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Protocol, TypeVar
 
 from . import models
 from .errors import AssayError, error
-from .reading import NotAssays, read
+from .reading import NotAssays, part, read
 from .transport import HTTPTransport, NoAnswer, Reply
 
 if TYPE_CHECKING:
@@ -99,6 +99,18 @@ class Assay:
         """Exchanges the code of a native sign-in, and revokes its tokens."""
         self._call("/v1/grants/revoke", {"provider": provider, "code": code, **options}, 204, None, uses_up=True)
 
+    def proof(
+        self, provider: str, binding: str, access_token: str, method: str, url: str,
+        **options: Unpack[models.ProofOptions],
+    ) -> models.Proof:  # fmt: skip
+        """Makes the DPoP proof for a call with the access token of a bound grant. Each call needs a new one."""
+        members = {"provider": provider, "binding": binding, "access_token": access_token, "method": method, "url": url}
+        return self._call("/v1/grants/proof", {**members, **options}, 200, models.Proof)
+
+    def sign_out(self, provider: str, **options: Unpack[models.SignOutOptions]) -> models.SignOut:
+        """Where the user signs out at the provider. End your own session first."""
+        return self._call("/v1/sign-outs", {"provider": provider, **options}, 200, models.SignOut)
+
     def verify(
         self, id_token: str, nonce: str | None, *, single_use: bool = False, **options: Unpack[models.VerifyOptions]
     ) -> models.Verified:
@@ -118,10 +130,11 @@ class Assay:
         return self._call("/v1/access-tokens/verify", members, 200, models.VerifiedAccessToken, uses_up=uses_up, slow=False)
 
     def verify_notification(
-        self, *, token: str | None = None, payload: Any = None, provider: str | None = None
-    ) -> models.VerifiedNotification:
+        self, *, token: str | None = None, payload: Any = None, provider: str | None = None,
+        **options: Unpack[models.NotificationOptions],
+    ) -> models.VerifiedNotification:  # fmt: skip
         """Verifies what a provider sent: `token`, or `payload`, the body that Apple sent."""
-        every = {"token": token, "payload": payload, "provider": provider}
+        every = {"token": token, "payload": payload, "provider": provider, **options}
         members = {name: value for name, value in every.items() if value is not None}
         return self._call("/v1/notifications/verify", members, 200, models.VerifiedNotification)
 
@@ -167,8 +180,9 @@ def _problem(reply: Reply, uses_up: bool) -> AssayError:
     except ValueError:
         members = None
     members = members if isinstance(members, dict) else {}
-    names = ("code", "detail", "request_id", "claim", "provider_error", "context")
-    known = {name: members[name] for name in names if isinstance(members.get(name), str)}
+    names = ("code", "detail", "request_id", "claim", "provider_error", "context", "dpop_nonce")
+    known: dict[str, Any] = {name: members[name] for name in names if isinstance(members.get(name), str)}
+    known["challenge"] = part(models.Challenge, members.get("challenge"))
     spent = members.get("spent")
     if not isinstance(spent, bool):
         # Assay's verifications don't say. What is not Assay's answer may stand in the place of one.

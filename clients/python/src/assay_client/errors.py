@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .models import Challenge
+
 
 class AssayError(Exception):
     """A call that failed. Its text is for the log: it has no token, no handle and no nonce.
@@ -23,6 +25,8 @@ class AssayError(Exception):
         claim: str | None = None,
         provider_error: str | None = None,
         context: str | None = None,
+        challenge: Challenge | None = None,
+        dpop_nonce: str | None = None,
         members: dict[str, Any] | None = None,
     ):
         #: The HTTP status; 0 if there was no answer.
@@ -42,6 +46,10 @@ class AssayError(Exception):
         self.provider_error = provider_error
         #: The begin call's, if the user or the provider ended the sign-in. Don't log it.
         self.context = context
+        #: How to answer the client that sent an access token; only for a call with `resource`.
+        self.challenge = challenge
+        #: What the next proof of this client must have, as `DPoP-Nonce` of your response.
+        self.dpop_nonce = dpop_nonce
         #: The whole problem, for members that this version does not know.
         self.members = members or {}
         super().__init__(self._text())

@@ -12,7 +12,7 @@ from .transport import NoAnswer, Reply
 PATHS = {
     "/v1/sign-ins": "begin", "/v1/sign-ins/finish": "finish", "/v1/grants/refresh": "refresh", "/v1/grants/revoke": "revoke",
     "/v1/verify": "verify", "/v1/notifications/verify": "verify_notification",
-    "/v1/access-tokens/verify": "verify_access_token",
+    "/v1/access-tokens/verify": "verify_access_token", "/v1/sign-outs": "sign_out", "/v1/grants/proof": "proof",
 }  # fmt: skip
 
 

@@ -61,6 +61,19 @@ class Identity:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Encryption:
+    """How the token was encrypted; only if it was. The other members are those of the signed token inside."""
+
+    # The outer header's alg. One of: ECDH-ES, ECDH-ES+A128KW, ECDH-ES+A192KW, ECDH-ES+A256KW, RSA-OAEP, RSA-
+    # OAEP-256.
+    algorithm: str
+    # The outer header's enc. One of: A128GCM, A192GCM, A256GCM, A128CBC-HS256, A192CBC-HS384, A256CBC-HS512.
+    content: str
+    # The outer header's kid.
+    key_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Token:
     """Other claims of the token, all verified."""
 
@@ -94,7 +107,7 @@ class Token:
     # exactly. null if no nonce was checked. One of: sha256_hex, sha256_base64url, plain.
     nonce_match: str | None = None
     # How the token was encrypted; only if it was. The other members are those of the signed token inside.
-    encryption: dict[str, Any] | None = None
+    encryption: Encryption | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +176,16 @@ class Authorization:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Introspection:
+    """Only for an opaque token, how old the provider's answer is."""
+
+    # Whether the answer was known before the request (introspection.cache).
+    cached: bool
+    # How long ago the provider was asked, in seconds.
+    age_seconds: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Keys:
     """The source and age of the keys that verified the signature."""
 
@@ -194,7 +217,7 @@ class Grant:
     id_token: str | None = field(default=None, repr=False)
     # Only of clients with sender_constraint: dpop: the key of the grant, encrypted. Store the latest beside the
     # refresh token, and send it wherever a request has binding.
-    binding: str | None = None
+    binding: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,6 +289,16 @@ class Problem:
     # provider_answer_invalid, provider_unavailable, keys_unavailable, request_unknown, store_unavailable,
     # overloaded, shutting_down.
     code: str = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Challenge:
+    """Only in a 422 to a request with resource. How to answer the client that sent the token, or none."""
+
+    # The HTTP status of your response.
+    status: int
+    # The value of its one header WWW-Authenticate (RFC 6750, RFC 9449, RFC 9728).
+    www_authenticate: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -357,6 +390,28 @@ class Refreshed:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SignOut:
+    """Where to send the browser."""
+
+    # null if it would have more than 2,000 characters, or the hint came encrypted: post the form instead.
+    logout_url: str | None = field(default=None, repr=False)
+    # The provider's end_session_endpoint.
+    endpoint: str
+    # The fields of a form that posts to endpoint; without those that have no value.
+    parameters: dict[str, str] = field(repr=False)
+    # What the browser comes back with; null without post_logout_redirect_uri.
+    state: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """A DPoP proof."""
+
+    # The value of the header DPoP, for one call.
+    dpop: str = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
 class VerifiedAccessToken:
     """A verified access token."""
 
@@ -369,7 +424,7 @@ class VerifiedAccessToken:
     # null for an opaque token, unless the provider's answer was signed.
     keys: Keys | None = None
     # Only for an opaque token, how old the provider's answer is.
-    introspection: dict[str, Any] | None = None
+    introspection: Introspection | None = None
     # Only with include_claims: the token's Claims Set, or the provider's answer about an opaque token, as its
     # original JSON text, so that no number is rounded.
     claims: dict[str, Any] | None = field(default=None, repr=False)
@@ -411,19 +466,6 @@ class BeginOptions(TypedDict, total=False):
     # Client ID that the token must be issued to. Default: the provider's first audience, or with redirect_uri the
     # first client that lists it. With connection, the client ID at the connection's issuer, which is required.
     audience: str
-    # Whether the token's acr must be one of acr_values, which are then required (acr_mismatch).
-    require_acr: bool
-    # Only together with redirect_uri: at most 4096 bytes, sent to the provider as they are (OpenID Connect Core,
-    # section 5.5). An essential acr in id_token with value or values is checked at the finish (acr_mismatch), and
-    # an essential auth_time must be there (claim_missing).
-    claims: dict[str, Any]
-    # Only together with redirect_uri: what the access token is for (RFC 8707), together at most 512 bytes. The
-    # token endpoint is told too.
-    resource: list[str]
-    # Only together with redirect_uri: an ID Token of the user, which may have expired. It is verified first, and
-    # sent to the provider; only this user can finish the sign-in (subject_mismatch). If it came encrypted, the
-    # client's requests must be pushed.
-    id_token_hint: str
     # Maximum age of the user's authentication, in seconds, when the sign-in begins. It is taken from auth_time. A
     # native token without auth_time is judged by iat, which is always recent: to prove re-authentication, also list
     # auth_time in the provider's required_claims. In the browser, auth_time is required (claim_missing).
@@ -440,10 +482,6 @@ class BeginOptions(TypedDict, total=False):
     # together with issuer and audience, all three as the backend's database has them. It comes back as
     # identity.connection.
     connection: str
-    # How the client of the connection authenticates to its provider: required for calls to the provider's endpoints
-    # if the request names a connection, or the sign-in began with one; its ID is the connection's audience. Nothing
-    # keeps the secret after the request.
-    client: dict[str, Any]
     # Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
     # claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
     # not be null.
@@ -613,6 +651,12 @@ class RevokeOptions(TypedDict, total=False):
     binding: str
     # The client that it was issued to. Required if the provider has several clients.
     audience: str
+    # With connection, the issuer of the connection, which is required: an https URL of at most 255 characters, with
+    # port 443 and without user, query or fragment. The token's iss must be this issuer, byte for byte. An issuer
+    # that another provider of the settings or a preset has, such as Google's, needs claim_values. Otherwise, the
+    # identity.issuer of subject; only together with subject, and required if the provider has an issuer for each
+    # tenant, because subjects are unique only per issuer. It must not be null.
+    issuer: str
     # The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it
     # together with issuer and audience, all three as the backend's database has them. It comes back as
     # identity.connection.
@@ -741,3 +785,70 @@ class AccessTokenOptions(TypedDict, total=False):
     # The request's DPoP proof, for a token that is bound to the key of such proofs (cnf with jkt). Only with the
     # setting dpop. null and an empty string mean that there is none.
     dpop: Dpop
+
+
+class NotificationOptions(TypedDict, total=False):
+    """Options of a call."""
+
+    # The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it
+    # together with issuer and audience, all three as the backend's database has them. It comes back as
+    # identity.connection.
+    connection: str
+    # Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
+    # claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
+    # not be null.
+    claim_values: dict[str, Any]
+    # The domains that this connection may speak for, because the backend has proved that they are this customer's.
+    # email_trust is unverified for addresses in all others. Only together with connection.
+    email_domains: list[str]
+    # With connection, the issuer of the connection, which is required: an https URL of at most 255 characters, with
+    # port 443 and without user, query or fragment. The token's iss must be this issuer, byte for byte. An issuer
+    # that another provider of the settings or a preset has, such as Google's, needs claim_values. Otherwise, the
+    # identity.issuer of subject; only together with subject, and required if the provider has an issuer for each
+    # tenant, because subjects are unique only per issuer. It must not be null.
+    issuer: str
+    # With connection, the client ID at the connection's issuer.
+    audience: str
+
+
+class SignOutOptions(TypedDict, total=False):
+    """Options of a call."""
+
+    # The client that the user signed in to. Default: the first client that lists post_logout_redirect_uri, or else
+    # the provider's first client.
+    audience: str
+    # The ID Token of the sign-in, which may have expired. An encrypted one is opened.
+    id_token_hint: str
+    # Where the browser comes back to: one of the client's post_logout_redirect_uris, byte for byte
+    # (redirect_uri_not_configured).
+    post_logout_redirect_uri: str
+    # Names the user in the provider's own form, such as Microsoft's claim login_hint.
+    logout_hint: str
+    # Languages of the provider's page, separated by spaces.
+    ui_locales: str
+    # With connection, the issuer of the connection, which is required: an https URL of at most 255 characters, with
+    # port 443 and without user, query or fragment. The token's iss must be this issuer, byte for byte. An issuer
+    # that another provider of the settings or a preset has, such as Google's, needs claim_values. Otherwise, the
+    # identity.issuer of subject; only together with subject, and required if the provider has an issuer for each
+    # tenant, because subjects are unique only per issuer. It must not be null.
+    issuer: str
+    # The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it
+    # together with issuer and audience, all three as the backend's database has them. It comes back as
+    # identity.connection.
+    connection: str
+    # Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each
+    # claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must
+    # not be null.
+    claim_values: dict[str, Any]
+    # The domains that this connection may speak for, because the backend has proved that they are this customer's.
+    # email_trust is unverified for addresses in all others. Only together with connection.
+    email_domains: list[str]
+
+
+class ProofOptions(TypedDict, total=False):
+    """Options of a call."""
+
+    # The client that the grant must be of; the binding's own by default.
+    audience: str
+    # The nonce that the API demands: the value of DPoP-Nonce.
+    nonce: str

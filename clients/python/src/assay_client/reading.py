@@ -7,9 +7,12 @@ import functools
 import json
 import types
 import typing
-from typing import Any
+from typing import Any, TypeVar
 
 from . import models
+
+
+Part = TypeVar("Part")
 
 
 class NotAssays(Exception):
@@ -25,6 +28,15 @@ def read(kind: type | None, body: bytes) -> Any:
     except ValueError:
         raise NotAssays from None
     return _model(kind, members)
+
+
+def part(kind: type[Part], members: Any) -> Part | None:
+    """`None` if it is absent, or not Assay's."""
+    try:
+        made: Part = _model(kind, members)
+        return made
+    except NotAssays:
+        return None
 
 
 def _model(kind: type, members: Any) -> Any:
@@ -46,5 +58,7 @@ def _value(annotation: Any, value: Any) -> Any:
         return _model(annotation, value)
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if type(value) is not (origin or annotation):
+        raise NotAssays
+    if arguments == (str, str) and not all(isinstance(each, str) for each in value.values()):
         raise NotAssays
     return [_value(arguments[0], each) for each in value] if origin is list else value

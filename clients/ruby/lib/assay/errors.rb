@@ -13,8 +13,11 @@ class Assay
     # - claim: the claim that is missing or invalid
     # - provider_error: the provider's error code
     # - context: the begin call's, if the user or the provider ended the sign-in: don't log it
+    # - challenge: how to answer the client that sent an access token; only for a call with `resource`
+    # - dpop_nonce: what the next proof of this client must have, as DPoP-Nonce of your response
     # - members: the whole problem, for members that this version does not know
-    attr_reader :status, :code, :detail, :request_id, :spent, :retry_after, :claim, :provider_error, :context, :members
+    attr_reader :status, :code, :detail, :request_id, :spent, :retry_after, :claim, :provider_error, :context, :challenge,
+                :dpop_nonce, :members
 
     def self.of(status, **members)
       # A refusal without a code is not Assay's.
@@ -23,9 +26,10 @@ class Assay
     end
 
     def initialize(status, code: nil, detail: nil, request_id: nil, spent: false, retry_after: nil, claim: nil,
-                   provider_error: nil, context: nil, members: {})
+                   provider_error: nil, context: nil, challenge: nil, dpop_nonce: nil, members: {})
       @status, @code, @detail, @request_id, @spent = status, code, detail, request_id, spent
       @retry_after, @claim, @provider_error, @context, @members = retry_after, claim, provider_error, context, members
+      @challenge, @dpop_nonce = challenge, dpop_nonce
       super(text)
     end
 

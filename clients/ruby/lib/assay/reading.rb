@@ -31,6 +31,7 @@ class Assay
       when "integer" then checked(value, Integer)
       when "object" then checked(value, Hash)
       when "boolean" then [true, false].include?(value) ? value : raise(NotAssays)
+      when "texts" then checked(value, Hash).each_value { |each| checked(each, String) }
       when "strings" then checked(value, Array).each { |each| checked(each, String) }
       when /\A\[(\w+)\]\z/ then checked(value, Array).map { |each| Assay.const_get(Regexp.last_match(1)).of(each) }
       else Assay.const_get(kind).of(value)

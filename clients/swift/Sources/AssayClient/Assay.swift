@@ -120,6 +120,23 @@ public final class Assay: Sendable {
         let _: Nothing = try await call("/v1/grants/revoke", members, options, success: 204, usesUp: true)
     }
 
+    /// Makes the DPoP proof for a call with the access token of a bound grant. Each call needs a new one.
+    public func proof(
+        _ provider: String, binding: String, accessToken: String, method: String, url: String,
+        _ options: ProofOptions = ProofOptions()
+    ) async throws -> Proof {
+        let members: [String: JSONValue] = [
+            "provider": .string(provider), "binding": .string(binding), "access_token": .string(accessToken),
+            "method": .string(method), "url": .string(url),
+        ]
+        return try await call("/v1/grants/proof", members, options)
+    }
+
+    /// Where the user signs out at the provider. End your own session first.
+    public func signOut(_ provider: String, _ options: SignOutOptions = SignOutOptions()) async throws -> SignOut {
+        try await call("/v1/sign-outs", ["provider": .string(provider)], options)
+    }
+
     /// Verifies an ID Token, without `begin` and `finish`. `nonce`: `nil` only if the sign-in has none. `singleUse`: the provider has
     /// `nonce.single_use` in Assay's settings.
     public func verify(
@@ -140,23 +157,25 @@ public final class Assay: Sendable {
     }
 
     /// Verifies a logout token, a security event, or Apple's `payload`.
-    public func verifyNotification(_ token: String, provider: String? = nil) async throws -> VerifiedNotification {
-        try await verifyNotification("token", .string(token), provider)
+    public func verifyNotification(
+        _ token: String, provider: String? = nil, _ options: NotificationOptions = NotificationOptions()
+    ) async throws -> VerifiedNotification {
+        try await verifyNotification("token", .string(token), provider, options)
     }
 
     /// Verifies the body that Apple sent, an object with `payload`.
     public func verifyAppleNotification(
-        _ body: JSONValue, provider: String? = nil
+        _ body: JSONValue, provider: String? = nil, _ options: NotificationOptions = NotificationOptions()
     ) async throws -> VerifiedNotification {
-        try await verifyNotification("payload", body, provider)
+        try await verifyNotification("payload", body, provider, options)
     }
 
     private func verifyNotification(
-        _ name: String, _ value: JSONValue, _ provider: String?
+        _ name: String, _ value: JSONValue, _ provider: String?, _ options: NotificationOptions
     ) async throws -> VerifiedNotification {
         var members = [name: value]
         members["provider"] = provider.map { .string($0) }
-        return try await call("/v1/notifications/verify", members, Nothing())
+        return try await call("/v1/notifications/verify", members, options)
     }
 }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A call that failed. Its description is for the log: it has no token, no handle and no nonce.
 ///
 /// If it is neither `isRefused` nor `isUnavailable`, the caller, the settings or the provider is at fault: raise an alert.
@@ -30,6 +32,13 @@ public struct AssayError: Error, Sendable, CustomStringConvertible, CustomReflec
     public var providerError: String? { members["provider_error"]?.string }
     /// The begin call's, if the user or the provider ended the sign-in. Don't log it.
     public var context: String? { members["context"]?.string }
+    /// How to answer the client that sent an access token; only for a call with `resource`.
+    public var challenge: Challenge? {
+        guard let challenge = members["challenge"], let text = try? JSONEncoder().encode(challenge) else { return nil }
+        return try? JSONDecoder().decode(Challenge.self, from: text)
+    }
+    /// What the next proof of this client must have, as `DPoP-Nonce` of your response.
+    public var dpopNonce: String? { members["dpop_nonce"]?.string }
 
     /// Sign nobody in: the same request will be refused again. Show users one message for all codes.
     ///

@@ -11,10 +11,11 @@ import Foundation
 /// Answers are used in their order, for each call. A call without one throws `NoAnswerLeft`.
 public final class FakeTransport: Transport, @unchecked Sendable {
     public enum Call: String, Sendable, CaseIterable {
-        case begin, finish, refresh, revoke, verify
+        case begin, finish, proof, refresh, revoke, verify
         case beginInBrowser = "begin_in_browser"
         case finishInBrowser = "finish_in_browser"
         case revokeCode = "revoke_code"
+        case signOut = "sign_out"
         case verifyAccessToken = "verify_access_token"
         case verifyNotification = "verify_notification"
     }
@@ -94,7 +95,9 @@ public final class FakeTransport: Transport, @unchecked Sendable {
         case "/v1/sign-ins": members["redirect_uri"] == nil ? .begin : .beginInBrowser
         case "/v1/sign-ins/finish": members["response"] == nil ? .finish : .finishInBrowser
         case "/v1/grants/refresh": .refresh
+        case "/v1/grants/proof": .proof
         case "/v1/grants/revoke": .revoke
+        case "/v1/sign-outs": .signOut
         case "/v1/access-tokens/verify": .verifyAccessToken
         case "/v1/notifications/verify": .verifyNotification
         default: .verify

@@ -58,6 +58,21 @@ public struct Identity: Codable, Sendable, Equatable {
     }
 }
 
+/// How the token was encrypted; only if it was. The other members are those of the signed token inside.
+public struct Encryption: Codable, Sendable, Equatable {
+    /// The outer header's alg. One of: ECDH-ES, ECDH-ES+A128KW, ECDH-ES+A192KW, ECDH-ES+A256KW, RSA-OAEP, RSA-
+    /// OAEP-256.
+    public var algorithm: String
+    /// The outer header's enc. One of: A128GCM, A192GCM, A256GCM, A128CBC-HS256, A192CBC-HS384, A256CBC-HS512.
+    public var content: String
+    /// The outer header's kid.
+    public var keyId: String?
+
+    enum CodingKeys: String, CodingKey {
+        case algorithm, content, keyId = "key_id"
+    }
+}
+
 /// Other claims of the token, all verified.
 public struct Token: Codable, Sendable, Equatable {
     /// The claim aud, always as a list; empty only for a provider with audiences: none and authorized_parties, and
@@ -90,7 +105,7 @@ public struct Token: Codable, Sendable, Equatable {
     /// or exactly. null if no nonce was checked. One of: sha256_hex, sha256_base64url, plain.
     public var nonceMatch: String?
     /// How the token was encrypted; only if it was. The other members are those of the signed token inside.
-    public var encryption: [String: JSONValue]?
+    public var encryption: Encryption?
 
     enum CodingKeys: String, CodingKey {
         case audience, authorizedParty = "authorized_party", issuedAt = "issued_at", expiresAt = "expires_at", notBefore = "not_before", authTime = "auth_time", tokenId = "token_id", sessionId = "session_id", acr, amr, algorithm, keyId = "key_id", nonceMatch = "nonce_match", encryption
@@ -169,6 +184,18 @@ public struct Authorization: Codable, Sendable, Equatable {
     }
 }
 
+/// Only for an opaque token, how old the provider's answer is.
+public struct Introspection: Codable, Sendable, Equatable {
+    /// Whether the answer was known before the request (introspection.cache).
+    public var cached: Bool
+    /// How long ago the provider was asked, in seconds.
+    public var ageSeconds: Int64
+
+    enum CodingKeys: String, CodingKey {
+        case cached, ageSeconds = "age_seconds"
+    }
+}
+
 /// The source and age of the keys that verified the signature.
 public struct Keys: Codable, Sendable, Equatable {
     /// network: fetched by this process. disk: fetched by an earlier process and read from cache_directory. file:
@@ -208,8 +235,8 @@ public struct Grant: Codable, Sendable, Equatable, CustomStringConvertible, Cust
     }
 
     /// Without secrets.
-    public var description: String { "Grant(tokenType: \(tokenType as Any), expiresAt: \(expiresAt as Any), scopes: \(scopes as Any), binding: \(binding as Any))" }
-    public var customMirror: Mirror { Mirror(self, children: ["tokenType": tokenType as Any, "expiresAt": expiresAt as Any, "scopes": scopes as Any, "binding": binding as Any]) }
+    public var description: String { "Grant(tokenType: \(tokenType as Any), expiresAt: \(expiresAt as Any), scopes: \(scopes as Any))" }
+    public var customMirror: Mirror { Mirror(self, children: ["tokenType": tokenType as Any, "expiresAt": expiresAt as Any, "scopes": scopes as Any]) }
 }
 
 /// What happened.
@@ -291,6 +318,18 @@ public struct Problem: Codable, Sendable, Equatable, CustomStringConvertible, Cu
     /// Without secrets.
     public var description: String { "Problem(title: \(title), status: \(status), detail: \(detail))" }
     public var customMirror: Mirror { Mirror(self, children: ["title": title as Any, "status": status as Any, "detail": detail as Any]) }
+}
+
+/// Only in a 422 to a request with resource. How to answer the client that sent the token, or none.
+public struct Challenge: Codable, Sendable, Equatable {
+    /// The HTTP status of your response.
+    public var status: Int64
+    /// The value of its one header WWW-Authenticate (RFC 6750, RFC 9449, RFC 9728).
+    public var wwwAuthenticate: String
+
+    enum CodingKeys: String, CodingKey {
+        case status, wwwAuthenticate = "www_authenticate"
+    }
 }
 
 /// A sign-in that has begun. The app keeps sign_in, and gives the provider nonce_sha256 (Apple) or nonce.
@@ -411,6 +450,40 @@ public struct Refreshed: Codable, Sendable, Equatable, CustomStringConvertible, 
     public var customMirror: Mirror { Mirror(self, children: ["grant": grant as Any, "identity": identity as Any, "token": token as Any, "keys": keys as Any, "problem": problem as Any]) }
 }
 
+/// Where to send the browser.
+public struct SignOut: Codable, Sendable, Equatable, CustomStringConvertible, CustomReflectable {
+    /// null if it would have more than 2,000 characters, or the hint came encrypted: post the form instead.
+    public var logoutUrl: String?
+    /// The provider's end_session_endpoint.
+    public var endpoint: String
+    /// The fields of a form that posts to endpoint; without those that have no value.
+    public var parameters: [String: String]
+    /// What the browser comes back with; null without post_logout_redirect_uri.
+    public var state: String?
+
+    enum CodingKeys: String, CodingKey {
+        case logoutUrl = "logout_url", endpoint, parameters, state
+    }
+
+    /// Without secrets.
+    public var description: String { "SignOut(endpoint: \(endpoint))" }
+    public var customMirror: Mirror { Mirror(self, children: ["endpoint": endpoint as Any]) }
+}
+
+/// A DPoP proof.
+public struct Proof: Codable, Sendable, Equatable, CustomStringConvertible, CustomReflectable {
+    /// The value of the header DPoP, for one call.
+    public var dpop: String
+
+    enum CodingKeys: String, CodingKey {
+        case dpop
+    }
+
+    /// Without secrets.
+    public var description: String { "Proof()" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 /// A verified access token.
 public struct VerifiedAccessToken: Codable, Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     /// null for an opaque token if the provider does not say whose it is.
@@ -422,7 +495,7 @@ public struct VerifiedAccessToken: Codable, Sendable, Equatable, CustomStringCon
     /// null for an opaque token, unless the provider's answer was signed.
     public var keys: Keys?
     /// Only for an opaque token, how old the provider's answer is.
-    public var introspection: [String: JSONValue]?
+    public var introspection: Introspection?
     /// Only with include_claims: the token's Claims Set, or the provider's answer about an opaque token, as its
     /// original JSON text, so that no number is rounded.
     public var claims: [String: JSONValue]?
@@ -483,19 +556,6 @@ public struct BeginOptions: Codable, Sendable {
     /// Client ID that the token must be issued to. Default: the provider's first audience, or with redirect_uri the
     /// first client that lists it. With connection, the client ID at the connection's issuer, which is required.
     public var audience: String?
-    /// Whether the token's acr must be one of acr_values, which are then required (acr_mismatch).
-    public var requireAcr: Bool?
-    /// Only together with redirect_uri: at most 4096 bytes, sent to the provider as they are (OpenID Connect Core,
-    /// section 5.5). An essential acr in id_token with value or values is checked at the finish (acr_mismatch), and
-    /// an essential auth_time must be there (claim_missing).
-    public var claims: [String: JSONValue]?
-    /// Only together with redirect_uri: what the access token is for (RFC 8707), together at most 512 bytes. The
-    /// token endpoint is told too.
-    public var resource: [String]?
-    /// Only together with redirect_uri: an ID Token of the user, which may have expired. It is verified first, and
-    /// sent to the provider; only this user can finish the sign-in (subject_mismatch). If it came encrypted, the
-    /// client's requests must be pushed.
-    public var idTokenHint: String?
     /// Maximum age of the user's authentication, in seconds, when the sign-in begins. It is taken from auth_time. A
     /// native token without auth_time is judged by iat, which is always recent: to prove re-authentication, also
     /// list auth_time in the provider's required_claims. In the browser, auth_time is required (claim_missing).
@@ -512,10 +572,6 @@ public struct BeginOptions: Codable, Sendable {
     /// together with issuer and audience, all three as the backend's database has them. It comes back as
     /// identity.connection.
     public var connection: String?
-    /// How the client of the connection authenticates to its provider: required for calls to the provider's
-    /// endpoints if the request names a connection, or the sign-in began with one; its ID is the connection's
-    /// audience. Nothing keeps the secret after the request.
-    public var client: [String: JSONValue]?
     /// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for
     /// each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection.
     /// It must not be null.
@@ -529,17 +585,12 @@ public struct BeginOptions: Codable, Sendable {
     /// Lifetime of the sign-in, in seconds.
     public var expiresIn: Int64?
 
-    public init(audience: String? = nil, requireAcr: Bool? = nil, claims: [String: JSONValue]? = nil, resource: [String]? = nil, idTokenHint: String? = nil, maxAge: Int64? = nil, subject: String? = nil, issuer: String? = nil, connection: String? = nil, client: [String: JSONValue]? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, context: String? = nil, expiresIn: Int64? = nil) {
+    public init(audience: String? = nil, maxAge: Int64? = nil, subject: String? = nil, issuer: String? = nil, connection: String? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, context: String? = nil, expiresIn: Int64? = nil) {
         self.audience = audience
-        self.requireAcr = requireAcr
-        self.claims = claims
-        self.resource = resource
-        self.idTokenHint = idTokenHint
         self.maxAge = maxAge
         self.subject = subject
         self.issuer = issuer
         self.connection = connection
-        self.client = client
         self.claimValues = claimValues
         self.emailDomains = emailDomains
         self.context = context
@@ -547,7 +598,7 @@ public struct BeginOptions: Codable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case audience, requireAcr = "require_acr", claims, resource, idTokenHint = "id_token_hint", maxAge = "max_age", subject, issuer, connection, client, claimValues = "claim_values", emailDomains = "email_domains", context, expiresIn = "expires_in"
+        case audience, maxAge = "max_age", subject, issuer, connection, claimValues = "claim_values", emailDomains = "email_domains", context, expiresIn = "expires_in"
     }
 }
 
@@ -768,6 +819,12 @@ public struct RevokeOptions: Codable, Sendable {
     public var binding: String?
     /// The client that it was issued to. Required if the provider has several clients.
     public var audience: String?
+    /// With connection, the issuer of the connection, which is required: an https URL of at most 255 characters,
+    /// with port 443 and without user, query or fragment. The token's iss must be this issuer, byte for byte. An
+    /// issuer that another provider of the settings or a preset has, such as Google's, needs claim_values.
+    /// Otherwise, the identity.issuer of subject; only together with subject, and required if the provider has an
+    /// issuer for each tenant, because subjects are unique only per issuer. It must not be null.
+    public var issuer: String?
     /// The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it
     /// together with issuer and audience, all three as the backend's database has them. It comes back as
     /// identity.connection.
@@ -784,10 +841,11 @@ public struct RevokeOptions: Codable, Sendable {
     /// audience. Nothing keeps the secret after the request.
     public var client: [String: JSONValue]?
 
-    public init(tokenTypeHint: String? = nil, binding: String? = nil, audience: String? = nil, connection: String? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, client: [String: JSONValue]? = nil) {
+    public init(tokenTypeHint: String? = nil, binding: String? = nil, audience: String? = nil, issuer: String? = nil, connection: String? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, client: [String: JSONValue]? = nil) {
         self.tokenTypeHint = tokenTypeHint
         self.binding = binding
         self.audience = audience
+        self.issuer = issuer
         self.connection = connection
         self.claimValues = claimValues
         self.emailDomains = emailDomains
@@ -795,7 +853,7 @@ public struct RevokeOptions: Codable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case tokenTypeHint = "token_type_hint", binding, audience, connection, claimValues = "claim_values", emailDomains = "email_domains", client
+        case tokenTypeHint = "token_type_hint", binding, audience, issuer, connection, claimValues = "claim_values", emailDomains = "email_domains", client
     }
 }
 
@@ -962,6 +1020,107 @@ public struct AccessTokenOptions: Codable, Sendable {
     }
 }
 
+/// Optional members of a request; those that are nil are not sent.
+public struct NotificationOptions: Codable, Sendable {
+    /// The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it
+    /// together with issuer and audience, all three as the backend's database has them. It comes back as
+    /// identity.connection.
+    public var connection: String?
+    /// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for
+    /// each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection.
+    /// It must not be null.
+    public var claimValues: [String: JSONValue]?
+    /// The domains that this connection may speak for, because the backend has proved that they are this
+    /// customer's. email_trust is unverified for addresses in all others. Only together with connection.
+    public var emailDomains: [String]?
+    /// With connection, the issuer of the connection, which is required: an https URL of at most 255 characters,
+    /// with port 443 and without user, query or fragment. The token's iss must be this issuer, byte for byte. An
+    /// issuer that another provider of the settings or a preset has, such as Google's, needs claim_values.
+    /// Otherwise, the identity.issuer of subject; only together with subject, and required if the provider has an
+    /// issuer for each tenant, because subjects are unique only per issuer. It must not be null.
+    public var issuer: String?
+    /// With connection, the client ID at the connection's issuer.
+    public var audience: String?
+
+    public init(connection: String? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil, issuer: String? = nil, audience: String? = nil) {
+        self.connection = connection
+        self.claimValues = claimValues
+        self.emailDomains = emailDomains
+        self.issuer = issuer
+        self.audience = audience
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case connection, claimValues = "claim_values", emailDomains = "email_domains", issuer, audience
+    }
+}
+
+/// Optional members of a request; those that are nil are not sent.
+public struct SignOutOptions: Codable, Sendable {
+    /// The client that the user signed in to. Default: the first client that lists post_logout_redirect_uri, or
+    /// else the provider's first client.
+    public var audience: String?
+    /// The ID Token of the sign-in, which may have expired. An encrypted one is opened.
+    public var idTokenHint: String?
+    /// Where the browser comes back to: one of the client's post_logout_redirect_uris, byte for byte
+    /// (redirect_uri_not_configured).
+    public var postLogoutRedirectUri: String?
+    /// Names the user in the provider's own form, such as Microsoft's claim login_hint.
+    public var logoutHint: String?
+    /// Languages of the provider's page, separated by spaces.
+    public var uiLocales: String?
+    /// With connection, the issuer of the connection, which is required: an https URL of at most 255 characters,
+    /// with port 443 and without user, query or fragment. The token's iss must be this issuer, byte for byte. An
+    /// issuer that another provider of the settings or a preset has, such as Google's, needs claim_values.
+    /// Otherwise, the identity.issuer of subject; only together with subject, and required if the provider has an
+    /// issuer for each tenant, because subjects are unique only per issuer. It must not be null.
+    public var issuer: String?
+    /// The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it
+    /// together with issuer and audience, all three as the backend's database has them. It comes back as
+    /// identity.connection.
+    public var connection: String?
+    /// Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for
+    /// each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection.
+    /// It must not be null.
+    public var claimValues: [String: JSONValue]?
+    /// The domains that this connection may speak for, because the backend has proved that they are this
+    /// customer's. email_trust is unverified for addresses in all others. Only together with connection.
+    public var emailDomains: [String]?
+
+    public init(audience: String? = nil, idTokenHint: String? = nil, postLogoutRedirectUri: String? = nil, logoutHint: String? = nil, uiLocales: String? = nil, issuer: String? = nil, connection: String? = nil, claimValues: [String: JSONValue]? = nil, emailDomains: [String]? = nil) {
+        self.audience = audience
+        self.idTokenHint = idTokenHint
+        self.postLogoutRedirectUri = postLogoutRedirectUri
+        self.logoutHint = logoutHint
+        self.uiLocales = uiLocales
+        self.issuer = issuer
+        self.connection = connection
+        self.claimValues = claimValues
+        self.emailDomains = emailDomains
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case audience, idTokenHint = "id_token_hint", postLogoutRedirectUri = "post_logout_redirect_uri", logoutHint = "logout_hint", uiLocales = "ui_locales", issuer, connection, claimValues = "claim_values", emailDomains = "email_domains"
+    }
+}
+
+/// Optional members of a request; those that are nil are not sent.
+public struct ProofOptions: Codable, Sendable {
+    /// The client that the grant must be of; the binding's own by default.
+    public var audience: String?
+    /// The nonce that the API demands: the value of DPoP-Nonce.
+    public var nonce: String?
+
+    public init(audience: String? = nil, nonce: String? = nil) {
+        self.audience = audience
+        self.nonce = nonce
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case audience, nonce
+    }
+}
+
 /// The codes of problems. Assay may add codes.
 public enum Code {
     public static let requestInvalid = "request_invalid"
@@ -1125,4 +1284,4 @@ public enum Code {
 }
 
 /// What a fake client answers, by call: the examples of the contract.
-let examples = #"{"begin":{"sign_in":"AUf5Wc1Jk0xQnJgq0m3c2n8bQ1yPq6T0bXb5uQm7y3k9w0Yd1N2mJk4hQ0Zb8sVtR6e2c1oXfLrA5iUj7pKd3gHnTwEz","nonce":"mE7q2vYc9KpT4sWx1ZbN6hRj8LdFg3Qa","nonce_sha256":"2fa2d26d37a48bf22be86a7754df9749e11609aca24a3840b8e0076a39ce9846","state":null,"authorization_url":null,"expires_at":1763716920},"begin_in_browser":{"sign_in":"AkRvu7pXc1mJ0sQ9bZtYw2dLhN6gK4eT8xVfC3iUaMoPqSr5WnEyBzDjHl0_7c2f1Jk0xQnJgq0m3c2n8bQ1yPq6T0bXb5uQm7y3k9w0Yd1N2mJk4hQ0","nonce":"Qn5pVhT2rK8sXw1eYj6uLgM3bZc7DfA9","state":"k3JvN8pQ2sXw7RzT1bYcUg","expires_at":1763716920,"nonce_sha256":"2398d9779382c92a1081e7f080bf50cdab59ab70fc0d7465f1d835e77e09c9c2","authorization_url":"https://accounts.google.com/o/oauth2/v2/auth?response_type=code&client_id=1045-web.apps.example.com&redirect_uri=https%3A%2F%2Fexample.com%2Fcallback%2Fgoogle&scope=openid%20email%20profile&state=k3JvN8pQ2sXw7RzT1bYcUg&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&nonce=Qn5pVhT2rK8sXw1eYj6uLgM3bZc7DfA9"},"finish":{"identity":{"provider":"google","issuer":"https://accounts.google.com","subject":"110248495921238986420","email":"ada@example.com","email_verified":true,"email_trust":"authoritative","is_private_email":null,"name":"Ada Lovelace","given_name":"Ada","family_name":"Lovelace","name_source":"token","preferred_username":null,"picture":"https://images.example.com/ada.png","locale":null,"real_user_status":null,"transfer_subject":null,"tenant":null,"hosted_domain":"example.com"},"token":{"audience":["1045-web.apps.example.com"],"authorized_party":"1045-web.apps.example.com","issued_at":1763716320,"expires_at":1763719920,"not_before":null,"auth_time":null,"token_id":"3f0c5a9e7d","session_id":null,"acr":null,"amr":[],"algorithm":"RS256","key_id":"5b3706960e3e60024a2655e78cfa63f87c97d309","nonce_match":"plain"},"keys":{"source":"network","age_seconds":4,"stale":false},"context":"/basket","grant":null},"finish_in_browser":{"identity":{"provider":"google","issuer":"https://accounts.google.com","subject":"110248495921238986420","email":"ada@example.com","email_verified":true,"email_trust":"authoritative","is_private_email":null,"name":"Ada Lovelace","given_name":"Ada","family_name":"Lovelace","name_source":"token","preferred_username":null,"picture":"https://images.example.com/ada.png","locale":null,"real_user_status":null,"transfer_subject":null,"tenant":null,"hosted_domain":"example.com"},"token":{"audience":["1045-web.apps.example.com"],"authorized_party":"1045-web.apps.example.com","issued_at":1763716320,"expires_at":1763719920,"not_before":null,"auth_time":null,"token_id":"3f0c5a9e7d","session_id":null,"acr":null,"amr":[],"algorithm":"RS256","key_id":"5b3706960e3e60024a2655e78cfa63f87c97d309","nonce_match":"plain"},"keys":{"source":"network","age_seconds":4,"stale":false},"context":"/basket","grant":{"access_token":"ya29.a0AcM612xRfX4s","token_type":"Bearer","expires_at":1763719920,"refresh_token":"1//0gLrV2kQx9wY7nT","scopes":["openid","email","profile"],"id_token":"eyJ.example.token"}},"refresh":{"grant":{"access_token":"a9d8c7b6a5f4e3d2c1b0a9f8e7d6c5b4.0.mtyqz.Qn5pVhT2rK8sXw1eYj6uLg","token_type":"Bearer","expires_at":1763719920,"refresh_token":null,"scopes":null,"id_token":null},"identity":null,"token":null,"keys":null,"problem":null},"verify":{"identity":{"provider":"apple","issuer":"https://appleid.apple.com","subject":"001234.5e7fd0c1a2b3498c8d6e0f1a2b3c4d5e.0219","email":"dpdcnf87nu@privaterelay.appleid.com","email_verified":true,"email_trust":"authoritative","is_private_email":true,"name":"Ada Lovelace","given_name":"Ada","family_name":"Lovelace","name_source":"client","preferred_username":null,"picture":null,"locale":null,"real_user_status":"likely_real","transfer_subject":null,"tenant":null,"hosted_domain":null},"token":{"audience":["com.example.app"],"authorized_party":null,"issued_at":1763716320,"expires_at":1763802720,"not_before":null,"auth_time":1763716320,"token_id":null,"session_id":null,"acr":null,"amr":[],"algorithm":"RS256","key_id":"Ey3tWUrUrC","nonce_match":"sha256_hex"},"keys":{"source":"network","age_seconds":312,"stale":false}},"verify_notification":{"notification":{"provider":"apple","issuer":"https://appleid.apple.com","kind":"apple","id":"uC3oPbPDeZ8Zx0v2f8hYAg","issued_at":1763716320},"events":[{"type":"email_relay_disabled","subject":"001234.5e7fd0c1a2b3498c8d6e0f1a2b3c4d5e.0219","session_id":null,"email":"dpdcnf87nu@privaterelay.appleid.com","is_private_email":true,"occurred_at":1763716299,"reason":null,"data":{}}],"keys":{"source":"network","age_seconds":4,"stale":false}},"verify_access_token":{"identity":{"provider":"api","issuer":"https://login.example.com/","subject":"5ba552d67","email":null,"email_verified":null,"email_trust":null,"is_private_email":null,"name":null,"given_name":null,"family_name":null,"name_source":null,"preferred_username":null,"picture":null,"locale":null,"real_user_status":null,"transfer_subject":null,"tenant":null,"hosted_domain":null},"token":{"audience":["https://api.example.com/"],"authorized_party":null,"issued_at":1763716320,"expires_at":1763719920,"not_before":null,"auth_time":null,"token_id":"dbe39bf3a3ba4238","session_id":null,"acr":null,"amr":[],"algorithm":"RS256","key_id":"api-2025","nonce_match":null},"authorization":{"client_id":"s6BhdRkqt3","scopes":["orders:read","orders:write"],"roles":[],"groups":["staff"],"entitlements":[],"binding":null},"keys":{"source":"network","age_seconds":4,"stale":false}}}"#
+let examples = #"{"begin":{"sign_in":"AUf5Wc1Jk0xQnJgq0m3c2n8bQ1yPq6T0bXb5uQm7y3k9w0Yd1N2mJk4hQ0Zb8sVtR6e2c1oXfLrA5iUj7pKd3gHnTwEz","nonce":"mE7q2vYc9KpT4sWx1ZbN6hRj8LdFg3Qa","nonce_sha256":"2fa2d26d37a48bf22be86a7754df9749e11609aca24a3840b8e0076a39ce9846","state":null,"authorization_url":null,"expires_at":1763716920},"begin_in_browser":{"sign_in":"AkRvu7pXc1mJ0sQ9bZtYw2dLhN6gK4eT8xVfC3iUaMoPqSr5WnEyBzDjHl0_7c2f1Jk0xQnJgq0m3c2n8bQ1yPq6T0bXb5uQm7y3k9w0Yd1N2mJk4hQ0","nonce":"Qn5pVhT2rK8sXw1eYj6uLgM3bZc7DfA9","state":"k3JvN8pQ2sXw7RzT1bYcUg","expires_at":1763716920,"nonce_sha256":"2398d9779382c92a1081e7f080bf50cdab59ab70fc0d7465f1d835e77e09c9c2","authorization_url":"https://accounts.google.com/o/oauth2/v2/auth?response_type=code&client_id=1045-web.apps.example.com&redirect_uri=https%3A%2F%2Fexample.com%2Fcallback%2Fgoogle&scope=openid%20email%20profile&state=k3JvN8pQ2sXw7RzT1bYcUg&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&nonce=Qn5pVhT2rK8sXw1eYj6uLgM3bZc7DfA9"},"finish":{"identity":{"provider":"google","issuer":"https://accounts.google.com","subject":"110248495921238986420","email":"ada@example.com","email_verified":true,"email_trust":"authoritative","is_private_email":null,"name":"Ada Lovelace","given_name":"Ada","family_name":"Lovelace","name_source":"token","preferred_username":null,"picture":"https://images.example.com/ada.png","locale":null,"real_user_status":null,"transfer_subject":null,"tenant":null,"hosted_domain":"example.com"},"token":{"audience":["1045-web.apps.example.com"],"authorized_party":"1045-web.apps.example.com","issued_at":1763716320,"expires_at":1763719920,"not_before":null,"auth_time":null,"token_id":"3f0c5a9e7d","session_id":null,"acr":null,"amr":[],"algorithm":"RS256","key_id":"5b3706960e3e60024a2655e78cfa63f87c97d309","nonce_match":"plain"},"keys":{"source":"network","age_seconds":4,"stale":false},"context":"/basket","grant":null},"finish_in_browser":{"identity":{"provider":"google","issuer":"https://accounts.google.com","subject":"110248495921238986420","email":"ada@example.com","email_verified":true,"email_trust":"authoritative","is_private_email":null,"name":"Ada Lovelace","given_name":"Ada","family_name":"Lovelace","name_source":"token","preferred_username":null,"picture":"https://images.example.com/ada.png","locale":null,"real_user_status":null,"transfer_subject":null,"tenant":null,"hosted_domain":"example.com"},"token":{"audience":["1045-web.apps.example.com"],"authorized_party":"1045-web.apps.example.com","issued_at":1763716320,"expires_at":1763719920,"not_before":null,"auth_time":null,"token_id":"3f0c5a9e7d","session_id":null,"acr":null,"amr":[],"algorithm":"RS256","key_id":"5b3706960e3e60024a2655e78cfa63f87c97d309","nonce_match":"plain"},"keys":{"source":"network","age_seconds":4,"stale":false},"context":"/basket","grant":{"access_token":"ya29.a0AcM612xRfX4s","token_type":"Bearer","expires_at":1763719920,"refresh_token":"1//0gLrV2kQx9wY7nT","scopes":["openid","email","profile"],"id_token":"eyJ.example.token"}},"refresh":{"grant":{"access_token":"a9d8c7b6a5f4e3d2c1b0a9f8e7d6c5b4.0.mtyqz.Qn5pVhT2rK8sXw1eYj6uLg","token_type":"Bearer","expires_at":1763719920,"refresh_token":null,"scopes":null,"id_token":null},"identity":null,"token":null,"keys":null,"problem":null},"verify":{"identity":{"provider":"apple","issuer":"https://appleid.apple.com","subject":"001234.5e7fd0c1a2b3498c8d6e0f1a2b3c4d5e.0219","email":"dpdcnf87nu@privaterelay.appleid.com","email_verified":true,"email_trust":"authoritative","is_private_email":true,"name":"Ada Lovelace","given_name":"Ada","family_name":"Lovelace","name_source":"client","preferred_username":null,"picture":null,"locale":null,"real_user_status":"likely_real","transfer_subject":null,"tenant":null,"hosted_domain":null},"token":{"audience":["com.example.app"],"authorized_party":null,"issued_at":1763716320,"expires_at":1763802720,"not_before":null,"auth_time":1763716320,"token_id":null,"session_id":null,"acr":null,"amr":[],"algorithm":"RS256","key_id":"Ey3tWUrUrC","nonce_match":"sha256_hex"},"keys":{"source":"network","age_seconds":312,"stale":false}},"verify_notification":{"notification":{"provider":"apple","issuer":"https://appleid.apple.com","kind":"apple","id":"uC3oPbPDeZ8Zx0v2f8hYAg","issued_at":1763716320},"events":[{"type":"email_relay_disabled","subject":"001234.5e7fd0c1a2b3498c8d6e0f1a2b3c4d5e.0219","session_id":null,"email":"dpdcnf87nu@privaterelay.appleid.com","is_private_email":true,"occurred_at":1763716299,"reason":null,"data":{}}],"keys":{"source":"network","age_seconds":4,"stale":false}},"verify_access_token":{"identity":{"provider":"api","issuer":"https://login.example.com/","subject":"5ba552d67","email":null,"email_verified":null,"email_trust":null,"is_private_email":null,"name":null,"given_name":null,"family_name":null,"name_source":null,"preferred_username":null,"picture":null,"locale":null,"real_user_status":null,"transfer_subject":null,"tenant":null,"hosted_domain":null},"token":{"audience":["https://api.example.com/"],"authorized_party":null,"issued_at":1763716320,"expires_at":1763719920,"not_before":null,"auth_time":null,"token_id":"dbe39bf3a3ba4238","session_id":null,"acr":null,"amr":[],"algorithm":"RS256","key_id":"api-2025","nonce_match":null},"authorization":{"client_id":"s6BhdRkqt3","scopes":["orders:read","orders:write"],"roles":[],"groups":["staff"],"entitlements":[],"binding":null},"keys":{"source":"network","age_seconds":4,"stale":false}},"sign_out":{"logout_url":"https://login.acme.example/logout?client_id=1045-web&post_logout_redirect_uri=https%3A%2F%2Fexample.com%2Fsigned-out&state=k3JvN8pQ2sXw7RzT1bYcUg","endpoint":"https://login.acme.example/logout","parameters":{"client_id":"1045-web","post_logout_redirect_uri":"https://example.com/signed-out","state":"k3JvN8pQ2sXw7RzT1bYcUg"},"state":"k3JvN8pQ2sXw7RzT1bYcUg"},"proof":{"dpop":"eyJ.example.token"}}"#

@@ -107,6 +107,8 @@ enum Driver {
                 "spent": .bool(error.spent), "may_retry": .bool(error.mayRetry), "request_id": text(error.requestID),
                 "retry_after": error.retryAfter.map { .integer(Int64($0)) } ?? .null, "claim": text(error.claim),
                 "provider_error": text(error.providerError), "context": text(error.context),
+                "challenge": error.members["challenge"].flatMap { error.challenge == nil ? nil : $0 } ?? .null,
+                "dpop_nonce": text(error.dpopNonce),
             ]
             var dumped = ""
             dump(error, to: &dumped)
@@ -148,6 +150,12 @@ enum Driver {
         case "revoke_code":
             try await assay.revokeCode(provider, code: with.required("code"), with.options())
             return ["result": nil]
+        case "proof":
+            return try said(
+                await assay.proof(
+                    provider, binding: with.required("binding"), accessToken: with.required("access_token"),
+                    method: with.required("method"), url: with.required("url"), with.options()))
+        case "sign_out": return try said(await assay.signOut(provider, with.options()))
         case "verify":
             let singleUse = with.members["single_use"]?.bool ?? false
             return try said(
@@ -157,9 +165,12 @@ enum Driver {
             return try said(await assay.verifyAccessToken(with.required("token"), with.options()))
         default:
             if let payload = with.members["payload"] {
-                return try said(await assay.verifyAppleNotification(payload, provider: with.text("provider")))
+                return try said(
+                    await assay.verifyAppleNotification(payload, provider: with.text("provider"), with.options()))
             }
-            return try said(await assay.verifyNotification(with.required("token"), provider: with.text("provider")))
+            return try said(
+                await assay.verifyNotification(
+                    with.required("token"), provider: with.text("provider"), with.options()))
         }
     }
 }

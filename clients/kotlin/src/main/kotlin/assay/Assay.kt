@@ -92,6 +92,26 @@ open class Assay @JvmOverloads constructor(
         call("/v1/grants/revoke", members, { _ -> Unit }, success = 204, usesUp = true)
     }
 
+    /** Makes the DPoP proof for a call with the access token of a bound grant. Each call needs a new one. */
+    @JvmOverloads
+    fun proof(
+        provider: String,
+        binding: String,
+        accessToken: String,
+        method: String,
+        url: String,
+        options: ProofOptions = ProofOptions()
+    ): Proof {
+        val grant = mapOf("provider" to provider, "binding" to binding, "access_token" to accessToken)
+        val members = options.members() + grant + mapOf("method" to method, "url" to url)
+        return call("/v1/grants/proof", members, Proof.Companion::of)
+    }
+
+    /** Where the user signs out at the provider. End your own session first. */
+    @JvmOverloads
+    fun signOut(provider: String, options: SignOutOptions = SignOutOptions()): SignOut =
+        call("/v1/sign-outs", options.members() + ("provider" to provider), SignOut.Companion::of)
+
     /**
      * Verifies an ID Token, without [begin] and [finish]. [nonce]: `null` only if the sign-in has none. [singleUse]: the provider
      * has `nonce.single_use` in Assay's settings.
@@ -117,18 +137,28 @@ open class Assay @JvmOverloads constructor(
 
     /** Verifies a logout token, a security event, or Apple's `payload`. */
     @JvmOverloads
-    fun verifyNotification(token: String, provider: String? = null): VerifiedNotification =
-        call("/v1/notifications/verify", present("token" to token, "provider" to provider), VerifiedNotification.Companion::of)
+    fun verifyNotification(
+        token: String,
+        provider: String? = null,
+        options: NotificationOptions = NotificationOptions()
+    ): VerifiedNotification {
+        val members = options.members() + present("token" to token, "provider" to provider)
+        return call("/v1/notifications/verify", members, VerifiedNotification.Companion::of)
+    }
 
     /** Verifies the body that Apple sent, an object with `payload`, as JSON text. */
     @JvmOverloads
-    fun verifyAppleNotification(body: String, provider: String? = null): VerifiedNotification {
+    fun verifyAppleNotification(
+        body: String,
+        provider: String? = null,
+        options: NotificationOptions = NotificationOptions()
+    ): VerifiedNotification {
         val payload = try {
             JsonReader.read(body)
         } catch (_: NotJson) {
             throw IllegalArgumentException("the body is not JSON")
         }
-        val members = present("payload" to payload, "provider" to provider)
+        val members = options.members() + present("payload" to payload, "provider" to provider)
         return call("/v1/notifications/verify", members, VerifiedNotification.Companion::of)
     }
 

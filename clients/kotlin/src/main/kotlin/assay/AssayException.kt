@@ -27,6 +27,14 @@ open class AssayException internal constructor(
     val providerError: String? get() = members["provider_error"] as? String
     /** The begin call's, if the user or the provider ended the sign-in. Don't log it. */
     val context: String? get() = members["context"] as? String
+    /** How to answer the client that sent an access token; only for a call with `resource`. */
+    val challenge: Challenge? get() = try {
+        Members(members).modelOrNull("challenge") { Challenge.of(it) }
+    } catch (_: NotAssays) {
+        null
+    }
+    /** What the next proof of this client must have, as `DPoP-Nonce` of your response. */
+    val dpopNonce: String? get() = members["dpop_nonce"] as? String
 
     /** Whether the same request may be sent again, after [retryAfter] seconds. The client did so, for as long as it may. */
     val mayRetry: Boolean get() = !spent && (status == 0 || status == 503)

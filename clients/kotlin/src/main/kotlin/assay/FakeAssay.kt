@@ -78,7 +78,7 @@ class FakeAssay private constructor(private val fake: FakeTransport) : Assay(tra
         val CALLS = mapOf(
             "/v1/sign-ins" to "begin", "/v1/sign-ins/finish" to "finish", "/v1/grants/refresh" to "refresh",
             "/v1/grants/revoke" to "revoke", "/v1/verify" to "verify", "/v1/access-tokens/verify" to "verifyAccessToken",
-            "/v1/notifications/verify" to "verifyNotification"
+            "/v1/notifications/verify" to "verifyNotification", "/v1/sign-outs" to "signOut", "/v1/grants/proof" to "proof"
         )
     }
 }

@@ -186,6 +186,7 @@ internal class Members(private val members: Map<String, Any?>) {
     fun integer(name: String): Long = integerOrNull(name) ?: throw NotAssays()
     fun boolean(name: String): Boolean = booleanOrNull(name) ?: throw NotAssays()
     fun strings(name: String): List<String> = stringsOrNull(name) ?: throw NotAssays()
+    fun texts(name: String): Map<String, String> = map(name).mapValues { it.value as? String ?: throw NotAssays() }
     fun map(name: String): Map<String, Any?> = mapOrNull(name) ?: throw NotAssays()
     fun <Model> model(name: String, of: (Members) -> Model): Model = modelOrNull(name, of) ?: throw NotAssays()
     fun <Model> list(name: String, of: (Members) -> Model): List<Model> {

@@ -69,6 +69,24 @@ data class Identity(
     }
 }
 
+/** How the token was encrypted; only if it was. The other members are those of the signed token inside. */
+data class Encryption(
+    /** The outer header's alg. One of: ECDH-ES, ECDH-ES+A128KW, ECDH-ES+A192KW, ECDH-ES+A256KW, RSA-OAEP, RSA-OAEP-256. */
+    val algorithm: String,
+    /** The outer header's enc. One of: A128GCM, A192GCM, A256GCM, A128CBC-HS256, A192CBC-HS384, A256CBC-HS512. */
+    val content: String,
+    /** The outer header's kid. */
+    val keyId: String?
+) {
+    internal companion object {
+        fun of(json: Members) = Encryption(
+            json.string("algorithm"),
+            json.string("content"),
+            json.stringOrNull("key_id")
+        )
+    }
+}
+
 /** Other claims of the token, all verified. */
 data class Token(
     /** The claim aud, always as a list; empty only for a provider with audiences: none and authorized_parties, and for an AWS load balancer. */
@@ -98,7 +116,7 @@ data class Token(
     /** How the token's nonce matched the raw one: by its lower-case hexadecimal SHA-256, by its base64url SHA-256, or exactly. null if no nonce was checked. One of: sha256_hex, sha256_base64url, plain. */
     val nonceMatch: String?,
     /** How the token was encrypted; only if it was. The other members are those of the signed token inside. */
-    val encryption: Map<String, Any?>?
+    val encryption: Encryption?
 ) {
     internal companion object {
         fun of(json: Members) = Token(
@@ -115,7 +133,7 @@ data class Token(
             json.string("algorithm"),
             json.stringOrNull("key_id"),
             json.stringOrNull("nonce_match"),
-            json.mapOrNull("encryption")
+            json.modelOrNull("encryption") { Encryption.of(it) }
         )
     }
 }
@@ -209,6 +227,21 @@ data class Authorization(
     }
 }
 
+/** Only for an opaque token, how old the provider's answer is. */
+data class Introspection(
+    /** Whether the answer was known before the request (introspection.cache). */
+    val cached: Boolean,
+    /** How long ago the provider was asked, in seconds. */
+    val ageSeconds: Long
+) {
+    internal companion object {
+        fun of(json: Members) = Introspection(
+            json.boolean("cached"),
+            json.integer("age_seconds")
+        )
+    }
+}
+
 /** The source and age of the keys that verified the signature. */
 data class Keys(
     /** network: fetched by this process. disk: fetched by an earlier process and read from cache_directory. file: the configured jwks_file. One of: network, disk, file. */
@@ -245,7 +278,7 @@ data class Grant(
     val binding: String?
 ) {
     /** Without secrets. */
-    override fun toString() = "Grant(tokenType=$tokenType, expiresAt=$expiresAt, scopes=$scopes, binding=$binding)"
+    override fun toString() = "Grant(tokenType=$tokenType, expiresAt=$expiresAt, scopes=$scopes)"
 
     internal companion object {
         fun of(json: Members) = Grant(
@@ -336,6 +369,21 @@ data class Problem(
             json.integer("status"),
             json.string("detail"),
             json.string("code")
+        )
+    }
+}
+
+/** Only in a 422 to a request with resource. How to answer the client that sent the token, or none. */
+data class Challenge(
+    /** The HTTP status of your response. */
+    val status: Long,
+    /** The value of its one header WWW-Authenticate (RFC 6750, RFC 9449, RFC 9728). */
+    val wwwAuthenticate: String
+) {
+    internal companion object {
+        fun of(json: Members) = Challenge(
+            json.integer("status"),
+            json.string("www_authenticate")
         )
     }
 }
@@ -478,6 +526,45 @@ data class Refreshed(
     }
 }
 
+/** Where to send the browser. */
+data class SignOut(
+    /** null if it would have more than 2,000 characters, or the hint came encrypted: post the form instead. */
+    val logoutUrl: String?,
+    /** The provider's end_session_endpoint. */
+    val endpoint: String,
+    /** The fields of a form that posts to endpoint; without those that have no value. */
+    val parameters: Map<String, String>,
+    /** What the browser comes back with; null without post_logout_redirect_uri. */
+    val state: String?
+) {
+    /** Without secrets. */
+    override fun toString() = "SignOut(endpoint=$endpoint)"
+
+    internal companion object {
+        fun of(json: Members) = SignOut(
+            json.stringOrNull("logout_url"),
+            json.string("endpoint"),
+            json.texts("parameters"),
+            json.stringOrNull("state")
+        )
+    }
+}
+
+/** A DPoP proof. */
+data class Proof(
+    /** The value of the header DPoP, for one call. */
+    val dpop: String
+) {
+    /** Without secrets. */
+    override fun toString() = "Proof()"
+
+    internal companion object {
+        fun of(json: Members) = Proof(
+            json.string("dpop")
+        )
+    }
+}
+
 /** A verified access token. */
 data class VerifiedAccessToken(
     /** null for an opaque token if the provider does not say whose it is. */
@@ -489,7 +576,7 @@ data class VerifiedAccessToken(
     /** null for an opaque token, unless the provider's answer was signed. */
     val keys: Keys?,
     /** Only for an opaque token, how old the provider's answer is. */
-    val introspection: Map<String, Any?>?,
+    val introspection: Introspection?,
     /** Only with include_claims: the token's Claims Set, or the provider's answer about an opaque token, as its original JSON text, so that no number is rounded. */
     val claims: Map<String, Any?>?,
     /** Only in responses of POST /v1/access-tokens/verify, and only where the settings have nonce: required for the call's DPoP proofs: for all, for its resource or for the token's provider (any of the resource's, if that is not known). Send it to the client in the header DPoP-Nonce: its next proof must have it. A nonce lives five minutes. */
@@ -504,7 +591,7 @@ data class VerifiedAccessToken(
             json.model("token") { AccessToken.of(it) },
             json.model("authorization") { Authorization.of(it) },
             json.modelOrNull("keys") { Keys.of(it) },
-            json.mapOrNull("introspection"),
+            json.modelOrNull("introspection") { Introspection.of(it) },
             json.mapOrNull("claims"),
             json.stringOrNull("dpop_nonce")
         )
@@ -551,14 +638,6 @@ class Dpop(
 class BeginOptions(
     /** Client ID that the token must be issued to. Default: the provider's first audience, or with redirect_uri the first client that lists it. With connection, the client ID at the connection's issuer, which is required. */
     val audience: String? = null,
-    /** Whether the token's acr must be one of acr_values, which are then required (acr_mismatch). */
-    val requireAcr: Boolean? = null,
-    /** Only together with redirect_uri: at most 4096 bytes, sent to the provider as they are (OpenID Connect Core, section 5.5). An essential acr in id_token with value or values is checked at the finish (acr_mismatch), and an essential auth_time must be there (claim_missing). */
-    val claims: Map<String, Any?>? = null,
-    /** Only together with redirect_uri: what the access token is for (RFC 8707), together at most 512 bytes. The token endpoint is told too. */
-    val resource: List<String>? = null,
-    /** Only together with redirect_uri: an ID Token of the user, which may have expired. It is verified first, and sent to the provider; only this user can finish the sign-in (subject_mismatch). If it came encrypted, the client's requests must be pushed. */
-    val idTokenHint: String? = null,
     /** Maximum age of the user's authentication, in seconds, when the sign-in begins. It is taken from auth_time. A native token without auth_time is judged by iat, which is always recent: to prove re-authentication, also list auth_time in the provider's required_claims. In the browser, auth_time is required (claim_missing). */
     val maxAge: Long? = null,
     /** The identity.subject of the only user who can finish it (subject_mismatch). It must not be null. */
@@ -567,8 +646,6 @@ class BeginOptions(
     val issuer: String? = null,
     /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
     val connection: String? = null,
-    /** How the client of the connection authenticates to its provider: required for calls to the provider's endpoints if the request names a connection, or the sign-in began with one; its ID is the connection's audience. Nothing keeps the secret after the request. */
-    val client: Map<String, Any?>? = null,
     /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
     val claimValues: Map<String, Any?>? = null,
     /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
@@ -580,15 +657,10 @@ class BeginOptions(
 ) {
     internal fun members(): Map<String, Any?> = present(
         "audience" to audience,
-        "require_acr" to requireAcr,
-        "claims" to claims,
-        "resource" to resource,
-        "id_token_hint" to idTokenHint,
         "max_age" to maxAge,
         "subject" to subject,
         "issuer" to issuer,
         "connection" to connection,
-        "client" to client,
         "claim_values" to claimValues,
         "email_domains" to emailDomains,
         "context" to context,
@@ -749,6 +821,8 @@ class RevokeOptions(
     val binding: String? = null,
     /** The client that it was issued to. Required if the provider has several clients. */
     val audience: String? = null,
+    /** With connection, the issuer of the connection, which is required: an https URL of at most 255 characters, with port 443 and without user, query or fragment. The token's iss must be this issuer, byte for byte. An issuer that another provider of the settings or a preset has, such as Google's, needs claim_values. Otherwise, the identity.issuer of subject; only together with subject, and required if the provider has an issuer for each tenant, because subjects are unique only per issuer. It must not be null. */
+    val issuer: String? = null,
     /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
     val connection: String? = null,
     /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
@@ -762,6 +836,7 @@ class RevokeOptions(
         "token_type_hint" to tokenTypeHint,
         "binding" to binding,
         "audience" to audience,
+        "issuer" to issuer,
         "connection" to connection,
         "claim_values" to claimValues,
         "email_domains" to emailDomains,
@@ -880,6 +955,75 @@ class AccessTokenOptions(
         "include_claims" to includeClaims,
         "certificate" to certificate,
         "dpop" to dpop?.members()
+    )
+}
+
+/** Optional members of a request; those that are null are not sent. */
+class NotificationOptions(
+    /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
+    val connection: String? = null,
+    /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
+    val claimValues: Map<String, Any?>? = null,
+    /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
+    val emailDomains: List<String>? = null,
+    /** With connection, the issuer of the connection, which is required: an https URL of at most 255 characters, with port 443 and without user, query or fragment. The token's iss must be this issuer, byte for byte. An issuer that another provider of the settings or a preset has, such as Google's, needs claim_values. Otherwise, the identity.issuer of subject; only together with subject, and required if the provider has an issuer for each tenant, because subjects are unique only per issuer. It must not be null. */
+    val issuer: String? = null,
+    /** With connection, the client ID at the connection's issuer. */
+    val audience: String? = null
+) {
+    internal fun members(): Map<String, Any?> = present(
+        "connection" to connection,
+        "claim_values" to claimValues,
+        "email_domains" to emailDomains,
+        "issuer" to issuer,
+        "audience" to audience
+    )
+}
+
+/** Optional members of a request; those that are null are not sent. */
+class SignOutOptions(
+    /** The client that the user signed in to. Default: the first client that lists post_logout_redirect_uri, or else the provider's first client. */
+    val audience: String? = null,
+    /** The ID Token of the sign-in, which may have expired. An encrypted one is opened. */
+    val idTokenHint: String? = null,
+    /** Where the browser comes back to: one of the client's post_logout_redirect_uris, byte for byte (redirect_uri_not_configured). */
+    val postLogoutRedirectUri: String? = null,
+    /** Names the user in the provider's own form, such as Microsoft's claim login_hint. */
+    val logoutHint: String? = null,
+    /** Languages of the provider's page, separated by spaces. */
+    val uiLocales: String? = null,
+    /** With connection, the issuer of the connection, which is required: an https URL of at most 255 characters, with port 443 and without user, query or fragment. The token's iss must be this issuer, byte for byte. An issuer that another provider of the settings or a preset has, such as Google's, needs claim_values. Otherwise, the identity.issuer of subject; only together with subject, and required if the provider has an issuer for each tenant, because subjects are unique only per issuer. It must not be null. */
+    val issuer: String? = null,
+    /** The backend's own id of the connection, only for a provider with issuers: any, whose every request needs it together with issuer and audience, all three as the backend's database has them. It comes back as identity.connection. */
+    val connection: String? = null,
+    /** Values that claims of this connection's tokens must have, in addition to the provider's claim_values: for each claim a string, a boolean or an integer, or a list of 1 to 100 of them. Only together with connection. It must not be null. */
+    val claimValues: Map<String, Any?>? = null,
+    /** The domains that this connection may speak for, because the backend has proved that they are this customer's. email_trust is unverified for addresses in all others. Only together with connection. */
+    val emailDomains: List<String>? = null
+) {
+    internal fun members(): Map<String, Any?> = present(
+        "audience" to audience,
+        "id_token_hint" to idTokenHint,
+        "post_logout_redirect_uri" to postLogoutRedirectUri,
+        "logout_hint" to logoutHint,
+        "ui_locales" to uiLocales,
+        "issuer" to issuer,
+        "connection" to connection,
+        "claim_values" to claimValues,
+        "email_domains" to emailDomains
+    )
+}
+
+/** Optional members of a request; those that are null are not sent. */
+class ProofOptions(
+    /** The client that the grant must be of; the binding's own by default. */
+    val audience: String? = null,
+    /** The nonce that the API demands: the value of DPoP-Nonce. */
+    val nonce: String? = null
+) {
+    internal fun members(): Map<String, Any?> = present(
+        "audience" to audience,
+        "nonce" to nonce
     )
 }
 
@@ -1046,4 +1190,4 @@ object Code {
 }
 
 /** What a fake client answers, by call: the examples of the contract. */
-internal const val EXAMPLES = "{\"begin\":{\"sign_in\":\"AUf5Wc1Jk0xQnJgq0m3c2n8bQ1yPq6T0bXb5uQm7y3k9w0Yd1N2mJk4hQ0Zb8sVtR6e2c1oXfLrA5iUj7pKd3gHnTwEz\",\"nonce\":\"mE7q2vYc9KpT4sWx1ZbN6hRj8LdFg3Qa\",\"nonce_sha256\":\"2fa2d26d37a48bf22be86a7754df9749e11609aca24a3840b8e0076a39ce9846\",\"state\":null,\"authorization_url\":null,\"expires_at\":1763716920},\"begin_in_browser\":{\"sign_in\":\"AkRvu7pXc1mJ0sQ9bZtYw2dLhN6gK4eT8xVfC3iUaMoPqSr5WnEyBzDjHl0_7c2f1Jk0xQnJgq0m3c2n8bQ1yPq6T0bXb5uQm7y3k9w0Yd1N2mJk4hQ0\",\"nonce\":\"Qn5pVhT2rK8sXw1eYj6uLgM3bZc7DfA9\",\"state\":\"k3JvN8pQ2sXw7RzT1bYcUg\",\"expires_at\":1763716920,\"nonce_sha256\":\"2398d9779382c92a1081e7f080bf50cdab59ab70fc0d7465f1d835e77e09c9c2\",\"authorization_url\":\"https://accounts.google.com/o/oauth2/v2/auth?response_type=code&client_id=1045-web.apps.example.com&redirect_uri=https%3A%2F%2Fexample.com%2Fcallback%2Fgoogle&scope=openid%20email%20profile&state=k3JvN8pQ2sXw7RzT1bYcUg&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&nonce=Qn5pVhT2rK8sXw1eYj6uLgM3bZc7DfA9\"},\"finish\":{\"identity\":{\"provider\":\"google\",\"issuer\":\"https://accounts.google.com\",\"subject\":\"110248495921238986420\",\"email\":\"ada@example.com\",\"email_verified\":true,\"email_trust\":\"authoritative\",\"is_private_email\":null,\"name\":\"Ada Lovelace\",\"given_name\":\"Ada\",\"family_name\":\"Lovelace\",\"name_source\":\"token\",\"preferred_username\":null,\"picture\":\"https://images.example.com/ada.png\",\"locale\":null,\"real_user_status\":null,\"transfer_subject\":null,\"tenant\":null,\"hosted_domain\":\"example.com\"},\"token\":{\"audience\":[\"1045-web.apps.example.com\"],\"authorized_party\":\"1045-web.apps.example.com\",\"issued_at\":1763716320,\"expires_at\":1763719920,\"not_before\":null,\"auth_time\":null,\"token_id\":\"3f0c5a9e7d\",\"session_id\":null,\"acr\":null,\"amr\":[],\"algorithm\":\"RS256\",\"key_id\":\"5b3706960e3e60024a2655e78cfa63f87c97d309\",\"nonce_match\":\"plain\"},\"keys\":{\"source\":\"network\",\"age_seconds\":4,\"stale\":false},\"context\":\"/basket\",\"grant\":null},\"finish_in_browser\":{\"identity\":{\"provider\":\"google\",\"issuer\":\"https://accounts.google.com\",\"subject\":\"110248495921238986420\",\"email\":\"ada@example.com\",\"email_verified\":true,\"email_trust\":\"authoritative\",\"is_private_email\":null,\"name\":\"Ada Lovelace\",\"given_name\":\"Ada\",\"family_name\":\"Lovelace\",\"name_source\":\"token\",\"preferred_username\":null,\"picture\":\"https://images.example.com/ada.png\",\"locale\":null,\"real_user_status\":null,\"transfer_subject\":null,\"tenant\":null,\"hosted_domain\":\"example.com\"},\"token\":{\"audience\":[\"1045-web.apps.example.com\"],\"authorized_party\":\"1045-web.apps.example.com\",\"issued_at\":1763716320,\"expires_at\":1763719920,\"not_before\":null,\"auth_time\":null,\"token_id\":\"3f0c5a9e7d\",\"session_id\":null,\"acr\":null,\"amr\":[],\"algorithm\":\"RS256\",\"key_id\":\"5b3706960e3e60024a2655e78cfa63f87c97d309\",\"nonce_match\":\"plain\"},\"keys\":{\"source\":\"network\",\"age_seconds\":4,\"stale\":false},\"context\":\"/basket\",\"grant\":{\"access_token\":\"ya29.a0AcM612xRfX4s\",\"token_type\":\"Bearer\",\"expires_at\":1763719920,\"refresh_token\":\"1//0gLrV2kQx9wY7nT\",\"scopes\":[\"openid\",\"email\",\"profile\"],\"id_token\":\"eyJ.example.token\"}},\"refresh\":{\"grant\":{\"access_token\":\"a9d8c7b6a5f4e3d2c1b0a9f8e7d6c5b4.0.mtyqz.Qn5pVhT2rK8sXw1eYj6uLg\",\"token_type\":\"Bearer\",\"expires_at\":1763719920,\"refresh_token\":null,\"scopes\":null,\"id_token\":null},\"identity\":null,\"token\":null,\"keys\":null,\"problem\":null},\"verify\":{\"identity\":{\"provider\":\"apple\",\"issuer\":\"https://appleid.apple.com\",\"subject\":\"001234.5e7fd0c1a2b3498c8d6e0f1a2b3c4d5e.0219\",\"email\":\"dpdcnf87nu@privaterelay.appleid.com\",\"email_verified\":true,\"email_trust\":\"authoritative\",\"is_private_email\":true,\"name\":\"Ada Lovelace\",\"given_name\":\"Ada\",\"family_name\":\"Lovelace\",\"name_source\":\"client\",\"preferred_username\":null,\"picture\":null,\"locale\":null,\"real_user_status\":\"likely_real\",\"transfer_subject\":null,\"tenant\":null,\"hosted_domain\":null},\"token\":{\"audience\":[\"com.example.app\"],\"authorized_party\":null,\"issued_at\":1763716320,\"expires_at\":1763802720,\"not_before\":null,\"auth_time\":1763716320,\"token_id\":null,\"session_id\":null,\"acr\":null,\"amr\":[],\"algorithm\":\"RS256\",\"key_id\":\"Ey3tWUrUrC\",\"nonce_match\":\"sha256_hex\"},\"keys\":{\"source\":\"network\",\"age_seconds\":312,\"stale\":false}},\"verify_notification\":{\"notification\":{\"provider\":\"apple\",\"issuer\":\"https://appleid.apple.com\",\"kind\":\"apple\",\"id\":\"uC3oPbPDeZ8Zx0v2f8hYAg\",\"issued_at\":1763716320},\"events\":[{\"type\":\"email_relay_disabled\",\"subject\":\"001234.5e7fd0c1a2b3498c8d6e0f1a2b3c4d5e.0219\",\"session_id\":null,\"email\":\"dpdcnf87nu@privaterelay.appleid.com\",\"is_private_email\":true,\"occurred_at\":1763716299,\"reason\":null,\"data\":{}}],\"keys\":{\"source\":\"network\",\"age_seconds\":4,\"stale\":false}},\"verify_access_token\":{\"identity\":{\"provider\":\"api\",\"issuer\":\"https://login.example.com/\",\"subject\":\"5ba552d67\",\"email\":null,\"email_verified\":null,\"email_trust\":null,\"is_private_email\":null,\"name\":null,\"given_name\":null,\"family_name\":null,\"name_source\":null,\"preferred_username\":null,\"picture\":null,\"locale\":null,\"real_user_status\":null,\"transfer_subject\":null,\"tenant\":null,\"hosted_domain\":null},\"token\":{\"audience\":[\"https://api.example.com/\"],\"authorized_party\":null,\"issued_at\":1763716320,\"expires_at\":1763719920,\"not_before\":null,\"auth_time\":null,\"token_id\":\"dbe39bf3a3ba4238\",\"session_id\":null,\"acr\":null,\"amr\":[],\"algorithm\":\"RS256\",\"key_id\":\"api-2025\",\"nonce_match\":null},\"authorization\":{\"client_id\":\"s6BhdRkqt3\",\"scopes\":[\"orders:read\",\"orders:write\"],\"roles\":[],\"groups\":[\"staff\"],\"entitlements\":[],\"binding\":null},\"keys\":{\"source\":\"network\",\"age_seconds\":4,\"stale\":false}}}"
+internal const val EXAMPLES = "{\"begin\":{\"sign_in\":\"AUf5Wc1Jk0xQnJgq0m3c2n8bQ1yPq6T0bXb5uQm7y3k9w0Yd1N2mJk4hQ0Zb8sVtR6e2c1oXfLrA5iUj7pKd3gHnTwEz\",\"nonce\":\"mE7q2vYc9KpT4sWx1ZbN6hRj8LdFg3Qa\",\"nonce_sha256\":\"2fa2d26d37a48bf22be86a7754df9749e11609aca24a3840b8e0076a39ce9846\",\"state\":null,\"authorization_url\":null,\"expires_at\":1763716920},\"begin_in_browser\":{\"sign_in\":\"AkRvu7pXc1mJ0sQ9bZtYw2dLhN6gK4eT8xVfC3iUaMoPqSr5WnEyBzDjHl0_7c2f1Jk0xQnJgq0m3c2n8bQ1yPq6T0bXb5uQm7y3k9w0Yd1N2mJk4hQ0\",\"nonce\":\"Qn5pVhT2rK8sXw1eYj6uLgM3bZc7DfA9\",\"state\":\"k3JvN8pQ2sXw7RzT1bYcUg\",\"expires_at\":1763716920,\"nonce_sha256\":\"2398d9779382c92a1081e7f080bf50cdab59ab70fc0d7465f1d835e77e09c9c2\",\"authorization_url\":\"https://accounts.google.com/o/oauth2/v2/auth?response_type=code&client_id=1045-web.apps.example.com&redirect_uri=https%3A%2F%2Fexample.com%2Fcallback%2Fgoogle&scope=openid%20email%20profile&state=k3JvN8pQ2sXw7RzT1bYcUg&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&nonce=Qn5pVhT2rK8sXw1eYj6uLgM3bZc7DfA9\"},\"finish\":{\"identity\":{\"provider\":\"google\",\"issuer\":\"https://accounts.google.com\",\"subject\":\"110248495921238986420\",\"email\":\"ada@example.com\",\"email_verified\":true,\"email_trust\":\"authoritative\",\"is_private_email\":null,\"name\":\"Ada Lovelace\",\"given_name\":\"Ada\",\"family_name\":\"Lovelace\",\"name_source\":\"token\",\"preferred_username\":null,\"picture\":\"https://images.example.com/ada.png\",\"locale\":null,\"real_user_status\":null,\"transfer_subject\":null,\"tenant\":null,\"hosted_domain\":\"example.com\"},\"token\":{\"audience\":[\"1045-web.apps.example.com\"],\"authorized_party\":\"1045-web.apps.example.com\",\"issued_at\":1763716320,\"expires_at\":1763719920,\"not_before\":null,\"auth_time\":null,\"token_id\":\"3f0c5a9e7d\",\"session_id\":null,\"acr\":null,\"amr\":[],\"algorithm\":\"RS256\",\"key_id\":\"5b3706960e3e60024a2655e78cfa63f87c97d309\",\"nonce_match\":\"plain\"},\"keys\":{\"source\":\"network\",\"age_seconds\":4,\"stale\":false},\"context\":\"/basket\",\"grant\":null},\"finish_in_browser\":{\"identity\":{\"provider\":\"google\",\"issuer\":\"https://accounts.google.com\",\"subject\":\"110248495921238986420\",\"email\":\"ada@example.com\",\"email_verified\":true,\"email_trust\":\"authoritative\",\"is_private_email\":null,\"name\":\"Ada Lovelace\",\"given_name\":\"Ada\",\"family_name\":\"Lovelace\",\"name_source\":\"token\",\"preferred_username\":null,\"picture\":\"https://images.example.com/ada.png\",\"locale\":null,\"real_user_status\":null,\"transfer_subject\":null,\"tenant\":null,\"hosted_domain\":\"example.com\"},\"token\":{\"audience\":[\"1045-web.apps.example.com\"],\"authorized_party\":\"1045-web.apps.example.com\",\"issued_at\":1763716320,\"expires_at\":1763719920,\"not_before\":null,\"auth_time\":null,\"token_id\":\"3f0c5a9e7d\",\"session_id\":null,\"acr\":null,\"amr\":[],\"algorithm\":\"RS256\",\"key_id\":\"5b3706960e3e60024a2655e78cfa63f87c97d309\",\"nonce_match\":\"plain\"},\"keys\":{\"source\":\"network\",\"age_seconds\":4,\"stale\":false},\"context\":\"/basket\",\"grant\":{\"access_token\":\"ya29.a0AcM612xRfX4s\",\"token_type\":\"Bearer\",\"expires_at\":1763719920,\"refresh_token\":\"1//0gLrV2kQx9wY7nT\",\"scopes\":[\"openid\",\"email\",\"profile\"],\"id_token\":\"eyJ.example.token\"}},\"refresh\":{\"grant\":{\"access_token\":\"a9d8c7b6a5f4e3d2c1b0a9f8e7d6c5b4.0.mtyqz.Qn5pVhT2rK8sXw1eYj6uLg\",\"token_type\":\"Bearer\",\"expires_at\":1763719920,\"refresh_token\":null,\"scopes\":null,\"id_token\":null},\"identity\":null,\"token\":null,\"keys\":null,\"problem\":null},\"verify\":{\"identity\":{\"provider\":\"apple\",\"issuer\":\"https://appleid.apple.com\",\"subject\":\"001234.5e7fd0c1a2b3498c8d6e0f1a2b3c4d5e.0219\",\"email\":\"dpdcnf87nu@privaterelay.appleid.com\",\"email_verified\":true,\"email_trust\":\"authoritative\",\"is_private_email\":true,\"name\":\"Ada Lovelace\",\"given_name\":\"Ada\",\"family_name\":\"Lovelace\",\"name_source\":\"client\",\"preferred_username\":null,\"picture\":null,\"locale\":null,\"real_user_status\":\"likely_real\",\"transfer_subject\":null,\"tenant\":null,\"hosted_domain\":null},\"token\":{\"audience\":[\"com.example.app\"],\"authorized_party\":null,\"issued_at\":1763716320,\"expires_at\":1763802720,\"not_before\":null,\"auth_time\":1763716320,\"token_id\":null,\"session_id\":null,\"acr\":null,\"amr\":[],\"algorithm\":\"RS256\",\"key_id\":\"Ey3tWUrUrC\",\"nonce_match\":\"sha256_hex\"},\"keys\":{\"source\":\"network\",\"age_seconds\":312,\"stale\":false}},\"verify_notification\":{\"notification\":{\"provider\":\"apple\",\"issuer\":\"https://appleid.apple.com\",\"kind\":\"apple\",\"id\":\"uC3oPbPDeZ8Zx0v2f8hYAg\",\"issued_at\":1763716320},\"events\":[{\"type\":\"email_relay_disabled\",\"subject\":\"001234.5e7fd0c1a2b3498c8d6e0f1a2b3c4d5e.0219\",\"session_id\":null,\"email\":\"dpdcnf87nu@privaterelay.appleid.com\",\"is_private_email\":true,\"occurred_at\":1763716299,\"reason\":null,\"data\":{}}],\"keys\":{\"source\":\"network\",\"age_seconds\":4,\"stale\":false}},\"verify_access_token\":{\"identity\":{\"provider\":\"api\",\"issuer\":\"https://login.example.com/\",\"subject\":\"5ba552d67\",\"email\":null,\"email_verified\":null,\"email_trust\":null,\"is_private_email\":null,\"name\":null,\"given_name\":null,\"family_name\":null,\"name_source\":null,\"preferred_username\":null,\"picture\":null,\"locale\":null,\"real_user_status\":null,\"transfer_subject\":null,\"tenant\":null,\"hosted_domain\":null},\"token\":{\"audience\":[\"https://api.example.com/\"],\"authorized_party\":null,\"issued_at\":1763716320,\"expires_at\":1763719920,\"not_before\":null,\"auth_time\":null,\"token_id\":\"dbe39bf3a3ba4238\",\"session_id\":null,\"acr\":null,\"amr\":[],\"algorithm\":\"RS256\",\"key_id\":\"api-2025\",\"nonce_match\":null},\"authorization\":{\"client_id\":\"s6BhdRkqt3\",\"scopes\":[\"orders:read\",\"orders:write\"],\"roles\":[],\"groups\":[\"staff\"],\"entitlements\":[],\"binding\":null},\"keys\":{\"source\":\"network\",\"age_seconds\":4,\"stale\":false}},\"sign_out\":{\"logout_url\":\"https://login.acme.example/logout?client_id=1045-web&post_logout_redirect_uri=https%3A%2F%2Fexample.com%2Fsigned-out&state=k3JvN8pQ2sXw7RzT1bYcUg\",\"endpoint\":\"https://login.acme.example/logout\",\"parameters\":{\"client_id\":\"1045-web\",\"post_logout_redirect_uri\":\"https://example.com/signed-out\",\"state\":\"k3JvN8pQ2sXw7RzT1bYcUg\"},\"state\":\"k3JvN8pQ2sXw7RzT1bYcUg\"},\"proof\":{\"dpop\":\"eyJ.example.token\"}}"
