@@ -124,10 +124,11 @@ def test_compose_as_pasted_verifies_a_first_token(pasted):
 
 def test_helm_renders_what_the_pasted_command_installs(pasted):
     """There is no cluster."""
-    (pasted.directory / "values.yaml").write_text("config: { providers: [{ id: apple, preset: apple, audiences: [com.example.app] }] }\n")
+    [values] = blocks("Kubernetes", "yaml")
+    (pasted.directory / "values.yaml").write_text(values.replace("<digest from `assay api-key`>", "5a" * 32))
     [script] = blocks("Kubernetes")
     rendered = pasted.run(script.replace("helm upgrade --install", "helm template"))
-    assert f"assay:{VERSION}" in rendered
+    assert f"image: registry.example.net/assay:{VERSION}" in rendered.replace('"', "")
 
 
 # Without one.

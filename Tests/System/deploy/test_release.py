@@ -35,6 +35,7 @@ FILES = {
     "assay.cdx.json",
     "assay.spdx.json",
     "assay.yaml",
+    "clients",
     "compose.yaml",
     "provenance.intoto.json",
 }
@@ -105,6 +106,14 @@ def test_the_licences_are_complete(dist):
     notices = (dist / "THIRD-PARTY-NOTICES").read_text()
     for name in ("swift-nio", "Swift's standard library and Foundation", "libssl-dev", "libjansson-dev", "libstdc++-12-dev"):
         assert re.search(rf"(?m)^{re.escape(name)}( \S+(, of Debian)?)?$", notices), name
+
+
+def test_each_language_has_its_client(dist):
+    """`client_packages` installs the same files."""
+    found = {str(file.relative_to(dist / "clients")) for file in (dist / "clients").iterdir()}
+    names = {f"assay-client-{VERSION}.{suffix}" for suffix in ("gem", "jar", "pom", "tgz")}
+    names |= {f"assay-client-php-{VERSION}.zip", f"assay-client-swift-{VERSION}.tar.gz", f"assay_client-{VERSION}-py3-none-any.whl"}
+    assert found == names | {"go-proxy"}
 
 
 # The lists of parts.

@@ -30,6 +30,7 @@ RUN_BY = {
         "sh deploy/test_installing.py::test_the_pasted_container_serves_with_settings_beside_a_backend",
         "sh deploy/test_installing.py::test_debian_12_runs_the_binary_and_installs_the_package",
         "sh deploy/test_installing.py::test_debian_12_runs_the_binary_and_installs_the_package",
+        "yaml deploy/test_installing.py::test_helm_renders_what_the_pasted_command_installs",
         "sh deploy/test_installing.py::test_helm_renders_what_the_pasted_command_installs",
         "sh deploy/test_installing.py::test_compose_as_pasted_verifies_a_first_token",
         "sh deploy/test_installing.py::test_the_pasted_image_verifies_a_first_token",
