@@ -21,7 +21,8 @@ job "shop" {
         readonly_rootfs = true
         cap_drop        = ["ALL"]
         security_opt    = ["no-new-privileges"]
-        volumes         = ["local/assay.yaml:/etc/assay/assay.yaml:ro"]
+        # The directory: the container would not see a new file in place of /etc/assay/assay.yaml itself.
+        volumes         = ["local:/etc/assay:ro"]
 
         # For keys, until the task ends.
         mount {

@@ -1,8 +1,10 @@
 """The examples in README and `docs` run as pasted."""
 
 import json
+import os
 import pathlib
 import re
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -13,8 +15,10 @@ from clients.languages import environment
 from harness.client import Client
 from harness.commands import Dev, run_shell
 from harness.issuer import KeyServer
-from harness.service import BINARY, REPOSITORY, Service, apple_like, run
+from harness.pages import shell_blocks
+from harness.service import BINARY, REPOSITORY, Service, apple_like, run, write_config
 from harness.tokens import rsa_key
+from harness.waiting import free_port, poll
 
 # Begins a sign-in, prints what the app receives, and finishes with each token on stdin.
 PYTHON = """
@@ -217,6 +221,28 @@ def test_the_settings_in_the_docs_are_valid(tmp_path, page, heading):
     file = tmp_path / "assay.yaml"
     file.write_text(block(page, heading, "yaml"))
     assert run("config", "check", "--config", str(file)).returncode == 0
+
+
+def test_the_pasted_commands_check_the_settings_and_serve(issuer, tmp_path):
+    """With a provider of this machine, because the check asks the providers."""
+    port = free_port()
+    write_config(tmp_path, {"service": {"listen": f"127.0.0.1:{port}"}, "admin": {"listen": "127.0.0.1:0"}, "providers": [apple_like(issuer)]})
+    [script] = [each for each in shell_blocks("docs/getting-started.md") if "config check" in each]
+    (tmp_path / "assay").symlink_to(pathlib.Path(BINARY).resolve())
+    variables = environment(PATH=f"{tmp_path}:{os.environ['PATH']}")
+    # The last command replaces the shell, so that it is the one to end.
+    check, serve = script.splitlines()
+    with subprocess.Popen(["bash", "-euc", f"{check}\nexec {serve}"], cwd=tmp_path, env=variables, stdout=subprocess.PIPE, text=True) as running:
+        try:
+            poll(lambda: listens(port))
+            poll(lambda: Client(f"127.0.0.1:{port}").get("/readyz").status == 200)
+        finally:
+            running.terminate()
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_the_settings_of_a_client_are_valid(tmp_path):

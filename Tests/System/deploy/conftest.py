@@ -1,6 +1,7 @@
 import pytest
 
 from deploy.containers import Engine
+from deploy.released import release
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +14,8 @@ def engine():
 def image(engine):
     """The name of an image that has the binary under test."""
     return engine.image()
+
+
+@pytest.fixture(scope="session")
+def dist():
+    return release()

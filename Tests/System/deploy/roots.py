@@ -22,10 +22,10 @@ exec chroot "$root" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/s
 """
 
 
-def blocks(heading: str) -> list[str]:
-    """The shell commands below a heading of the page."""
+def blocks(heading: str, language: str = "sh") -> list[str]:
+    """The blocks below a heading of the page: its shell commands, or those in another language."""
     [section] = re.findall(rf"(?ms)^## {heading}\n(.*?)(?=^## |\Z)", PAGE.read_text(encoding="utf-8"))
-    return re.findall(r"(?ms)^```sh\n(.*?)^```$", section)
+    return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", section)
 
 
 class Root:

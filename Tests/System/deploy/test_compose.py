@@ -17,6 +17,7 @@ import yaml
 from clients.backends import NO_LENGTHS, posted
 from deploy.containers import Engine
 from harness.commands import Dev
+from harness.pages import shell_blocks
 from harness.service import REPOSITORY, environment, run
 from harness.waiting import free_port, poll
 
@@ -289,9 +290,15 @@ def stack(engine, image):
 
 
 def test_the_app_signs_in_at_the_backend(stack):
+    """With the files and the command that the page names."""
+    [script] = [each for each in shell_blocks("docs/getting-started.md") if "docker compose" in each]
+    _, up, exec = script.splitlines()
+    assert up == f"docker compose {' '.join(DEV_FILES).replace('--file', '-f')} up --build --detach"
+    app = exec.removeprefix("docker compose exec backend ").split()
+
     def signed_in():
         # The program may not listen yet.
-        result = stack.engine.run("podman", "exec", "tested_backend_1", "python3", "/app/app.py")
+        result = stack.engine.run("podman", "exec", "tested_backend_1", *app)
         return result if "Connection refused" not in result.stderr else None
 
     answer = json.loads(poll(signed_in).stdout)

@@ -1,10 +1,6 @@
-"""`scripts/release`: the files of `dist/` are complete and consistent, and install as `docs/installing.md` says.
+"""`scripts/release`: the files of `dist/` are complete and consistent. With ASSAY_DEEP=1, as in `scripts/deep`, it also makes the
+release a second time."""
 
-With ASSAY_DEEP=1, as in `scripts/deep`, it also makes the release a second time, and tries the binary and the package on every
-release of Debian that the page names.
-"""
-
-import contextlib
 import gzip
 import hashlib
 import io
@@ -20,14 +16,12 @@ import time
 import pytest
 import yaml
 
-from deploy.containers import Engine
-from deploy.roots import PAGE, Root, blocks
+from deploy.released import VERSION, deep, output, release
+from deploy.roots import PAGE, blocks
 from deploy.test_compose import PIPES
-from harness.service import REPOSITORY, run
+from harness.service import REPOSITORY
 from harness.waiting import free_port, poll
 
-DIST = REPOSITORY / "dist"
-VERSION = run("--version").stdout.decode().split()[1]
 FILES = {
     "LICENSE",
     "README.md",
@@ -35,35 +29,22 @@ FILES = {
     "THIRD-PARTY-NOTICES",
     "apt",
     f"assay-{VERSION}.tgz",
+    f"assay-docs-{VERSION}.tar.gz",
     "assay-image-linux-amd64.tar",
     "assay-linux-amd64.tar.gz",
     "assay.cdx.json",
     "assay.spdx.json",
     "assay.yaml",
+    "clients",
     "compose.yaml",
     "provenance.intoto.json",
 }
-IMAGE_LIMIT = 31_900_000
-deep = pytest.mark.skipif("ASSAY_DEEP" not in os.environ, reason="takes minutes; scripts/deep runs it")
-
-
-def output(*command, **options) -> str:
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY, **options).stdout.strip()
-
-
-def release() -> None:
-    output("scripts/release", "--rehearse", VERSION, timeout=600)
+IMAGE_LIMIT = 30_000_000
 
 
 def digests(folder: pathlib.Path) -> dict[str, str]:
     files = [file for file in folder.rglob("*") if file.is_file()]
     return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
-
-
-@pytest.fixture(scope="module")
-def dist():
-    release()
-    return DIST
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +108,14 @@ def test_the_licences_are_complete(dist):
         assert re.search(rf"(?m)^{re.escape(name)}( \S+(, of Debian)?)?$", notices), name
 
 
+def test_each_language_has_its_client(dist):
+    """`client_packages` installs the same files."""
+    found = {str(file.relative_to(dist / "clients")) for file in (dist / "clients").iterdir()}
+    names = {f"assay-client-{VERSION}.{suffix}" for suffix in ("gem", "jar", "pom", "tgz")}
+    names |= {f"assay-client-php-{VERSION}.zip", f"assay-client-swift-{VERSION}.tar.gz", f"assay_client-{VERSION}-py3-none-any.whl"}
+    assert found == names | {"go-proxy"}
+
+
 # The lists of parts.
 
 
@@ -172,7 +161,7 @@ def blob(layout: dict, descriptor: dict) -> bytes:
     return content
 
 
-def test_the_image_is_an_oci_layout_of_less_than_32_mb(layout):
+def test_the_image_is_an_oci_layout_of_less_than_30_mb(layout):
     assert json.loads(layout["oci-layout"]) == {"imageLayoutVersion": "1.0.0"}
     [descriptor] = json.loads(layout["index.json"])["manifests"]
     manifest = json.loads(blob(layout, descriptor))
@@ -189,49 +178,6 @@ def test_the_image_is_an_oci_layout_of_less_than_32_mb(layout):
     assert {docker["Config"], *docker["Layers"]} <= set(layout)
 
 
-@pytest.fixture(scope="module")
-def engine(dist):
-    """An engine with the release's image."""
-    with Engine() as engine:
-        engine.output("podman", "load", "--input", str(dist / "assay-image-linux-amd64.tar"))
-        yield engine
-
-
-def test_the_loaded_image_has_the_name_of_the_page(engine):
-    said = engine.output("podman", "run", "--rm", "--network=none", f"localhost/assay:{VERSION}", "--version")
-    assert said.startswith(f"assay {VERSION} ")
-
-
-def test_compose_starts_from_the_image_to_a_verified_token(dist, engine, tmp_path):
-    socket = engine.directory / "podman.sock"
-    ports = {port: free_port() for port in (8080, 9090, 9400)}
-    text = (dist / "compose.yaml").read_text()
-    for port, free in ports.items():
-        text = text.replace(f"127.0.0.1:{port}:{port}", f"127.0.0.1:{free}:{port}")
-    (tmp_path / "compose.yaml").write_text(text)
-    shutil.copy(dist / "assay.yaml", tmp_path)
-    environment = engine.environment | {"DOCKER_HOST": f"unix://{socket}", "COMPOSE_PROJECT_NAME": "released"}
-    podman = subprocess.Popen(["podman", "system", "service", "--time=0", f"unix://{socket}"], env=engine.environment, **PIPES)
-    try:
-        poll(socket.exists)
-        up = ["docker-compose", "up", "--detach", "dev"]
-        subprocess.run(up, cwd=tmp_path, env=environment, check=True, timeout=120, capture_output=True)
-        [script] = blocks("Verify a first token")
-        for port, free in ports.items():
-            script = script.replace(f"127.0.0.1:{port}", f"127.0.0.1:{free}")
-
-        def verified():
-            done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=30, check=False)
-            with contextlib.suppress(ValueError):
-                return json.loads(done.stdout).get("identity")
-
-        assert poll(verified, timeout=60)["provider"] == "apple"
-    finally:
-        engine.run("podman", "rm", "--all", "--force", "--time=0")
-        podman.terminate()
-        podman.communicate(timeout=15)
-
-
 def test_the_compose_file_is_valid(dist):
     services = yaml.safe_load((dist / "compose.yaml").read_text())["services"]
     assert services["assay"]["image"].endswith(f":{VERSION}}}")
@@ -239,83 +185,7 @@ def test_the_compose_file_is_valid(dist):
     assert result.returncode == 0, result.stderr
 
 
-# Installing it.
-
-# Starts the stand-ins, verifies a token as the page says, and ends them.
-WALK = """
-assay dev > /tmp/dev.log 2>&1 & started=$!
-for attempt in $(seq 100); do curl -sf -o /dev/null http://127.0.0.1:8080/readyz && break; sleep 0.2; done
-{}
-kill $started; wait $started
-"""
-
-
-def walk(root: Root, dist: pathlib.Path) -> None:
-    [install] = blocks("Binary")
-    [verify] = blocks("Verify a first token")
-    printed = root.run(dist, install + WALK.format(verify), alone=True)
-    assert printed.startswith(f"assay {VERSION} ")
-    assert json.loads(printed[printed.index("{") :])["identity"]["provider"] == "apple"
-
-
-def apt(root: Root, dist: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    """Installs the package as the page says, upgrades it, goes back, and removes it."""
-    [install] = blocks("Debian package")
-    successor = tmp_path / "apt-dist"
-    [package] = dist.glob("apt/pool/main/a/assay/*.deb")
-    tree = tmp_path / "tree"
-    output("dpkg-deb", "--raw-extract", package, tree)
-    control = tree / "DEBIAN/control"
-    control.write_text(re.sub("^Version: .*", "Version: 99-1", control.read_text(), flags=re.MULTILINE))
-    output("dpkg-deb", "--root-owner-group", "-Zgzip", "-z1", "--build", tree, tmp_path / "assay_99-1_amd64.deb")
-    output("scripts/apt-repository", package, tmp_path / "assay_99-1_amd64.deb", successor)
-    shutil.copytree(successor / "apt", dist_with(tmp_path, dist) / "newer")
-    version = "dpkg-query --show --showformat='${Version}\\n' assay"
-    script = f"""
-{install}
-assay --version
-{version}
-cp -r newer/. /srv/assay-apt && apt-get update && apt-get upgrade --yes && {version}
-apt-get install --yes --allow-downgrades assay={VERSION}-1 && {version}
-apt-get remove --yes assay && test ! -e /usr/bin/assay && test -e /etc/assay/assay.yaml
-apt-get purge --yes assay && test ! -e /etc/assay/assay.yaml && echo purged
-"""
-    printed = root.run(dist_with(tmp_path, dist), script)
-    assert [line for line in printed.splitlines() if re.fullmatch(r"\d[\d.]*-1|purged", line)] == [
-        f"{VERSION}-1",
-        "99-1",
-        f"{VERSION}-1",
-        "purged",
-    ]
-
-
-def dist_with(tmp_path: pathlib.Path, dist: pathlib.Path) -> pathlib.Path:
-    """A copy of dist, to which files may be added."""
-    copied = tmp_path / "dist"
-    if not copied.exists():
-        shutil.copytree(dist, copied)
-    return copied
-
-
-def test_debian_12_runs_the_binary_and_installs_the_package(dist, tmp_path):
-    with Root("bookworm", "curl") as root:
-        walk(root, dist)
-        root.run(dist, "rm /usr/local/bin/assay")
-        apt(root, dist, tmp_path)
-
-
-@deep
-def test_debian_13_runs_the_binary_and_installs_the_package(dist, tmp_path):
-    with Root("trixie", "curl") as root:
-        walk(root, dist)
-        root.run(dist, "rm /usr/local/bin/assay")
-        apt(root, dist, tmp_path)
-
-
-@deep
-def test_debian_11_runs_the_binary(dist):
-    with Root("bullseye", "curl") as root:
-        walk(root, dist)
+# The apt repository.
 
 
 def test_apt_checks_a_signed_repository(dist, tmp_path, monkeypatch):
