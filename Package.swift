@@ -147,13 +147,16 @@ let package = Package(
         .executableTarget(
             name: "micro",
             dependencies: [
-                "HTTP", "IDToken", "JOSE", "Keys", "OpenSSL", "Replay", "Service", "SignIns", "Verification",
-                .product(name: "NIOEmbedded", package: "swift-nio"),
+                "COpenSSL", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Replay", "Service", "SignIns",
+                "Verification", .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,
             path: "Benchmarks/micro",
-            exclude: ["figures.json", "make_fixtures.py", "measure.py", "openssl_patterns.c"],
-            resources: [.embedInCode("fixtures.json")],
+            exclude: [
+                "failures.py", "figures.json", "make_encrypted.py", "make_fixtures.py", "measure.py",
+                "openssl_patterns.c",
+            ],
+            resources: [.embedInCode("encrypted.json"), .embedInCode("fixtures.json")],
             swiftSettings: settings
         ),
         .target(

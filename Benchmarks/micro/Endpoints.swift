@@ -64,16 +64,18 @@ final class Endpoints {
                 policy: apiPolicy, accessTokens: ProviderPreset.oidc.facts(PresetArguments()).accessTokens.dialect,
                 isOptional: false, keys: .store(store)),
         ]
-        var settings = ServiceSettings(openAPI: [])
-        settings.proofs = takesProofs ? ProofRules() : nil
-        settings.remembersProofs = takesProofs
-        settings.loggedRequests = LoggedRequests(.none)
-        settings.signatureCacheCapacity = 0
-        responder = try AssayService.responder(
-            on: loop, settings, ProviderRegistry(providers.map { ($0, .one(delivered, store)) }, on: loop),
-            LogSink(isDiscarding: true), store: StoreSetup(.memory(ClaimMemory(capacity: 100_000))),
-            proofStore: StoreSetup(.memory(ClaimMemory(capacity: 1_000_000))), signInKeys: try HandleKeys.made())
-        loop.run()
+        responder = try makeResponder(
+            on: loop, providers.map { ($0, .one(delivered, store)) }, takesProofs: takesProofs)
+    }
+
+    /// With the provider of the fixtures alone, some of whose tokens are encrypted.
+    init(opening encryption: TokenEncryption) throws {
+        signer = JWSSigner(try SigningKey(generating: .ellipticCurve(.p256)))
+        let store = unusedStore(on: loop)
+        store.stop()
+        let provider = Provider(policy: applePolicy(), isOptional: false, encryption: encryption, keys: .store(store))
+        let keys = try deliveredKeys(try Fixtures().keySet(["RS256", "ES256"]))
+        responder = try makeResponder(on: loop, [(provider, .one(keys, store))])
     }
 
     /// Reads a request, answers it, and turns the event loop until the response is there.
@@ -92,6 +94,9 @@ final class Endpoints {
             return try future.wait()
         }
     }
+
+    /// Lets the pause pass in which no decryption may follow another one.
+    func pause() { loop.advanceTime(by: .microseconds(50)) }
 
     /// The members of a response's body that are strings.
     func object(in response: HTTPResponse) throws -> [String: JSONTree] {
@@ -135,6 +140,23 @@ final class Endpoints {
         let octets = try signer.compactJWS(header: text(.object(header)), payload: text(.object(payload)))
         return String(decoding: octets, as: UTF8.self)
     }
+}
+
+/// - Parameter takesProofs: whether DPoP proofs are checked; each passes once.
+private func makeResponder(
+    on loop: EmbeddedEventLoop, _ providers: [(Provider, LoopKeys)], takesProofs: Bool = false
+) throws -> any HTTPResponder {
+    var settings = ServiceSettings(openAPI: [])
+    settings.proofs = takesProofs ? ProofRules() : nil
+    settings.remembersProofs = takesProofs
+    settings.loggedRequests = LoggedRequests(.none)
+    settings.signatureCacheCapacity = 0
+    let responder = try AssayService.responder(
+        on: loop, settings, ProviderRegistry(providers, on: loop), LogSink(isDiscarding: true),
+        store: StoreSetup(.memory(ClaimMemory(capacity: 100_000))),
+        proofStore: StoreSetup(.memory(ClaimMemory(capacity: 1_000_000))), signInKeys: try HandleKeys.made())
+    loop.run()
+    return responder
 }
 
 private func text(_ value: JSONTree) -> [UInt8] {

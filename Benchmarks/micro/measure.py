@@ -47,6 +47,7 @@ ENVIRONMENT = {
 ALLOCATORS = {"malloc", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc", "posix_memalign", "valloc"}
 
 Figures = collections.namedtuple("Figures", "instructions allocations libcrypto_instructions libcrypto_allocations")
+Profile = collections.namedtuple("Profile", "instructions allocations calls")
 
 
 def main() -> None:
@@ -105,22 +106,29 @@ def measure(program: pathlib.Path, name: str) -> Figures:
 
 
 def count(program: pathlib.Path, name: str, iterations: int) -> Figures:
-    profile = program.parent / f"{name}.{iterations}"
+    counted = profile(program, name, iterations)
+    return Figures(
+        counted.instructions[False], counted.allocations[False], counted.instructions[True], counted.allocations[True])
+
+
+def profile(program: pathlib.Path, name: str, iterations: int) -> Profile:
+    """Runs a benchmark under callgrind. The program has no debug information."""
+    output = program.parent / f"{name}.{iterations}"
     # In a directory of our own, which has no .valgrindrc.
-    run([shutil.which("valgrind"), "--tool=callgrind", "--toggle-collect=*measured*", f"--callgrind-out-file={profile}",
+    run([shutil.which("valgrind"), "--tool=callgrind", "--toggle-collect=*measured*", f"--callgrind-out-file={output}",
          program, name, str(iterations)], cwd=program.parent)
-    return total(profile)
+    return read(output)
 
 
-def total(profile: pathlib.Path) -> Figures:
-    """Sums a profile's instructions and allocator calls, by whether they are in libcrypto."""
+def read(path: pathlib.Path) -> Profile:
+    """Sums instructions and allocator calls by whether they are in libcrypto, and our calls of libcrypto by function."""
     # A name appears once as `(number) name`, and then as `(number)`. Objects and functions are numbered separately.
     names: dict[tuple[str, str], str] = {}
-    instructions, allocations = collections.Counter(), collections.Counter()
+    sums = Profile(collections.Counter(), collections.Counter(), collections.Counter())
     here = {"ob": "", "fn": ""}
     called = dict(here)
     is_callee = False
-    with open(profile) as lines:
+    with open(path) as lines:
         for line in lines:
             if match := re.match(r"(c?)(ob|fn)=\((\d+)\)(?: (.+))?", line):
                 is_called, kind, number, name = match.groups()
@@ -131,15 +139,17 @@ def total(profile: pathlib.Path) -> Figures:
                     called = dict(here)
             elif match := re.match(r"calls=(\d+)", line):
                 if is_allocator(called) and not is_allocator(here):
-                    allocations[is_libcrypto(here["ob"])] += int(match[1])
+                    sums.allocations[is_libcrypto(here["ob"])] += int(match[1])
+                if is_libcrypto(called["ob"]) and not is_libcrypto(here["ob"]):
+                    sums.calls[called["fn"].split("'")[0]] += int(match[1])
                 called = dict(here)
                 is_callee = True
             elif match := re.match(r"[-+*\d]\S* (\d+)", line):
                 # The line after a call has the callee's inclusive cost, which is also listed under its own name.
                 if not is_callee:
-                    instructions[is_libcrypto(here["ob"])] += int(match[1])
+                    sums.instructions[is_libcrypto(here["ob"])] += int(match[1])
                 is_callee = False
-    return Figures(instructions[False], allocations[False], instructions[True], allocations[True])
+    return sums
 
 
 def is_libcrypto(path: str) -> bool:

@@ -57,23 +57,26 @@ private import COpenSSL
         let length = wrapped.count - 8
         precondition(length > 0)
         // OpenSSL writes the integrity check value too.
-        let (output, isRight) = try cipher.update(wrapped, room: wrapped.count + blockLength)
-        return RecoveredKey(
-            octets: try output.padded(to: length), isRight: isRight && output.count == length)
+        let (output, isRight) = try cipher.update(wrapped, room: wrapped.count + blockLength, expecting: length)
+        return RecoveredKey(octets: output, isRight: isRight)
     }
 
-    private func update(_ text: Span<UInt8>, room: Int) throws(OpenSSLError) -> (SecretBytes, isRight: Bool) {
+    /// - Parameter length: of the result, whatever OpenSSL writes; `nil` for what it writes.
+    private func update(
+        _ text: Span<UInt8>, room: Int, expecting length: Int? = nil
+    ) throws(OpenSSLError) -> (SecretBytes, isRight: Bool) {
         var isRight = false
         let output = try unsafe SecretBytes(capacity: room) { output throws(OpenSSLError) in
-            var (length, rest) = (CInt(0), CInt(0))
+            var (most, rest) = (CInt(0), CInt(0))
             let isRead = unsafe text.withUnsafeBufferPointer { text in
-                unsafe EVP_CipherUpdate(context, output.baseAddress, &length, text.baseAddress, CInt(text.count)) == 1
+                unsafe EVP_CipherUpdate(context, output.baseAddress, &most, text.baseAddress, CInt(text.count)) == 1
             }
-            let written = isRead ? min(max(Int(length), 0), room) : 0
-            let end = unsafe output.baseAddress.map { unsafe $0 + written }
+            let before = isRead ? min(max(Int(most), 0), room) : 0
+            let end = unsafe output.baseAddress.map { unsafe $0 + before }
             let isEnded = unsafe EVP_CipherFinal_ex(context, end, &rest) == 1
-            isRight = isRead && isEnded
-            return isRight ? min(written + max(Int(rest), 0), room) : 0
+            let written = min(before + max(Int(rest), 0), room)
+            isRight = isRead && isEnded && written == length ?? written
+            return length ?? (isRight ? written : 0)
         }
         // A wrong text leaves an entry in the thread's error queue, which must not be attributed to the next call.
         ERR_clear_error()
@@ -92,19 +95,5 @@ package struct RecoveredKey {
     package init(octets: SecretBytes, isRight: Bool) {
         self.octets = octets
         self.isRight = isRight
-    }
-}
-
-extension SecretBytes {
-    /// The first octets, followed by zeros where there are too few.
-    ///
-    /// - Throws: ``OpenSSLError`` when out of memory.
-    func padded(to length: Int) throws(OpenSSLError) -> SecretBytes {
-        try withBytes { octets throws(OpenSSLError) in
-            try unsafe SecretBytes(capacity: max(length, 1)) { output in
-                for index in 0..<min(length, octets.count) { unsafe output[index] = octets[index] }
-                return length
-            }
-        }
     }
 }

@@ -104,13 +104,6 @@ extension DecryptionKeyKind {
     }
 }
 
-/// Whether a point's coordinates are in range, and on the curve. The NIST curves have no other points of their group.
-private func isOnCurve(_ key: OpaquePointer) -> Bool {
-    guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else { return false }
-    defer { unsafe EVP_PKEY_CTX_free(context) }
-    return unsafe EVP_PKEY_public_check_quick(context) == 1
-}
-
 /// RSA-OAEP (RFC 8017, section 7.1) with an empty label.
 extension DecryptionKey {
     /// Decrypts a key that was encrypted with the public half of this RSA key.
@@ -118,7 +111,7 @@ extension DecryptionKey {
     /// - Parameters:
     ///   - encrypted: as long as the modulus.
     ///   - digest: `nil` for SHA-1, which OAEP's security does not depend on.
-    ///   - length: of the key.
+    ///   - length: of the key; at most that of the modulus.
     /// - Returns: a key of the expected length; without meaning if it was not encrypted to this key.
     /// - Throws: ``OpenSSLError`` when out of memory, or for a key of another kind.
     package func decrypt(
@@ -138,10 +131,11 @@ extension DecryptionKey {
             isRight = unsafe encrypted.withUnsafeBufferPointer {
                 unsafe EVP_PKEY_decrypt(context, output.baseAddress, &written, $0.baseAddress, $0.count) == 1
             }
-            return isRight ? min(written, modulusLength) : 0
+            isRight = isRight && written == length
+            return length
         }
         ERR_clear_error()
-        return RecoveredKey(octets: try output.padded(to: length), isRight: isRight && output.count == length)
+        return RecoveredKey(octets: output, isRight: isRight)
     }
 }
 
@@ -161,8 +155,8 @@ extension DecryptionKey {
         try check(unsafe EVP_PKEY_derive_init(context))
         let isPoint = point?.curve == curve
         let peer = unsafe isPoint ? point?.pointer : pointer
-        // Whoever made the point has checked that it is on the curve: OpenSSL's own check multiplies it by the order,
-        // which proves nothing more on curves of prime order, and costs as much as the agreement.
+        // The point is on the curve, or it would not have been read. OpenSSL's own check multiplies it by the order, which
+        // proves nothing more on curves of prime order, and costs as much as the agreement.
         try check(unsafe EVP_PKEY_derive_set_peer_ex(context, peer, 0))
         let length = curve.coordinateLength
         var isAgreed = false
@@ -192,6 +186,8 @@ extension DecryptionKey {
         self.curve = curve
         if curve.nist != nil {
             guard let y, y.count == x.count else { return nil }
+            // OpenSSL reads only coordinates in range of a point on the curve. It can't be the one at infinity, which is
+            // written without coordinates, and the NIST curves have no other points of their group.
             let made = try? unsafe makePublicKey(
                 type: "EC",
                 [
@@ -206,7 +202,6 @@ extension DecryptionKey {
             else { return nil }
             unsafe pointer = made
         }
-        if curve.nist != nil, unsafe !isOnCurve(pointer) { return nil }
     }
 
     deinit { unsafe EVP_PKEY_free(pointer) }

@@ -79,10 +79,24 @@ extension EmulatedProvider {
     ///
     /// - Throws: ``OpenSSLError``.
     func userInfo(authorization: String?) throws -> JSONTree? {
-        guard let token = authorization?.dropFirstWord("Bearer") ?? authorization?.dropFirstWord("DPoP"),
-            let granted = grants.authorization(ofAccessToken: token)
-        else { return nil }
+        guard let granted = granted(authorization) else { return nil }
         return .object(try userClaims(of: granted.person, scopes: granted.scopes))
+    }
+
+    /// The same as a JWT (OpenID Connect Core 1.0, section 5.3.2).
+    ///
+    /// - Throws: ``OpenSSLError``.
+    func signedUserInfo(authorization: String?) throws -> String? {
+        guard let granted = granted(authorization) else { return nil }
+        var claims = try userClaims(of: granted.person, scopes: granted.scopes)
+        claims["iss"] = .string(issuer(of: granted.person))
+        claims["aud"] = .string(granted.clientID)
+        return try keys.sign(claims, type: nil)
+    }
+
+    private func granted(_ authorization: String?) -> IssuedGrants.Authorization? {
+        let token = authorization?.dropFirstWord("Bearer") ?? authorization?.dropFirstWord("DPoP")
+        return token.flatMap(grants.authorization(ofAccessToken:))
     }
 
     /// - Throws: ``DevOAuthError``.

@@ -12,6 +12,8 @@ package struct DevProviderSettings: Sendable {
     package var accessTokens: AccessTokenDialect?
     /// Whether its access tokens say nothing themselves, so that it must be asked about them.
     package var hasOpaqueTokens: Bool
+    /// Whether its UserInfo responses are JWTs.
+    package var signsUserInfo: Bool
     package var clients: [DevClient]
     package var quirks: Set<ProviderQuirk>
     /// `nil` for an entry with one issuer.
@@ -21,12 +23,13 @@ package struct DevProviderSettings: Sendable {
 
     package init(
         policy: ProviderPolicy, preset: String, accessTokens: AccessTokenDialect?, hasOpaqueTokens: Bool = false,
-        clients: [DevClient], quirks: Set<ProviderQuirk>, issuers: DevIssuers? = nil
+        signsUserInfo: Bool = false, clients: [DevClient], quirks: Set<ProviderQuirk>, issuers: DevIssuers? = nil
     ) {
         self.policy = policy
         self.preset = preset
         self.accessTokens = accessTokens
         self.hasOpaqueTokens = hasOpaqueTokens
+        self.signsUserInfo = signsUserInfo
         self.clients = clients
         self.quirks = quirks
         self.issuers = issuers

@@ -81,6 +81,11 @@ extension DevResponder {
                 "application/token-introspection+jwt", Array(try provider.sign(introspection, now: now).utf8))
         case ("/userinfo", .get), ("/userinfo", .post):
             guard provider.dialect.hasUserInfo else { return nil }
+            if provider.settings.signsUserInfo {
+                return try provider.signedUserInfo(authorization: authorization).map {
+                    .file("application/jwt", Array($0.utf8))
+                } ?? .error(.unauthorized, "invalid_token")
+            }
             guard let claims = try provider.userInfo(authorization: authorization) else {
                 return .error(.unauthorized, "invalid_token")
             }

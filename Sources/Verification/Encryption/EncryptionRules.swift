@@ -25,16 +25,19 @@ package struct EncryptionRules: Sendable, Equatable {
 package struct TokenEncryption: Sendable {
     package let rules: EncryptionRules
     private let keys: ClientKeys
+    private let algorithms: Set<KeyManagementAlgorithm>
+    private let content: Set<ContentAlgorithm>
 
     package init(_ rules: EncryptionRules, _ keys: ClientKeys) {
         self.rules = rules
         self.keys = keys
+        algorithms = Set(rules.algorithms)
+        content = Set(rules.content)
     }
 
     /// Opens tokens with the keys of now.
     private var decrypter: JWEDecrypter {
-        JWEDecrypter(
-            keys.encryption(named: rules.keys), algorithms: Set(rules.algorithms), content: Set(rules.content))
+        JWEDecrypter(keys.encryption(named: rules.keys), algorithms: algorithms, content: content)
     }
 
     /// Reads an encrypted token, and refuses it for everything that its header shows.

@@ -166,7 +166,8 @@ extension DevProviderSettings {
         }
         self.init(
             policy: developed.policy, preset: team.preset, accessTokens: team.accessTokens,
-            hasOpaqueTokens: team.introspection != nil, clients: clients, quirks: team.quirks, issuers: many)
+            hasOpaqueTokens: team.introspection != nil, signsUserInfo: team.userInfo == .signed, clients: clients,
+            quirks: team.quirks, issuers: many)
     }
 }
 

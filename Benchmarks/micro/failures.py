@@ -1,0 +1,90 @@
+"""Compares what decryptions cost that fail for different reasons: if it differed, senders could learn what was wrong.
+
+usage: failures.py PROGRAM
+
+PROGRAM is micro. `micro --failures` lists the failures, `FAMILY KIND`; those of a family are compared with each other:
+
+- The calls of libcrypto must be the same, by name and number.
+- All instructions, OpenSSL's own and ours, must be the same but for TOLERANCE.
+
+Callgrind counts both, so the result does not depend on the machine's load. Kinds that begin with `public-` are faults that
+everyone sees in the token: of these, only the calls with secrets are compared. In families that begin with `planted-`, the
+reader gives away what failed. If the comparison finds no difference there, it fails: it would find none elsewhere.
+"""
+import collections
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import measure
+
+# In instructions of one decryption.
+TOLERANCE = 200
+WITH_SECRETS = {
+    "RAND_bytes", "EVP_PKEY_decrypt", "EVP_PKEY_derive", "EVP_DigestUpdate", "EVP_CipherInit_ex2", "EVP_CipherUpdate",
+    "EVP_CipherFinal_ex", "EVP_MAC_update", "EVP_MAC_final", "CRYPTO_memcmp",
+}  # fmt: skip
+
+Cost = collections.namedtuple("Cost", "instructions calls")
+
+
+def main() -> None:
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    program = pathlib.Path(sys.argv[1]).resolve(strict=True)
+    families = collections.defaultdict(dict)
+    for name, cost in costs(program, measure.run([program, "--failures"]).splitlines()).items():
+        family, kind = name.split(" ")
+        families[family][kind] = cost
+    faults = []
+    for family, kinds in families.items():
+        found = differences(kinds)
+        is_planted = family.startswith("planted-")
+        instructions = [cost.instructions for kind, cost in kinds.items() if not kind.startswith("public-")]
+        print(f"{family}: {len(kinds)} kinds, {min(instructions)} instructions, and up to {max(instructions) - min(instructions)} more")
+        if is_planted and not found:
+            faults.append(f"{family}: no difference was found, but there is one")
+        if not is_planted:
+            faults += [f"{family}: {each}" for each in found]
+    if faults:
+        sys.exit("\n".join(["Failed decryptions differ in what they cost:", *(f"  {fault}" for fault in faults)]))
+    print(f"{sum(map(len, families.values()))} failures in {len(families)} families cost the same, but for those that are planted")
+
+
+def costs(program: pathlib.Path, names: list[str]) -> dict[str, Cost]:
+    with tempfile.TemporaryDirectory() as directory, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
+        stripped = pathlib.Path(directory, program.name)
+        measure.run([shutil.which("objcopy"), "--strip-debug", program, stripped])
+        return dict(zip(names, threads.map(lambda name: cost(stripped, name), names)))
+
+
+def cost(program: pathlib.Path, name: str) -> Cost:
+    few, many = (measure.profile(program, name, iterations) for iterations in measure.ITERATIONS)
+    count = measure.ITERATIONS[1] - measure.ITERATIONS[0]
+    instructions = sum((many.instructions - few.instructions).values())
+    calls = {function: number / count for function, number in (many.calls - few.calls).items()}
+    if not instructions or not calls:
+        sys.exit(f"{name}: nothing was counted")
+    return Cost(round(instructions / count), calls)
+
+
+def differences(kinds: dict[str, Cost]) -> list[str]:
+    (first, reference), *others = kinds.items()
+    found = []
+    for kind, cost in others:
+        is_public = kind.startswith("public-")
+        for function in sorted(reference.calls.keys() | cost.calls.keys()):
+            was, now = reference.calls.get(function, 0), cost.calls.get(function, 0)
+            if was != now and (not is_public or function in WITH_SECRETS):
+                found.append(f"{function} is called {was:g} times for {first}, {now:g} times for {kind}")
+        more = cost.instructions - reference.instructions
+        if not is_public and abs(more) > TOLERANCE:
+            found.append(f"{reference.instructions} instructions for {first}, {more:+} for {kind}")
+    return found
+
+
+if __name__ == "__main__":
+    main()
