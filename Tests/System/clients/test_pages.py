@@ -50,10 +50,13 @@ def test_the_index_links_every_language():
     assert linked == {language.name for language in LANGUAGES + WITH_PACKAGES} | {"apps"}
 
 
-def test_the_libraries_page_shows_the_tested_program():
-    """`scripts/test` builds and runs `Tests/Client`."""
+def test_the_libraries_page_shows_the_tested_programs():
+    """`scripts/test` builds and runs `Tests/Client` and `Tests/Server`."""
     page = (REPOSITORY / "docs/libraries.md").read_text()
     assert (REPOSITORY / "Tests/Client/Sources/Client/Main.swift").read_text() in page
+    middleware = (REPOSITORY / "Tests/Server/Sources/SignInMiddleware/SignInMiddleware.swift").read_text()
+    assert middleware in page
+    assert middleware in (REPOSITORY / "Sources/RemoteKeys/RemoteKeys.docc/SignInMiddleware.md").read_text()
     manifest = (REPOSITORY / "Tests/Client/Package.swift").read_text()
     for block in re.findall(r"^```swift\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[:2]:
         assert all(line.strip() in manifest for line in block.splitlines())
