@@ -1,9 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The library and jwt-kit in one process, on the same tokens, above the bare signature checks of their cryptographic libraries:
-//
-//     swift run -c release --package-path Benchmarks/libraries --scratch-path .build-libraries Compare
+// The library and jwt-kit in one process, on the same tokens, above the bare signature checks of their cryptographic
+// libraries. scripts/bench --libraries builds and runs it.
 let package = Package(
     name: "libraries",
     platforms: [.macOS(.v15)],

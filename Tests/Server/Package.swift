@@ -1,21 +1,22 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A Hummingbird server that verifies ID Tokens in a middleware, with keys that it fetches itself. scripts/client-package
-// builds it, and runs it through an outage of the provider.
+// A Hummingbird server whose users sign in at a provider that fails, recovers and changes its keys. scripts/client-package
+// builds and runs it.
 let package = Package(
     name: "server",
     dependencies: [
         .package(name: "assay", path: "../.."),
+        .package(path: "../Middleware"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     ],
     targets: [
-        .target(
-            name: "SignInMiddleware",
+        .executableTarget(
+            name: "Server",
             dependencies: [
-                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "IDToken", package: "assay"),
-                .product(name: "RemoteKeys", package: "assay"),
-            ]),
-        .executableTarget(name: "Server", dependencies: ["SignInMiddleware"]),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "IDToken", package: "assay"), .product(name: "RemoteKeys", package: "assay"),
+                .product(name: "SignInMiddleware", package: "Middleware"),
+            ])
     ]
 )

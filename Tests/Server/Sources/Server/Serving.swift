@@ -1,25 +1,34 @@
+import Foundation
+import FoundationNetworking
 import Hummingbird
 import Logging
-import NIOCore
-import NIOPosix
 import ServiceLifecycle
 import Synchronization
 
-/// A provider that publishes keys, unless it fails.
+/// A provider that fails at first, and whenever it is told to.
 final class Provider: Sendable {
-    private let keys: String
-    private let fails = Atomic(false)
+    private let all: [[String: String]]
+    /// The keys that it publishes; `nil` while it fails.
+    private let published = Mutex<Data?>(nil)
 
-    init(keys: String) { self.keys = keys }
+    /// - Parameter keys: the JWK Set with all keys that it can publish.
+    init(_ keys: Data) throws {
+        all = try JSONDecoder().decode([String: [[String: String]]].self, from: keys)["keys"] ?? []
+    }
 
-    func fail() { fails.store(true, ordering: .relaxed) }
-    func recover() { fails.store(false, ordering: .relaxed) }
+    func fail() { published.withLock { $0 = nil } }
+
+    func publish(_ keyIDs: [String]) throws {
+        let keys = all.filter { keyIDs.contains($0["kid"] ?? "") }
+        let text = try JSONEncoder().encode(["keys": keys])
+        published.withLock { $0 = text }
+    }
 
     var router: Router<BasicRequestContext> {
         let router = Router()
         router.get("keys") { _, _ in
-            guard !self.fails.load(ordering: .relaxed) else { throw HTTPError(.serviceUnavailable) }
-            return self.keys
+            guard let keys = self.published.withLock({ $0 }) else { throw HTTPError(.serviceUnavailable) }
+            return String(decoding: keys, as: UTF8.self)
         }
         return router
     }
@@ -46,22 +55,15 @@ func serve<Context: RequestContext>(
     try await running
 }
 
-/// - Returns: the status.
-func get(_ path: String, _ port: Int, bearer token: String) async throws -> Int {
-    let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-        .connect(host: "127.0.0.1", port: port) { channel in
-            channel.eventLoop.makeCompletedFuture {
-                try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-            }
-        }
-    return try await channel.executeThenClose { inbound, outbound in
-        let head =
-            "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer \(token)\r\n\r\n"
-        try await outbound.write(ByteBuffer(string: head))
-        var answer = ""
-        for try await part in inbound { answer += String(buffer: part) }
-        return answer.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-    }
+/// The status with which a server answers.
+func status(of path: String, at port: Int, bearer token: String) async throws -> Int {
+    guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else { return 0 }
+    var request = URLRequest(url: url)
+    request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+    let session = URLSession(configuration: .ephemeral)
+    defer { session.finishTasksAndInvalidate() }
+    let (_, response) = try await session.data(for: request)
+    return (response as? HTTPURLResponse)?.statusCode ?? 0
 }
 
 func pause() async { try? await Task.sleep(for: .milliseconds(20)) }

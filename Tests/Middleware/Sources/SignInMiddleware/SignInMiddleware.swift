@@ -6,11 +6,10 @@ public import RemoteKeys
 public struct SignInMiddleware: RouterMiddleware {
     let verifier: ProviderVerifier
     let keys: RemoteKeySet
-    /// `nil`: this machine's time.
-    let now: UnixTime?
 
-    public init(_ verifier: ProviderVerifier, _ keys: RemoteKeySet, now: UnixTime? = nil) {
-        (self.verifier, self.keys, self.now) = (verifier, keys, now)
+    public init(_ verifier: ProviderVerifier, _ keys: RemoteKeySet) {
+        self.verifier = verifier
+        self.keys = keys
     }
 
     public func handle(
@@ -22,7 +21,7 @@ public struct SignInMiddleware: RouterMiddleware {
         }
         var context = context
         do {
-            context.identity = try await verifier.verify(String(field.dropFirst(7)), with: keys, now: now).identity
+            context.identity = try await verifier.verify(String(field.dropFirst(7)), with: keys).identity
         } catch let rejection as Rejection {
             throw HTTPError(.unauthorized, message: rejection.code.rawValue)
         } catch let error as KeysUnavailable {
