@@ -17,6 +17,15 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "IDToken", package: "assay"), .product(name: "RemoteKeys", package: "assay"),
                 .product(name: "SignInMiddleware", package: "Middleware"),
-            ])
+            ]),
+        // The code of the libraries' documentation.
+        .target(
+            name: "Snippets",
+            dependencies: [
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "IDToken", package: "assay"), .product(name: "JOSE", package: "assay"),
+                .product(name: "RemoteKeys", package: "assay"), .product(name: "TokenDiagnostics", package: "assay"),
+                .product(name: "SignInMiddleware", package: "Middleware"),
+            ]),
     ]
 )
