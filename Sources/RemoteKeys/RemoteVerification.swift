@@ -186,7 +186,7 @@ extension RemoteKeySet {
     fileprivate func wait(
         for need: KeyStore.StateMachine.FetchReason, judgedBy version: Int, until deadline: MonotonicTime
     ) async -> KeyStore.StateMachine.Outcome {
-        let outcome = store.wait(for: need, judgedBy: version, until: deadline)
+        let outcome = restored().flatMap { self.store.wait(for: need, judgedBy: version, until: deadline) }
         return (try? await outcome.get()) ?? .unavailable(retryAfter: .seconds(1))
     }
 }
