@@ -4,6 +4,7 @@ import Foundation
 import Hummingbird
 import IDToken
 import JOSE
+import Logging
 import RemoteKeys
 import SignInMiddleware
 import TokenDiagnostics
