@@ -16,7 +16,8 @@ private import Synchronization
 /// - With ``Options/cacheDirectory``, a restart during an outage can still verify.
 /// - Connections are made to public addresses only, except for those in ``Options/allowedAddresses``.
 ///
-/// It is a `Service`: run it in a `ServiceGroup`. Without that, the first verification fetches the keys.
+/// It is a `Service`: run it in a `ServiceGroup`. A verification before that, or without it, reads the keys from disk, or else
+/// fetches them.
 ///
 /// ```swift
 /// let keys = try RemoteKeySet(of: .apple)
@@ -26,6 +27,8 @@ private import Synchronization
 public final class RemoteKeySet: Service {
     let store: KeyStore
     private let latest = Mutex<KeySnapshot?>(nil)
+    /// Completes when the keys on disk have been read; `nil` before anybody needed them.
+    private let restoring = Mutex<EventLoopFuture<Void>?>(nil)
 
     /// Fetches, and the decoding of keys, have a thread of their own: they must not delay the event loops of a server.
     private static let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
@@ -108,7 +111,7 @@ public final class RemoteKeySet: Service {
 
     /// Restores keys from disk, fetches, and keeps the keys fresh until a graceful shutdown or a cancellation.
     public func run() async throws {
-        try await store.start().get()
+        try await restored().map { self.store.startNow() }.get()
         try? await gracefulShutdown()
         store.stop()
     }
@@ -122,6 +125,17 @@ public final class RemoteKeySet: Service {
 
     /// Whether there are keys to verify with, for a readiness probe.
     public var state: State { State(KeyState(snapshot, at: SystemClocks.monotonic())) }
+
+    /// Reads the keys on disk, once.
+    ///
+    /// - Returns: completes on the store's loop, when there is a snapshot of them if they can be used.
+    func restored() -> EventLoopFuture<Void> {
+        restoring.withLock { restoring in
+            let future = restoring ?? store.loadArchive()
+            restoring = future
+            return future
+        }
+    }
 
     /// The latest keys, whatever their age.
     var snapshot: KeySnapshot? { latest.withLock { $0 } }

@@ -22,7 +22,60 @@ extension ProviderVerifier {
         expecting parameters: VerificationParameters = VerificationParameters(),
         now: UnixTime? = nil, waitingFor limit: Duration = .seconds(5)
     ) async throws -> VerifiedIDToken {
-        let token = try read(token)
+        try await verify(token, keys, parameters, now, limit)
+    }
+}
+
+extension AccessTokenVerifier {
+    /// Verifies a token with the provider's keys as they are now, and waits for a fetch only if newer keys could change
+    /// the result.
+    ///
+    /// A token that can be refused without keys is refused at once, and causes no fetch.
+    ///
+    /// - Parameters:
+    ///   - token: the token as it was received.
+    ///   - keys: the keys of this verifier's provider.
+    ///   - parameters: what the request needs, and what it has besides the token.
+    ///   - now: for checks of the times in the token and in its proof; `nil`: this machine's time.
+    ///   - limit: the longest time to wait for keys.
+    /// - Throws: ``Rejection`` if the token is refused; ``KeysUnavailable`` if nobody can tell whether it is valid.
+    public func verify(
+        _ token: String, with keys: RemoteKeySet,
+        expecting parameters: AccessTokenParameters = AccessTokenParameters(),
+        now: UnixTime? = nil, waitingFor limit: Duration = .seconds(5)
+    ) async throws -> VerifiedAccessToken {
+        try await verify(token, keys, parameters, now, limit)
+    }
+}
+
+extension NotificationVerifier {
+    /// Verifies a notification with the provider's keys as they are now, and waits for a fetch only if newer keys could
+    /// change the result.
+    ///
+    /// A notification that can be refused without keys is refused at once, and causes no fetch.
+    ///
+    /// - Parameters:
+    ///   - token: the token as it was received.
+    ///   - keys: the keys of this verifier's provider.
+    ///   - now: for checks of the token's times; `nil`: this machine's time.
+    ///   - limit: the longest time to wait for keys.
+    /// - Throws: ``Rejection`` if the token is refused; ``KeysUnavailable`` if nobody can tell whether it is valid. Let
+    ///   the sender repeat the delivery then.
+    public func verify(
+        _ token: String, with keys: RemoteKeySet, now: UnixTime? = nil, waitingFor limit: Duration = .seconds(5)
+    ) async throws -> VerifiedNotification {
+        try await verify(token, keys, (), now, limit)
+    }
+}
+
+extension SharedVerifier {
+    /// - Throws: ``Rejection``, ``KeysUnavailable``.
+    fileprivate func verify(
+        _ token: String, _ keys: RemoteKeySet, _ parameters: Parameters, _ now: UnixTime?, _ limit: Duration
+    ) async throws -> Verified {
+        let token = try withVerifier { verifier throws(Rejection) in
+            try read(Array(token.utf8)[...], by: verifier)
+        }
         let deadline = SystemClocks.monotonic() + Interval(limit)
         while true {
             let snapshot = keys.snapshot
@@ -53,36 +106,48 @@ extension ProviderVerifier {
 
     /// Verifies with one version of the keys.
     private func verify(
-        _ token: UnverifiedToken, _ remote: RemoteKeySet, _ snapshot: KeySnapshot?,
-        _ parameters: VerificationParameters, at now: UnixTime
-    ) throws(Doubt) -> VerifiedIDToken {
+        _ token: UnverifiedToken, _ remote: RemoteKeySet, _ snapshot: KeySnapshot?, _ parameters: Parameters,
+        at now: UnixTime
+    ) throws(Doubt) -> Verified {
         let monotonic = SystemClocks.monotonic()
         guard let snapshot, snapshot.isUsable(at: monotonic) else {
             throw Doubt(withoutKeys: refusalWithoutKeys(of: token, at: now))
         }
         do throws(Rejection) {
-            let verified = try verify(
-                token, with: snapshot.keys, algorithms: snapshot.algorithms, expecting: parameters, now: now)
-            if let keyID = verified.keyID, snapshot.isUnproven(keyID) { remote.store.prove(keyID) }
+            let verified = try withVerifier { verifier throws(Rejection) in
+                try verify(
+                    token, with: snapshot.keys, algorithms: snapshot.algorithms, expecting: parameters, now: now,
+                    by: verifier)
+            }
+            if let keyID = token.keyID, snapshot.isUnproven(keyID) { remote.store.prove(keyID) }
             return verified
         } catch {
             let need = error.keyFault.flatMap {
                 snapshot.need(
                     after: $0, keyID: token.keyID,
-                    mayAllowAlgorithm: policy.algorithms == nil && token.algorithm != nil, at: monotonic)
+                    mayAllowAlgorithm: provider.algorithms == nil && token.algorithm != nil, at: monotonic)
             }
             // Junk must not cause requests to the provider.
-            guard let need, token.wouldPassClaims(of: policy, now: now) else { throw Doubt(settledBy: error) }
+            guard let need, wouldPassClaims(token, now: now) else { throw Doubt(settledBy: error) }
             let isMissingKey = error == .keyNotFound || !(token.keyID.map(snapshot.hasKey) ?? true)
             throw Doubt(error: error, need: need, isMissingKey: isMissingKey)
+        }
+    }
+
+    private func wouldPassClaims(_ token: UnverifiedToken, now: UnixTime) -> Bool {
+        do throws(Rejection) {
+            try checkClaims(token, now: now)
+            return true
+        } catch {
+            return false
         }
     }
 
     /// Why a token is refused whatever the keys are; `nil` if keys could verify it.
     private func refusalWithoutKeys(of token: UnverifiedToken, at now: UnixTime) -> Rejection? {
         do throws(Rejection) {
-            try withVerifier { verifier throws(Rejection) in try verifier.checkHeader(token, under: policy) }
-            try token.checkClaims(of: policy, now: now)
+            try withVerifier { verifier throws(Rejection) in try checkHeader(token, by: verifier) }
+            try checkClaims(token, now: now)
             return nil
         } catch {
             return error
@@ -121,7 +186,7 @@ extension RemoteKeySet {
     fileprivate func wait(
         for need: KeyStore.StateMachine.FetchReason, judgedBy version: Int, until deadline: MonotonicTime
     ) async -> KeyStore.StateMachine.Outcome {
-        let outcome = store.wait(for: need, judgedBy: version, until: deadline)
+        let outcome = restored().flatMap { self.store.wait(for: need, judgedBy: version, until: deadline) }
         return (try? await outcome.get()) ?? .unavailable(retryAfter: .seconds(1))
     }
 }

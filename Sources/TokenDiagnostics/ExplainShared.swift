@@ -14,16 +14,74 @@ extension ProviderVerifier {
         _ token: String, with keys: JWKSet?, expecting parameters: VerificationParameters = VerificationParameters(),
         now: UnixTime
     ) throws(Rejection) -> Explanation {
+        try explain(token) { token, verifier in
+            verifier.explain(
+                token, with: keys.map { ExplainedKeys(set: $0) }, under: policy, expecting: parameters, now: now)
+        } malformed: { text, rejection, verifier in
+            verifier.explain(malformed: text, rejection)
+        }
+    }
+}
+
+extension AccessTokenVerifier {
+    /// Explains the result of verifying a token. Runs the same checks, and continues after failures.
+    ///
+    /// - Parameters:
+    ///   - token: the token as it was received.
+    ///   - keys: the provider's keys; `nil` if there are none.
+    ///   - parameters: the parameters of this request.
+    ///   - now: the current time.
+    /// - Throws: `Rejection.cryptographyUnavailable` when out of memory.
+    public func explain(
+        _ token: String, with keys: JWKSet?, expecting parameters: AccessTokenParameters = AccessTokenParameters(),
+        now: UnixTime
+    ) throws(Rejection) -> Explanation {
+        try explain(token) { token, verifier in
+            verifier.explain(
+                accessToken: token, with: keys.map { ExplainedKeys(set: $0) }, under: policy.provider, policy.dialect,
+                isNamed: true, others: [], expecting: parameters, now: now)
+        } malformed: { text, rejection, verifier in
+            verifier.explain(malformedAccessToken: text, rejection)
+        }
+    }
+}
+
+extension NotificationVerifier {
+    /// Explains the result of verifying a notification. Runs the same checks, and continues after failures.
+    ///
+    /// - Parameters:
+    ///   - token: the token as it was received.
+    ///   - keys: the provider's keys; `nil` if there are none.
+    ///   - now: the current time.
+    /// - Throws: `Rejection.cryptographyUnavailable` when out of memory.
+    public func explain(_ token: String, with keys: JWKSet?, now: UnixTime) throws(Rejection) -> Explanation {
+        try explain(token) { token, verifier in
+            verifier.explain(
+                notification: token, with: keys.map { ExplainedKeys(set: $0) }, under: policy, rules, isNamed: true,
+                others: [], now: now)
+        } malformed: { text, rejection, verifier in
+            verifier.explain(malformedNotification: text, rejection)
+        }
+    }
+}
+
+extension SharedVerifier {
+    /// - Parameters:
+    ///   - explain: explains the result of a token that can be read.
+    ///   - malformed: explains why a text is no token.
+    fileprivate func explain(
+        _ token: String, _ explain: (UnverifiedToken, IDTokenVerifier) -> Explanation,
+        malformed: (ArraySlice<UInt8>, Rejection, IDTokenVerifier) -> Explanation
+    ) throws(Rejection) -> Explanation {
         try withVerifier { verifier throws(Rejection) in
             let text = Array(token.utf8)[...]
-            let read: UnverifiedToken
+            let token: UnverifiedToken
             do throws(Rejection) {
-                read = try verifier.read(text)
+                token = try read(text, by: verifier)
             } catch {
-                return verifier.explain(malformed: text, error)
+                return malformed(text, error, verifier)
             }
-            return verifier.explain(
-                read, with: keys.map { ExplainedKeys(set: $0) }, under: policy, expecting: parameters, now: now)
+            return explain(token, verifier)
         }
     }
 }

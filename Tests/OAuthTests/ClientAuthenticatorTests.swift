@@ -215,8 +215,8 @@ import TestSupport
     }
 
     @Test func `Apple's secret has the claims that Apple names, and is used while it is fresh`() throws {
-        let maker = try #require(AppleClientSecret(TestKey.p256.signing, teamID: "TEAM000000", keyID: "KEY0000000"))
-        var authenticator = ClientAuthenticator(clientID: "com.example.app", .apple(maker))
+        let key = try #require(AppleClientKey(TestKey.p256.signing, teamID: "TEAM000000", keyID: "KEY0000000"))
+        var authenticator = ClientAuthenticator(clientID: "com.example.app", .apple(key))
         func secret(at seconds: Int64) throws -> String {
             let request = GrantRequest.refresh(try #require(RefreshToken("r")), scopes: [])
             let body = try authenticator.authenticate(request, now: UnixTime(seconds: seconds)).send { body, _ in
@@ -244,10 +244,10 @@ import TestSupport
     }
 
     @Test func `only a key on P-256 makes secrets for Apple`() {
-        #expect(AppleClientSecret(TestKey.rsa.signing, teamID: "", keyID: "") == nil)
-        #expect(AppleClientSecret(TestKey.p384.signing, teamID: "", keyID: "") == nil)
+        #expect(AppleClientKey(TestKey.rsa.signing, teamID: "", keyID: "") == nil)
+        #expect(AppleClientKey(TestKey.p384.signing, teamID: "", keyID: "") == nil)
         for (text, isOne) in [("ABCDE12345", true), ("abcde12345", false), ("ABCDE1234", false), ("", false)] {
-            #expect(AppleClientSecret.isIdentifier(text) == isOne)
+            #expect(AppleClientKey.isIdentifier(text) == isOne)
         }
     }
 

@@ -90,6 +90,9 @@ import TestSupport
                 try FileManager.default.contentsOfDirectory(atPath: directory.path()).contains { $0.hasSuffix(".keys") }
             }
             server.publish(nil)
+            // Before the keys run as a service, or without.
+            let (first, unstarted) = try server.verifier(options)
+            #expect(try await first.verify(server.token(), with: unstarted).identity.subject == "user")
             let (next, restored) = try server.verifier(options)
             let run = Task { try await restored.run() }
             try await eventually { restored.state == .ready }

@@ -2,15 +2,15 @@ private import Bytes
 private import JOSE
 
 /// The permissions that an access token grants, and the client that it was issued to.
-package struct Authorization: Sendable, Equatable {
+public struct Authorization: Sendable, Equatable {
     /// The client that the token was issued to; `nil` if the provider's tokens name none.
-    package let clientID: String?
+    public let clientID: String?
     /// In the token's order, each once.
-    package let scopes: [String]
-    package let roles: [String]
+    public let scopes: [String]
+    public let roles: [String]
     /// `nil` if the user has too many for the provider to list.
-    package let groups: [String]?
-    package let entitlements: [String]
+    public let groups: [String]?
+    public let entitlements: [String]
 
     /// Reads an access token's claims.
     ///

@@ -5,15 +5,15 @@ private import OpenSSL
 /// Names a client's certificate by the SHA-256 of its DER.
 ///
 /// - Source: RFC 8705, section 3.1.
-package struct CertificateThumbprint: Sendable, Equatable {
+public struct CertificateThumbprint: Sendable, Equatable {
     /// In 43 characters of base64url, as `x5t#S256` is written.
-    package let text: String
+    public let text: String
 
     /// - Parameter text: the certificate in PEM, which may be percent-encoded, or as base64 of its DER; or its SHA-256
     ///   in base64url.
     /// - Returns: `nil` for anything else, and for PEM with more than one certificate: which of them is the client's
     ///   depends on who wrote it.
-    package init?(_ text: String) {
+    public init?(_ text: String) {
         if text.utf8.count == Self.length {
             self.init(digest: Base64URL.decode(text.utf8.span))
         } else {

@@ -1,18 +1,19 @@
 private import Bytes
-package import JOSE
+public import JOSE
 private import OpenSSL
 
 /// The settings for all DPoP proofs.
-package struct ProofRules: Sendable, Equatable {
-    package var algorithms: SignatureAlgorithms = [.es256, .es384, .es512, .edDSA, .ed25519, .rs256, .ps256]
+public struct ProofRules: Sendable, Equatable {
+    /// The algorithms that clients may sign their proofs with.
+    public var algorithms: SignatureAlgorithms = [.es256, .es384, .es512, .edDSA, .ed25519, .rs256, .ps256]
     /// The maximum age of a proof, in seconds, apart from clock skew.
-    package var maximumAgeSeconds: Int64 = 60
+    public var maximumAgeSeconds: Int64 = 60
     /// Whether a proof passes only once.
     package var passesOnce = true
     /// Whether a proof must have a nonce.
     package var needsNonce = false
 
-    package init() {}
+    public init() {}
 }
 
 /// What the proofs of one provider, resource or policy need, where it differs from the settings for all proofs.
@@ -48,7 +49,7 @@ package struct ProofChecks: Sendable {
 }
 
 /// A DPoP proof that is not checked yet, and the request that it was sent with.
-package struct PresentedProof: Sendable {
+public struct PresentedProof: Sendable {
     /// The value of the header `DPoP`.
     let text: ArraySlice<UInt8>
     let method: String
@@ -73,20 +74,40 @@ package struct PresentedProof: Sendable {
         self.use = use
     }
 
+    /// - Parameters:
+    ///   - text: the value of the request's only header field `DPoP`. Refuse a request with two.
+    ///   - method: of the request, such as `GET`.
+    ///   - url: the whole URL that the client called: `https`, or `http` for this machine. Build it from a name that you
+    ///     know, not from `Host`, which is whatever the client sends.
+    ///   - scheme: of the request's `Authorization`, without the token. Only `DPoP`, in any letter case, is right.
+    ///   - rules: for all proofs.
+    public init(
+        _ text: String, method: String, url: String, scheme: String, under rules: ProofRules = ProofRules()
+    ) {
+        self.init(
+            Array(text.utf8)[...], method: method, target: TargetURI(url), scheme: scheme,
+            by: ProofChecks(rules, ProofNonces([])))
+    }
+
     /// In bytes.
     static let maximumLength = 8 * 1024
 }
 
 /// A DPoP proof that has passed every check but that it is new.
-package struct DPoPProof: Sendable, Equatable {
+///
+/// Whoever saw the request can send it again until ``expiresAt``. To prevent that, keep ``identifier`` with
+/// ``keyThumbprint`` until then, and refuse a request whose proof is there already.
+///
+/// - Source: RFC 9449, section 11.1.
+public struct DPoPProof: Sendable, Equatable {
     /// `jkt`: the thumbprint of its key.
-    package let keyThumbprint: String
+    public let keyThumbprint: String
     /// `htu`, normalized.
-    package let target: String
+    public let target: String
     /// `jti`.
-    package let identifier: String
+    public let identifier: String
     /// When it becomes too old, clock skew included.
-    package let expiresAt: UnixTime
+    public let expiresAt: UnixTime
     /// Whether it passes only once.
     package let passesOnce: Bool
 }

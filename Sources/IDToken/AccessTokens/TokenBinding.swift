@@ -2,15 +2,15 @@ private import Bytes
 private import JOSE
 
 /// What a request contains besides an access token, to prove that the sender has the token's key.
-package struct BindingEvidence: Sendable {
+public struct BindingEvidence: Sendable {
     /// `nil`: the request has no DPoP proof.
-    package var proof: PresentedProof?
+    public var proof: PresentedProof?
     /// Of the client's certificate in its TLS connection; `nil`: it presented none.
-    package var certificate: CertificateThumbprint?
+    public var certificate: CertificateThumbprint?
     /// Whether the request has the `Authorization` scheme of bound tokens, so that no other token passes.
     package var claimsBinding = false
 
-    package init(proof: PresentedProof? = nil, certificate: CertificateThumbprint? = nil) {
+    public init(proof: PresentedProof? = nil, certificate: CertificateThumbprint? = nil) {
         self.proof = proof
         self.certificate = certificate
     }
@@ -30,14 +30,15 @@ public enum RequiredBinding: String, Sendable, CaseIterable {
 }
 
 /// How the key that an access token is bound to was proven.
-package struct TokenBinding: Sendable, Equatable {
-    package let method: Method
+public struct TokenBinding: Sendable, Equatable {
+    public let method: Method
     /// Of the proof's key, or else of the certificate; `nil` if nothing was proven.
-    package let thumbprint: String?
+    public let thumbprint: String?
     /// `nil` if none came.
-    package let proof: DPoPProof?
+    public let proof: DPoPProof?
 
-    package enum Method: String, Sendable {
+    /// What proved the key.
+    public enum Method: String, Sendable {
         case dpop, certificate, both
         /// The token is bound to a key, and the settings accept it without proof.
         case unchecked

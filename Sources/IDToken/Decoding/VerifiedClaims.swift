@@ -17,7 +17,7 @@ extension VerifiedIDToken {
     ///
     /// - Throws: `DecodingError`, which names the claim and contains none of its value.
     public func claims<Value: Decodable>(as type: Value.Type = Value.self) throws(DecodingError) -> Value {
-        try withDecodingErrors { try Value(from: ClaimsDecoder(.object(try claimsObject()), at: [])) }
+        try decoded(claimsText)
     }
 
     /// Decodes one verified claim; `nil` if it is absent or `null`. As strict as ``claims(as:)``.
@@ -26,19 +26,56 @@ extension VerifiedIDToken {
     public func claim<Value: Decodable>(
         _ name: String, as type: Value.Type = Value.self
     ) throws(DecodingError) -> Value? {
-        try withDecodingErrors {
-            guard let value = try claimsObject()[JSONName(name)], value.kind != .null else { return nil }
-            return try ClaimsDecoder(.value(value), at: [ClaimKey(name)]).decode(Value.self)
-        }
+        try decoded(name, in: claimsText)
+    }
+}
+
+extension VerifiedAccessToken {
+    /// Decodes the verified claims as a type of your own; see ``VerifiedIDToken/claims(as:)``.
+    ///
+    /// - Throws: `DecodingError`, which names the claim and contains none of its value.
+    public func claims<Value: Decodable>(as type: Value.Type = Value.self) throws(DecodingError) -> Value {
+        try decoded(claimsText)
     }
 
-    private func claimsObject() throws(DecodingError) -> JSONObject {
-        // Unreachable: the verifier has read the same text.
-        guard let object = try? JSONObject(claimsText) else {
-            throw .dataCorrupted(.init(codingPath: [], debugDescription: "The claims are not one JSON object."))
-        }
-        return object
+    /// Decodes one verified claim; `nil` if it is absent or `null`.
+    ///
+    /// - Throws: `DecodingError`, which names the claim and contains none of its value.
+    public func claim<Value: Decodable>(
+        _ name: String, as type: Value.Type = Value.self
+    ) throws(DecodingError) -> Value? {
+        try decoded(name, in: claimsText)
     }
+}
+
+extension NotifiedEvent {
+    /// Decodes ``data`` as a type of your own; see ``VerifiedIDToken/claims(as:)``.
+    ///
+    /// - Throws: `DecodingError`, which names the member and contains none of its value.
+    public func data<Value: Decodable>(as type: Value.Type = Value.self) throws(DecodingError) -> Value {
+        try decoded(data[...])
+    }
+}
+
+private func decoded<Value: Decodable>(_ text: ArraySlice<UInt8>) throws(DecodingError) -> Value {
+    try withDecodingErrors { try Value(from: ClaimsDecoder(.object(try object(text)), at: [])) }
+}
+
+private func decoded<Value: Decodable>(
+    _ name: String, in text: ArraySlice<UInt8>
+) throws(DecodingError) -> Value? {
+    try withDecodingErrors {
+        guard let value = try object(text)[JSONName(name)], value.kind != .null else { return nil }
+        return try ClaimsDecoder(.value(value), at: [ClaimKey(name)]).decode(Value.self)
+    }
+}
+
+private func object(_ text: ArraySlice<UInt8>) throws(DecodingError) -> JSONObject {
+    // Unreachable: the verifier has read the same text.
+    guard let object = try? JSONObject(text) else {
+        throw .dataCorrupted(.init(codingPath: [], debugDescription: "The claims are not one JSON object."))
+    }
+    return object
 }
 
 /// Turns every error of a `Decodable` type into a `DecodingError`.

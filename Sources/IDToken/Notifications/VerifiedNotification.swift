@@ -1,31 +1,31 @@
-/// A notification that passed every check: who sent it, and what happened. Only `verifyNotification` creates one.
-package struct VerifiedNotification: Sendable, Equatable {
-    package let kind: NotificationKind
+/// A notification that passed every check: who sent it, and what happened. Only ``NotificationVerifier`` creates one.
+public struct VerifiedNotification: Sendable, Equatable {
+    public let kind: NotificationKind
     /// The provider's canonical issuer.
-    package let issuer: String
+    public let issuer: String
     /// `jti`. The same for repeated deliveries.
-    package let id: String
+    public let id: String
     /// `iat`.
-    package let issuedAt: UnixTime
+    public let issuedAt: UnixTime
     /// At least one, in the order of the notification.
-    package let events: [NotifiedEvent]
+    public let events: [NotifiedEvent]
 }
 
 /// One event, in the same form for every kind of notification.
-package struct NotifiedEvent: Sendable, Equatable {
-    package var type: EventType
+public struct NotifiedEvent: Sendable, Equatable {
+    public var type: EventType
     /// The user, as in `identity.subject`; `nil` if the event names none, or one of another issuer.
-    package var subject: String?
-    package var sessionID: String?
-    package var email: String?
-    package var isPrivateEmail: Bool?
-    package var occurredAt: UnixTime?
-    package var reason: String?
+    public var subject: String?
+    public var sessionID: String?
+    public var email: String?
+    public var isPrivateEmail: Bool?
+    public var occurredAt: UnixTime?
+    public var reason: String?
     /// A JSON object with everything that the other members don't contain; for ``EventType/other``, the whole event.
-    package var data: [UInt8]
+    public var data: [UInt8]
 
-    /// What happened.
-    package enum EventType: String, Sendable, CaseIterable {
+    /// What happened. A new version may add cases, for events that are ``other`` today.
+    public enum EventType: String, Sendable, CaseIterable {
         case consentRevoked = "consent_revoked"
         case accountDeleted = "account_deleted"
         case emailRelayDisabled = "email_relay_disabled"

@@ -1,5 +1,4 @@
 public import JOSE
-private import Synchronization
 
 /// Verifies the ID Tokens of one provider, from any thread or task.
 ///
@@ -16,18 +15,11 @@ private import Synchronization
 ///
 /// It does no I/O and reads no clock. A verification doesn't wait for another one: each borrows one of the
 /// ``IDTokenVerifier``s that belong to this verifier, and there are as many as verifications have run at the same time.
-public final class ProviderVerifier: Sendable {
+public final class ProviderVerifier: SharedVerifier {
     /// What the provider's tokens must satisfy.
     public let policy: ProviderPolicy
-    private let signatureCacheCapacity: Int
-    private let maximumTokenLength: Int
-    private let idle: Mutex<[Idle]>
-
-    /// A verifier that nobody uses.
-    private struct Idle: @unchecked Sendable {
-        // Sendable, because whoever takes it out of `idle` is its only user.
-        let verifier: IDTokenVerifier
-    }
+    package let verifiers: VerifierPool
+    package var provider: ProviderPolicy { policy }
 
     /// - Parameters:
     ///   - policy: what the provider's tokens must satisfy; see ``ProviderPreset/policy(id:issuer:audiences:arguments:)``.
@@ -40,11 +32,8 @@ public final class ProviderVerifier: Sendable {
         maximumTokenLength: Int = UnverifiedToken.maximumLength
     ) throws(Rejection) {
         self.policy = policy
-        self.signatureCacheCapacity = signatureCacheCapacity
-        self.maximumTokenLength = maximumTokenLength
-        idle = Mutex([])
-        // Fails here, rather than at the first token.
-        try withVerifier { _ in }
+        verifiers = try VerifierPool(
+            signatureCacheCapacity: signatureCacheCapacity, maximumTokenLength: maximumTokenLength)
     }
 
     /// Verifies a token: its form, header, algorithm, key, signature, then every claim. Throws at the first check that
@@ -62,11 +51,7 @@ public final class ProviderVerifier: Sendable {
         _ token: String, with keys: JWKSet, algorithms: SignatureAlgorithms = .all,
         expecting parameters: VerificationParameters = VerificationParameters(), now: UnixTime
     ) throws(Rejection) -> VerifiedIDToken {
-        try withVerifier { verifier throws(Rejection) in
-            try verifier.verify(
-                verifier.read(Array(token.utf8)[...]), with: keys, algorithms: algorithms, under: policy,
-                expecting: parameters, now: now)
-        }
+        try verify(text: token, with: keys, algorithms: algorithms, expecting: parameters, now: now)
     }
 
     /// Verifies a token that was read before, for example to find its provider by
@@ -78,8 +63,8 @@ public final class ProviderVerifier: Sendable {
         expecting parameters: VerificationParameters = VerificationParameters(), now: UnixTime
     ) throws(Rejection) -> VerifiedIDToken {
         try withVerifier { verifier throws(Rejection) in
-            try verifier.verify(
-                token, with: keys, algorithms: algorithms, under: policy, expecting: parameters, now: now)
+            try verify(
+                token, with: keys, algorithms: algorithms, expecting: parameters, now: now, by: verifier)
         }
     }
 
@@ -90,21 +75,19 @@ public final class ProviderVerifier: Sendable {
         try withVerifier { verifier throws(Rejection) in try verifier.read(Array(token.utf8)[...]) }
     }
 
-    /// Lends a verifier that nobody else uses at the same time.
-    ///
-    /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory; errors of `body`.
-    package func withVerifier<Result>(
-        _ body: (IDTokenVerifier) throws(Rejection) -> Result
-    ) throws(Rejection) -> Result {
-        // The last one that was returned: its OpenSSL contexts for the provider's keys exist.
-        let lent = if let last = idle.withLock({ $0.popLast() }) { last } else { try makeIdle() }
-        defer { idle.withLock { $0.append(lent) } }
-        return try body(lent.verifier)
+    package func verify(
+        _ token: UnverifiedToken, with keys: JWKSet, algorithms: SignatureAlgorithms,
+        expecting parameters: VerificationParameters, now: UnixTime, by verifier: IDTokenVerifier
+    ) throws(Rejection) -> VerifiedIDToken {
+        try verifier.verify(
+            token, with: keys, algorithms: algorithms, under: policy, expecting: parameters, now: now)
     }
 
-    private func makeIdle() throws(Rejection) -> Idle {
-        Idle(
-            verifier: try IDTokenVerifier(
-                signatureCacheCapacity: signatureCacheCapacity, maximumTokenLength: maximumTokenLength))
+    package func checkHeader(_ token: UnverifiedToken, by verifier: IDTokenVerifier) throws(Rejection) {
+        try verifier.checkHeader(token, under: policy)
+    }
+
+    package func checkClaims(_ token: UnverifiedToken, now: UnixTime) throws(Rejection) {
+        try token.checkClaims(of: policy, now: now)
     }
 }

@@ -5,7 +5,7 @@ public import JOSE
 /// Not `Sendable`: make one for each thread and keep it, or use ``ProviderVerifier``, which threads share.
 ///
 /// ```swift
-/// var policy = ProviderPreset.apple.policy(
+/// let policy = ProviderPreset.apple.policy(
 ///     id: "apple", issuer: "https://appleid.apple.com", audiences: ["com.example.app"])
 /// let verifier = try IDTokenVerifier()
 /// let token = try verifier.read(text)

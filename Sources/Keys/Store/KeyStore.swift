@@ -94,7 +94,7 @@ package final class KeyStore: Sendable {
     /// Restores the keys of an earlier process, if any.
     ///
     /// - Returns: completes when they have been delivered to the subscribers.
-    func loadArchive() -> EventLoopFuture<Void> {
+    package func loadArchive() -> EventLoopFuture<Void> {
         guard let archive else { return loop.submit {} }
         let begun = SystemClocks.monotonic()
         let loaded = readers.runIfActive(eventLoop: loop) {
@@ -163,7 +163,7 @@ package final class KeyStore: Sendable {
     }
 
     /// Starts to fetch. Called on the store's loop.
-    func startNow() { run { $0.start(now: $1) } }
+    package func startNow() { run { $0.start(now: $1) } }
 
     /// Passes an event and the time to the state machine, and performs its effects; does nothing after a stop.
     private func run(_ event: (inout StateMachine, _ now: MonotonicTime) -> [StateMachine.Effect]) {

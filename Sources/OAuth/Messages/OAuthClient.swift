@@ -103,7 +103,7 @@ package enum ClientCredential: Sendable {
     /// - Parameter id: `nil` for the first.
     case ownKey(ClientKeys, id: String?, audience: String)
     /// Apple's client secret, made from a key when needed.
-    case apple(AppleClientSecret)
+    case apple(AppleClientKey)
     /// `tls_client_auth`: the certificate of the connection (RFC 8705, section 2.1).
     case certificate(TLSIdentity)
     /// A public client.

@@ -234,9 +234,9 @@ enum ClientReader {
             return text(secretFile).map { .secret(file: $0, sentIn: method == .clientSecretBasic ? .basic : .post) }
         case .apple:
             for setting in [teamID, keyID] {
-                guard let text = text(setting), !AppleClientSecret.isIdentifier(text) else { continue }
+                guard let text = text(setting), !AppleClientKey.isIdentifier(text) else { continue }
                 let parts = text.split { !$0.isLetter && !$0.isNumber }.map(String.init)
-                let meant = parts.filter(AppleClientSecret.isIdentifier)
+                let meant = parts.filter(AppleClientKey.isIdentifier)
                 element.refuse(
                     setting.name,
                     "\(setting.name) must be ten capital letters and digits, as Apple shows it; found \(ErrorValueText.of(text))"

@@ -183,9 +183,7 @@ extension ProviderReading {
                 notificationKinds.name,
                 "notifications need audiences, because only aud says that they are for you; replace audiences: none")
         }
-        var rules = NotificationRules(
-            kinds: kinds, issuers: provider.facts.notificationIssuers,
-            logoutTokensMayLackExpiration: provider.facts.logoutTokensLackExpiration)
+        var rules = provider.facts.notifications(kinds)
         if let age {
             rules.maximumAgeSeconds = age
         } else {

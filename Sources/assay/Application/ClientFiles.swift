@@ -100,7 +100,7 @@ final class ClientFiles: Sendable {
             return .certificate(try file(certificate, "certificate_file").clientCertificate(of: key))
         case .secret(let path, let place): return .secret(try file(path, "secret_file").secret(), sentIn: place)
         case .apple(let teamID, let keyID, let path):
-            return .apple(try file(path, "key_file").appleClientSecret(teamID: teamID, keyID: keyID))
+            return .apple(try file(path, "key_file").appleClientKey(teamID: teamID, keyID: keyID))
         case .privateKeyJWT(let keyID, let path, let certificate, let audience):
             let key = try file(path, "key_file").privateKey()
             let thumbprint: [UInt8]? =
@@ -206,11 +206,11 @@ struct CredentialFile {
     /// Reads Apple's private key.
     ///
     /// - Throws: ``ConfigurationError``.
-    func appleClientSecret(teamID: String, keyID: String) throws(ConfigurationError) -> AppleClientSecret {
-        guard let maker = AppleClientSecret(try privateKey(), teamID: teamID, keyID: keyID) else {
+    func appleClientKey(teamID: String, keyID: String) throws(ConfigurationError) -> AppleClientKey {
+        guard let key = AppleClientKey(try privateKey(), teamID: teamID, keyID: keyID) else {
             throw fault("the key is not on the curve P-256, so it is not from Apple; download Apple's key")
         }
-        return maker
+        return key
     }
 
     /// Reads the certificate of a key.

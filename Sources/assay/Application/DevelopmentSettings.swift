@@ -201,7 +201,7 @@ extension ClientCredential {
         case .secret(_, let place): return .secret(try SecretBytes("development".utf8.span), sentIn: place)
         case .apple(let teamID, let keyID, _):
             let key = try SigningKey(generating: .ellipticCurve(.p256))
-            return AppleClientSecret(key, teamID: teamID, keyID: keyID).map(ClientCredential.apple) ?? .none
+            return AppleClientKey(key, teamID: teamID, keyID: keyID).map(ClientCredential.apple) ?? .none
         case .privateKeyJWT(let keyID, _, _, _):
             let key = try SigningKey(generating: .ellipticCurve(.p256))
             return .key(key, keyID: keyID, certificateThumbprint: nil, audience: issuer)

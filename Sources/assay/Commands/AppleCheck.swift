@@ -29,14 +29,14 @@ struct Apple: ParsableCommand {
 
         @Option(
             help: ArgumentHelp(
-                "The lifetime of the secret in seconds, at most \(AppleClientSecret.maximumLifetimeSeconds).",
+                "The lifetime of the secret in seconds, at most \(AppleClientKey.maximumLifetimeSeconds).",
                 valueName: "seconds"))
         var lifetime: Int64 = 3600
 
         func validate() throws {
-            guard (1...AppleClientSecret.maximumLifetimeSeconds).contains(lifetime) else {
+            guard (1...AppleClientKey.maximumLifetimeSeconds).contains(lifetime) else {
                 throw ValidationError(
-                    "--lifetime must be 1 to \(AppleClientSecret.maximumLifetimeSeconds) seconds: Apple accepts no more"
+                    "--lifetime must be 1 to \(AppleClientKey.maximumLifetimeSeconds) seconds: Apple accepts no more"
                 )
             }
         }
@@ -44,9 +44,10 @@ struct Apple: ParsableCommand {
         func run() throws {
             let client = try options.client()
             let file = CredentialFile(path: client.keyFile, name: "the key file")
-            let maker = try file.appleClientSecret(teamID: client.teamID, keyID: client.keyID)
+            let key = try file.appleClientKey(teamID: client.teamID, keyID: client.keyID)
             let now = UnixTime(seconds: SystemClocks.unixSeconds())
-            var text = try maker.make(clientID: client.id, now: now, lifetimeSeconds: lifetime) + [UInt8(ascii: "\n")]
+            var text = try key.secretOctets(for: client.id, now: now, lifetimeSeconds: lifetime)
+            text.append(UInt8(ascii: "\n"))
             defer { wipe(&text) }
             guard unsafe write(STDOUT_FILENO, text, text.count) == text.count else {
                 throw ConfigurationError(text: "the secret can't be written to standard output")

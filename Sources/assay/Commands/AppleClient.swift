@@ -155,7 +155,7 @@ struct AppleClientOptions: ParsableArguments {
 
 /// - Throws: `ValidationError` unless it has the form of a Team ID or Key ID.
 func checkAppleIdentifier(_ text: String, _ option: String) throws {
-    guard AppleClientSecret.isIdentifier(text) else {
+    guard AppleClientKey.isIdentifier(text) else {
         throw ValidationError("\(option) must be ten capital letters and digits")
     }
 }

@@ -1,4 +1,4 @@
-package import JOSE
+public import JOSE
 
 /// Verifies JWT access tokens, without I/O and without a clock.
 ///
@@ -62,18 +62,19 @@ extension UnverifiedToken {
 }
 
 /// What an API requires of the access token of one request.
-package struct AccessTokenParameters: Sendable {
+public struct AccessTokenParameters: Sendable {
     /// The configured audience that the token must have; `nil`: any of them.
-    package var audience: String?
+    public var audience: String?
     /// The user or machine that the token must belong to; `nil`: any.
-    package var expectedSubject: ExpectedSubject?
+    public var expectedSubject: ExpectedSubject?
     /// When the user's sessions were last revoked. Authentications before this time are rejected.
-    package var authenticatedAfter: UnixTime?
+    public var authenticatedAfter: UnixTime?
     /// The scopes, all of which the token must grant.
-    package var scopes: [String]
-    package var evidence: BindingEvidence
+    public var scopes: [String]
+    /// What the request has besides the token, to prove that the sender has the token's key.
+    public var evidence: BindingEvidence
 
-    package init(
+    public init(
         audience: String? = nil, expectedSubject: ExpectedSubject? = nil, authenticatedAfter: UnixTime? = nil,
         scopes: [String] = [], evidence: BindingEvidence = BindingEvidence()
     ) {
@@ -85,32 +86,43 @@ package struct AccessTokenParameters: Sendable {
     }
 }
 
-/// An access token that passed every check. Only ``JOSE/JWSVerifier`` creates one.
+/// An access token that passed every check. Only ``AccessTokenVerifier`` creates one.
 // A class, because it is passed through many functions: each copy of a struct would retain all of its parts.
-package final class VerifiedAccessToken: Sendable {
+public final class VerifiedAccessToken: Sendable {
     /// The user or machine that the token belongs to. A machine's token may have its client ID as subject.
-    package let identity: Identity
-    package let authorization: Authorization
-    /// `nil` if the token is not bound to a key.
-    package let binding: TokenBinding?
+    public let identity: Identity
+    /// What the bearer may do, and the client that the token was issued to.
+    public let authorization: Authorization
+    /// How the key was proven that the token is bound to; `nil` if it is bound to none.
+    public let binding: TokenBinding?
     /// `aud`; empty for providers whose tokens are checked by their client instead.
-    package let audiences: [String]
+    public let audiences: [String]
     /// `azp`.
-    package let authorizedParty: String?
+    public let authorizedParty: String?
     /// `iat`; `nil` only for a load balancer's assertion, which has none.
-    package let issuedAt: UnixTime?
-    package let expiresAt: UnixTime
-    package let notBefore: UnixTime?
-    package let authTime: UnixTime?
-    package let tokenID: String?
-    package let sessionID: String?
-    package let authenticationContextClass: String?
-    package let authenticationMethods: [String]
-    package let algorithm: SignatureAlgorithm
-    package let keyID: String?
+    public let issuedAt: UnixTime?
+    /// `exp`.
+    public let expiresAt: UnixTime
+    /// `nbf`.
+    public let notBefore: UnixTime?
+    /// `auth_time`.
+    public let authTime: UnixTime?
+    /// `jti`.
+    public let tokenID: String?
+    /// `sid`.
+    public let sessionID: String?
+    /// `acr`.
+    public let authenticationContextClass: String?
+    /// `amr`; empty if the token has none.
+    public let authenticationMethods: [String]
+    /// The signature algorithm.
+    public let algorithm: SignatureAlgorithm
+    /// The header's `kid`.
+    public let keyID: String?
     /// Always `nil`: access tokens belong to no sign-in.
     package var nonceMatch: NonceMatch? { nil }
-    package let claimsText: ArraySlice<UInt8>
+    /// The verified payload as JSON text, byte for byte.
+    public let claimsText: ArraySlice<UInt8>
 
     init(
         identity: Identity, authorization: Authorization, binding: TokenBinding?, audiences: [String],
