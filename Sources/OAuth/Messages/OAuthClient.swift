@@ -26,6 +26,8 @@ package struct OAuthClient: Sendable, Equatable {
     package var proofOrigins: [String] = []
     /// Whether the client authenticates by a certificate.
     package var hasCertificate = false
+    /// `nil`: none.
+    package var profile: SecurityProfile?
 
     package init(id: String) { self.id = id }
 
@@ -97,7 +99,7 @@ package enum ClientCredential: Sendable {
     /// `client_secret_basic` or `client_secret_post`.
     case secret(SecretBytes, sentIn: SecretPlace)
     /// `private_key_jwt`. The thumbprint is the SHA-256 of the certificate in DER, for `x5t#S256`.
-    case key(SigningKey, keyID: String, certificateThumbprint: [UInt8]?, audience: String)
+    case key(JWSSigner, keyID: String, certificateThumbprint: [UInt8]?, audience: String)
     /// `private_key_jwt` by a key of the relying party that serves other clients too.
     ///
     /// - Parameter id: `nil` for the first.
@@ -201,7 +203,7 @@ package struct AssertionKey: Sendable {
     /// The audience is the issuer alone: the key is the same for all customers, so one customer's token endpoint must not
     /// be able to use an assertion at another's.
     func credential(at issuer: String) -> ClientCredential {
-        .key(key, keyID: keyID, certificateThumbprint: nil, audience: issuer)
+        .key(JWSSigner(key), keyID: keyID, certificateThumbprint: nil, audience: issuer)
     }
 
     /// The key as one that signs authorization requests.

@@ -36,7 +36,7 @@ enum ClientReader {
 
     private static let id = Setting(
         "id", .text, isRequired: true, "The client ID: one of the provider's `audiences`; any with `tokens: opaque`.")
-    private static let auth = Setting(
+    static let auth = Setting(
         "auth", ValueType<Method>.word, isRequired: true,
         "How the client authenticates to the provider. `apple`: with a client secret that Assay generates from the key. `none`: a public client."
     )
@@ -57,11 +57,11 @@ enum ClientReader {
         "certificate_file", .file(.certificate),
         "A file with the certificate (PEM) of the key. `private_key_jwt` sends its thumbprint as `x5t#S256`; with `tls_client_auth`, connections present it (RFC 8705), with the certificates that follow it in the file. Re-read when it changes."
     )
-    private static let assertionAudience = Setting(
+    static let assertionAudience = Setting(
         "assertion_audience", ValueType<AssertionAudience>.word,
-        defaultDescription: "`issuer`; the preset `microsoft` has `token_endpoint`",
+        defaultDescription: "`issuer`; the preset `microsoft` has `token_endpoint`, unless there is a `profile`",
         "The audience of assertions: the issuer, or `endpoints.token`.")
-    private static let redirectURIs = Setting(
+    static let redirectURIs = Setting(
         "redirect_uris", listOf: redirectURI,
         "The redirect URIs of the client. The `redirect_uri` of a request must be one of these, byte for byte.")
 
@@ -75,7 +75,7 @@ enum ClientReader {
         "The scopes that a sign-in in a browser requests, unless `POST /v1/sign-ins` names others. `openid` is added, except at Apple."
     )
 
-    private static let senderConstraint = Setting(
+    static let senderConstraint = Setting(
         "sender_constraint", ValueType<SenderConstraint>.word, defaultDescription: "none",
         "Ties the client's grants to it, so that a stolen token is of no use. `dpop`: each sign-in has a key of its own, and each request with its tokens a proof by that key (RFC 9449); the backend keeps `grant.binding` beside the refresh token. Needs `sign_ins`, whose key files seal it. `certificate`: the provider binds them to the certificate of `auth: tls_client_auth`, which the UserInfo endpoint then needs too."
     )
@@ -98,11 +98,12 @@ enum ClientReader {
 
     static let request = Setting(
         "request", ValueType<AuthorizationRequestForm>.word,
-        defaultDescription: "what the provider's discovery document requires, else `plain`",
+        defaultDescription:
+            "what the provider's discovery document requires, else `plain`; `pushed` with `profile: fapi2`",
         "How authorization requests reach the provider. `plain`: as parameters of the URL. `pushed`: sent to the provider by Assay, so that the URL has only a reference (RFC 9126). `signed`: in the URL, as a JWT signed by the client's `key_file` or `signing_key` (RFC 9101). `signed_pushed`: both. See [Pushed and signed requests](authorization-requests.md)."
     )
 
-    private static let responseType = Setting(
+    static let responseType = Setting(
         "response_type", ValueType<ResponseType>.word, defaultDescription: "`code`",
         "What the authorization endpoint returns. `code id_token`: an ID Token with the code, verified before the code is exchanged; the response comes by POST. It needs a nonce."
     )
@@ -199,7 +200,9 @@ enum ClientReader {
                 "sender_constraint: certificate needs auth: tls_client_auth, whose certificate it is; set that, or sender_constraint: dpop"
             )
         }
-        return ClientSettings(client: client, authentication: authentication)
+        var settings = ClientSettings(client: client, authentication: authentication)
+        if let profile = provider.profile { ProfileReader.apply(profile, to: &settings, element, provider) }
+        return settings
     }
 
     /// - Parameter method: `nil` if it is unknown. The other members are then read, but not compared with it.
@@ -254,7 +257,7 @@ enum ClientReader {
                     signingKey.name, "the client has a key_file, so signing_key has no effect; remove one of them")
             }
             guard let keyID = text(keyID),
-                let audience = assertionText(audience ?? provider.facts.assertionAudience, element, provider)
+                let audience = assertionText(audience ?? provider.usualAudience, element, provider)
             else { return nil }
             return .privateKeyJWT(
                 keyID: keyID, keyFile: keyFile, certificateFile: text(certificateFile), audience: audience)

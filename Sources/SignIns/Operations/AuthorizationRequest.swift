@@ -117,7 +117,10 @@ struct AuthorizationRequest {
         BrowserSignIn(
             state: try .random(), nonce: nonceForm == nil ? nil : try .random(),
             verifier: usesPKCE ? try .random() : nil, redirectURI: browser.redirectURI,
-            issuer: issuer, requiresResponseIssuer: endpoint.sendsResponseIssuer, requested: requestedChecks)
+            issuer: issuer,
+            // The profile's clients need it even if the document does not promise it (FAPI 2.0 Security Profile, section
+            // 5.3.3.2).
+            requiresResponseIssuer: endpoint.sendsResponseIssuer || client.profile != nil, requested: requestedChecks)
     }
 
     func form(at endpoint: AuthorizationEndpoint) -> AuthorizationRequestForm {

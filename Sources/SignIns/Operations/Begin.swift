@@ -166,6 +166,11 @@ package struct BegunSignIn {
         guard let audience = authorization?.client.id ?? request.audience ?? policy.audiences.first else {
             throw .signInNotSupported
         }
+        // The request of a native sign-in is not Assay's, so it can't be held to the profile.
+        if authorization == nil, rules?.client(audience)?.profile != nil {
+            throw .requestInvalid(
+                "The provider's client has a profile, whose sign-ins are in a browser; send redirect_uri.")
+        }
         try request.expectedSubject?.check(against: policy)
         let subject = try request.expectedSubject.hinted(by: hint, policy)
         if let authorization {

@@ -1,5 +1,6 @@
 import HTTP
 import IDToken
+import JOSE
 import OAuth
 import OpenSSL
 import Settings
@@ -109,7 +110,19 @@ final class ClientFiles: Sendable {
                 } else {
                     nil
                 }
-            return .key(key, keyID: keyID, certificateThumbprint: thumbprint, audience: audience)
+            let signer: JWSSigner
+            if let profile = client.client.profile {
+                guard let own = profile.signer(key) else {
+                    throw file(path, "key_file").fault(
+                        "the key can't sign with \(SecurityProfile.algorithmNames), as profile: \(profile.rawValue) demands; register an RSA key, or one on P-256 or Ed25519"
+                    )
+                }
+                signer = own
+            } else {
+                // Microsoft documents PS256 with a certificate. Otherwise the key's own algorithm is used.
+                signer = (thumbprint == nil ? nil : JWSSigner(key, .ps256)) ?? JWSSigner(key)
+            }
+            return .key(signer, keyID: keyID, certificateThumbprint: thumbprint, audience: audience)
         }
     }
 }
