@@ -121,6 +121,7 @@ import Testing
                     """
                     preset: microsoft
                     tenant: 11111111-2222-4333-8444-555555555555
+                    issuer: https://login.microsoftonline.com/11111111-2222-4333-8444-555555555555/v2.0
                     audiences: [a]
                     algorithms: [PS256]
                     profile: fapi2
@@ -154,7 +155,7 @@ import Testing
         ),
         (
             "preset: microsoft\ntenant: common\naudiences: [a]\nalgorithms: [PS256]\nprofile: fapi2\nendpoints: { token: \"https://a.example/token\" }\nclients:\n  - { id: a, \(bound) }",
-            "profile: fapi2 needs one issuer, the audience of what clients sign, but this entry's differs by tenant; name one tenant, or remove profile"
+            "profile: fapi2 needs one issuer, the audience of what clients sign, but this entry's differs by tenant; set issuer to that of one tenant, or remove profile"
         ),
         (
             "issuers: any\nnonce: { required: true }\nprofile: fapi2",

@@ -170,7 +170,9 @@ extension EmulatedProvider {
                 ? list("client_secret_post")
                 : list("client_secret_basic", "client_secret_post", "private_key_jwt", "none"),
         ]
-        if !isApple { members["token_endpoint_auth_signing_alg_values_supported"] = list("RS256", "PS256", "ES256", "EdDSA") }
+        if !isApple {
+            members["token_endpoint_auth_signing_alg_values_supported"] = list("RS256", "PS256", "ES256", "EdDSA")
+        }
         members["dpop_signing_alg_values_supported"] = list("ES256")
         if dialect.hasRevocation { members["revocation_endpoint"] = .string(base + "/revoke") }
         if dialect.hasUserInfo { members["userinfo_endpoint"] = .string(base + "/userinfo") }

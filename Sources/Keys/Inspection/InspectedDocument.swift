@@ -1,5 +1,4 @@
-private import Bytes
-private import JOSE
+internal import JOSE
 
 /// A provider's discovery document, as far as an inspection asks for it.
 package struct InspectedDocument: Sendable {

@@ -65,6 +65,13 @@ package struct AuthorizationParameter: Sendable, Equatable {
         "request_uri", "dpop_jkt", "id_token_hint",
     ]
 
+    /// Parameters that are objects or arrays, which are members of a request object as they are (RFC 9101, section 4).
+    private static let object = "claims"
+    package static let list = "authorization_details"
+
+    /// Whether the value is well-formed JSON.
+    package var isJSON: Bool { name == Self.object || name == Self.list }
+
     package init(name: String, value: String) {
         self.name = name
         self.value = value
@@ -217,6 +224,7 @@ package struct NamedClientRules: Sendable, Equatable {
     package var redirectURIs: [String]
     /// How authorization requests are sent; `nil`: as each discovery document requires.
     package var requestForm: AuthorizationRequestForm?
+    package var responseType = ResponseType.code
     /// Those to which the browser may come back after the user has signed out. They may have ``placeholder``, too.
     package var postLogoutRedirectURIs: [String] = []
 
@@ -231,6 +239,7 @@ package struct NamedClientRules: Sendable, Equatable {
     fileprivate func client(_ id: String, ofConnection connection: String) -> OAuthClient {
         var client = OAuthClient(id: id)
         client.requestForm = requestForm
+        client.responseType = responseType
         func own(_ uri: String) -> String { uri.replacing(Self.placeholder, with: percentEncoded(connection)) }
         client.redirectURIs = redirectURIs.map(own)
         client.postLogoutRedirectURIs = postLogoutRedirectURIs.map(own)

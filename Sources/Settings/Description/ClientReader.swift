@@ -1,5 +1,6 @@
 private import Bytes
 internal import IDToken
+private import JOSE
 internal import OAuth
 
 /// Reads a provider's `clients`.
@@ -151,7 +152,7 @@ enum ClientReader {
                 proofOrigins.name,
                 "dpop_origins only has an effect with sender_constraint: dpop; remove it, or set that")
         }
-        let responseType = responseType.read(element) ?? .code
+        let responseType = readResponseType(element, provider.policy)
         if id == nil { element.refuseMissing("id", "a client needs id and auth") }
         if method == nil { element.refuseMissing("auth", "a client needs id and auth") }
         if provider.introspection != nil {
@@ -165,12 +166,6 @@ enum ClientReader {
             }
         } else if let id, !provider.policy.audiences.contains(id) {
             element.refuse("id", "\(id) is not one of the provider's audiences; add it to them, or correct it")
-        }
-        if responseType.hasIDToken, !provider.policy.nonce.isChecked {
-            element.refuse(
-                Self.responseType.name,
-                "response_type: code id_token needs a nonce, which the provider's nonce.check: off leaves out; check nonces, or set response_type: code"
-            )
         }
         if request?.isSigned == true, provider.policy.hasTemplateIssuer {
             element.refuse(
@@ -203,6 +198,17 @@ enum ClientReader {
         var settings = ClientSettings(client: client, authentication: authentication)
         if let profile = provider.profile { ProfileReader.apply(profile, to: &settings, element, provider) }
         return settings
+    }
+
+    static func readResponseType(_ section: Section, _ policy: ProviderPolicy) -> ResponseType {
+        let type = responseType.read(section) ?? .code
+        if type.hasIDToken, !policy.nonce.isChecked {
+            section.refuse(
+                responseType.name,
+                "response_type: code id_token needs a nonce, which the provider's nonce.check: off leaves out; check nonces, or set response_type: code"
+            )
+        }
+        return type
     }
 
     /// - Parameter method: `nil` if it is unknown. The other members are then read, but not compared with it.
@@ -321,7 +327,7 @@ enum AuthorizationParameterReader {
         name: "authorization_parameters", expected: "a mapping of names to strings",
         form: .mapping(of: .either(.text(), .boolean)),
         help:
-            "Additional parameters of the authorization URL, such as `{ access_type: offline }` for Google's refresh tokens. Parameters that Assay sets itself are refused.",
+            "Additional parameters of the authorization URL, such as `{ access_type: offline }` for Google's refresh tokens. `claims` is a JSON object, and `authorization_details` a JSON array (RFC 9396), in quotes. Parameters that Assay sets itself are refused.",
         defaultDescription: "none")
 
     /// - Returns: in the order of the settings.
@@ -335,7 +341,24 @@ enum AuthorizationParameterReader {
                 element.refuse(setting.name, "\(name) must be a parameter's name, with one value")
                 return nil
             }
-            return AuthorizationParameter(name: name, value: values[0])
+            let parameter = AuthorizationParameter(name: name, value: values[0])
+            if parameter.isJSON, !isStructure(parameter) {
+                let isList = name == AuthorizationParameter.list
+                element.refuse(
+                    setting.name,
+                    "\(name) must be a JSON \(isList ? "array (RFC 9396, section 2)" : "object (OpenID Connect Core 1.0, section 5.5)") in quotes; found \(ErrorValueText.of(values[0]))"
+                )
+            }
+            return parameter
         }
+    }
+
+    private static func isStructure(_ parameter: AuthorizationParameter) -> Bool {
+        let text = "{\"value\":" + parameter.value + "}"
+        guard let members = (try? JSONTree(readingObject: Array(text.utf8)))?.object, members.count == 1 else {
+            return false
+        }
+        return parameter.name == AuthorizationParameter.list
+            ? members["value"]?.array != nil : members["value"]?.object != nil
     }
 }

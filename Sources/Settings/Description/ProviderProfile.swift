@@ -23,7 +23,7 @@ extension ProviderReading {
         }
         guard !provider.policy.hasTemplateIssuer else {
             return refuse(
-                "needs one issuer, the audience of what clients sign, but this entry's differs by tenant; name one tenant, or remove profile"
+                "needs one issuer, the audience of what clients sign, but this entry's differs by tenant; set issuer to that of one tenant, or remove profile"
             )
         }
         guard !provider.facts.refusesBrowserSignIns else {
@@ -114,11 +114,13 @@ enum ProfileReader {
         if settings.client.senderConstraint == nil {
             refuse(
                 ClientReader.senderConstraint.name, "no sender_constraint", "grants that are bound to the client",
-                settings.client.hasCertificate ? "set sender_constraint: certificate or dpop" : "set sender_constraint: dpop")
+                settings.client.hasCertificate
+                    ? "set sender_constraint: certificate or dpop" : "set sender_constraint: dpop")
         }
         if let uri = settings.client.redirectURIs.first(where: \.isUnencryptedAddress) {
             refuse(
-                ClientReader.redirectURIs.name, "the redirect URI \(uri)", "responses that nobody on the network can read",
+                ClientReader.redirectURIs.name, "the redirect URI \(uri)",
+                "responses that nobody on the network can read",
                 "use https")
         }
     }

@@ -135,14 +135,14 @@ enum ClientKeysReader {
                         "provider \(id): signing_key of the client \(client.client.id) names \(name), which is no key with use: signature; correct it, or add the key"
                     )
                 }
-                check(client, of: id, signing, top)
+                checkProfile(of: client, at: id, signing, top)
             }
         }
     }
 
     /// Whether the key that signs for a client has an algorithm of the client's profile.
-    private static func check(
-        _ client: ClientSettings, of provider: String, _ signing: [ClientKeySettings], _ top: Section
+    private static func checkProfile(
+        of client: ClientSettings, at provider: String, _ signing: [ClientKeySettings], _ top: Section
     ) {
         let name = client.client.signingKey
         guard let profile = client.client.profile, let key = signing.first(where: { name?.isExactly($0.id) ?? true }),

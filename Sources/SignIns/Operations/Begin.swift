@@ -173,9 +173,13 @@ package struct BegunSignIn {
         }
         try request.expectedSubject?.check(against: policy)
         let subject = try request.expectedSubject.hinted(by: hint, policy)
+        var form = AuthorizationRequestForm.plain
         if let authorization {
-            guard let endpoint else { throw .endpointUnknown }
-            if hint?.wasEncrypted == true, !authorization.form(at: endpoint).isPushed { throw Self.hintWouldBeShown }
+            // Settings may name the endpoint, but what the provider demands is in its document alone.
+            guard let known = endpoint.flatMap(authorization.form(at:)) else { throw .endpointUnknown }
+            form = known
+            if hint?.wasEncrypted == true, !form.isPushed { throw Self.hintWouldBeShown }
+            if form.isSigned, policy.hasTemplateIssuer { throw .requestAudienceUnknown }
         }
 
         let sealed: SealedSignIn?
@@ -187,7 +191,7 @@ package struct BegunSignIn {
                 kind = .browser(begun)
                 state = begun.state.text
                 switch try authorization.prepared(
-                    at: endpoint, for: begun, maximumAge: request.maximumAuthenticationAgeSeconds,
+                    at: endpoint, as: form, for: begun, maximumAge: request.maximumAuthenticationAgeSeconds,
                     keyThumbprint: try proofKey?.signer().thumbprint, hint: hint, now: now, digests)
                 {
                 case .url(let url): authorizationURL = url
@@ -309,10 +313,7 @@ extension Operation {
         }
         return AuthorizationEndpoint(
             url: url.text, sendsResponseIssuer: grants.sendsResponseIssuer(discovered) ?? false,
-            // If the settings name the endpoint, the document may not have been read yet.
-            requiredForm: discovered.map {
-                AuthorizationRequestForm(pushed: $0.requiresPushedRequests, signed: $0.requiresSignedRequests)
-            } ?? .plain)
+            requiredForm: grants.requiredForm(discovered))
     }
 }
 

@@ -65,7 +65,9 @@ struct LiveCheck {
                             + IntrospectionInspection(provider, proxy, keys, loop).findings(document?.endpoints) : []
                     return (
                         index,
-                        Result(provider: provider.policy.id, issuer: candidate.issuer, findings: findings + requests + clients)
+                        Result(
+                            provider: provider.policy.id, issuer: candidate.issuer,
+                            findings: findings + requests + clients)
                     )
                 }
             }
