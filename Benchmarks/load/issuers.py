@@ -72,11 +72,11 @@ def _entries(bench: Bench, section: Section, server: IssuerServer, *_) -> None:
         ready = time.monotonic() - begun
         memory, threads = service.resident_bytes() / 1e6, issuer_lists.threads(service)
         bench.say(f"issuers: ready after {ready:.2f} s, {memory:.0f} MB, {threads} threads")
-        reload = _reload(service, settings([_entry(server, number) for number in range(count + 1)]))
+        reload = _reload(service, settings([_entry(server, number) for number in range(count + 1)]), f"p{count}")
         bench.say(f"issuers: reloaded in {reload:.2f} s")
     section.text(
         "### Entries with one issuer",
-        f"{count:,} entries. The reload adds one, and ends when its keys are there.",
+        f"{count:,} entries. The reload adds one, and ends when the service knows it.",
     )
     section.table(
         ["ready", "memory MB", "threads", "reload"], [[f"{ready:.2f} s", f"{memory:.0f}", threads, f"{reload:.2f} s"]]
@@ -93,12 +93,13 @@ def _entry(server: IssuerServer, number: int) -> dict:
     return {"id": f"p{number}", "issuer": server.url(number), "audiences": ["client"], "network": NETWORK}
 
 
-def _reload(service: Assay, content: dict) -> float:
-    """Seconds from the signal until the service has the new settings."""
+def _reload(service: Assay, content: dict, new: str) -> float:
+    """Seconds from the signal until the service has the new entry."""
     service.file.write_text(json.dumps(content))
     begun = time.monotonic()
     service.process.send_signal(signal.SIGHUP)
-    while service.metric("assay_configuration_reloads_total") == 0:
+    # The metrics of thousands of entries would be work of their own.
+    while service.admin("GET", f"/v1/providers?provider={new}")[0] != 200:
         if time.monotonic() > begun + 120:
             raise RuntimeError("no reload within 120 s")
         time.sleep(0.02)

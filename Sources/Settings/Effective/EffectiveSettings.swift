@@ -8,6 +8,13 @@ package struct EffectiveSettings: Sendable, Equatable {
     /// The lines of settings in a list's elements; the list is recorded as a whole.
     private var elementLines: [[String]: Int] = [:]
 
+    /// The settings that are recorded.
+    package enum Scope {
+        case everything
+        /// All but the providers': there may be thousands, and a running service needs none of them.
+        case allButProviders
+    }
+
     init(_ settings: [Setting] = []) {
         for setting in settings { record(setting) }
     }

@@ -3,6 +3,8 @@ private import Bytes
 /// The environment variables that override settings: `ASSAY_` and the setting's path in capitals.
 final class EnvironmentVariables {
     let all: [String: String]
+    /// Whether any variable may be a setting's. If none is, no names are made: there may be thousands of providers.
+    private let haveSettings: Bool
     /// The variables of settings that were read.
     private var settings: Set<String> = []
     /// The variables that mappings or lists of mappings would have.
@@ -10,29 +12,43 @@ final class EnvironmentVariables {
     /// The prefixes of the variables of sections that were not read because of an error.
     private var unreadPrefixes: [String] = []
 
+    private static let prefix = "ASSAY_"
     /// The only variable that is not a setting: the path of the file.
     private static let others: Set<String> = ["ASSAY_CONFIG"]
 
-    init(_ environment: [String: String]) { all = environment }
+    init(_ environment: [String: String]) {
+        all = environment
+        haveSettings = environment.keys.contains { $0.hasPrefix(Self.prefix) && !Self.others.contains($0) }
+    }
 
     /// `["providers", "oidc.example", "clock_skew"]` becomes `ASSAY_PROVIDERS_OIDC_EXAMPLE_CLOCK_SKEW`.
     static func name(_ path: [String]) -> String {
         (["assay"] + path).map(part).joined(separator: "_")
     }
 
+    /// The capitals of a text. Each character that is not an ASCII letter or digit becomes `_`.
     static func part(_ text: String) -> String {
-        String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? Character($0.uppercased()) : "_" })
+        func capital(_ octet: UInt8) -> UInt8 {
+            guard octet.isLetterOrDigit else { return UInt8(ascii: "_") }
+            return octet.isLetter ? octet & ~0x20 : octet
+        }
+        // By bytes if each is a character: names are made for each setting of thousands of providers.
+        if text.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "\r") }) {
+            return String(decoding: text.utf8.map(capital), as: UTF8.self)
+        }
+        return String(text.map { Character(UnicodeScalar($0.asciiValue.map(capital) ?? UInt8(ascii: "_"))) })
     }
 
     /// The value of a setting's variable, if it is set.
-    func value(_ path: [String]) -> (variable: String, text: String)? {
-        let name = Self.name(path)
+    func value(_ path: @autoclosure () -> [String]) -> (variable: String, text: String)? {
+        guard haveSettings else { return nil }
+        let name = Self.name(path())
         settings.insert(name)
         return all[name].map { (name, $0) }
     }
 
     /// Registers a setting that can't be set as a whole by a variable.
-    func noteMapping(_ path: [String]) { mappings.insert(Self.name(path)) }
+    func noteMapping(_ path: [String]) { if haveSettings { mappings.insert(Self.name(path)) } }
 
     /// Registers a section that was not read: its variables are unknown.
     func noteUnread(_ path: [String]) { unreadPrefixes.append(Self.name(path) + "_") }
@@ -49,7 +65,7 @@ final class EnvironmentVariables {
     /// An error message for each `ASSAY_` variable that matches no setting. Messages never contain values.
     func unknown() -> [String] {
         let names = all.filter { name, value in
-            name.hasPrefix("ASSAY_") && !settings.contains(name) && !Self.others.contains(name)
+            name.hasPrefix(Self.prefix) && !settings.contains(name) && !Self.others.contains(name)
                 && !ServiceLink.is(name, value) && !unreadPrefixes.contains(where: name.hasPrefix)
         }
         return names.keys.sorted().map { name in
@@ -59,11 +75,10 @@ final class EnvironmentVariables {
                 return Self.refusal(ofMapping: name, "set its members\(example), or use the file")
             }
             // Compare without the common prefix, which would make any two names look alike.
-            let prefix = "ASSAY_"
             let nearest = Suggestion.nearest(
-                to: String(name.dropFirst(prefix.count)),
-                among: settings.sorted().map { $0.dropFirst(prefix.count) }.map(String.init))
-            return "\(name) is not a setting" + (nearest.map { "; did you mean \(prefix)\($0)?" } ?? "")
+                to: String(name.dropFirst(Self.prefix.count)),
+                among: settings.sorted().map { $0.dropFirst(Self.prefix.count) }.map(String.init))
+            return "\(name) is not a setting" + (nearest.map { "; did you mean \(Self.prefix)\($0)?" } ?? "")
         }
     }
 }

@@ -122,10 +122,11 @@ final class Section {
     ///
     /// - Parameter file: the purpose of the file that it names.
     func record(
-        _ name: String, _ value: EffectiveSettings.Value?, _ origin: EffectiveSettings.Origin,
+        _ name: String, _ value: @autoclosure () -> EffectiveSettings.Value?, _ origin: EffectiveSettings.Origin,
         file: NamedFile.Purpose? = nil
     ) {
-        if !isElement { reading.record(path + [name], value, origin, file: file) }
+        guard !isElement, reading.records(path) else { return }
+        reading.record(path + [name], value(), origin, file: file)
     }
 
     /// Adds a file to those that the settings name.

@@ -4,6 +4,7 @@
 final class SettingsReading {
     let variables: EnvironmentVariables
     private(set) var effective = EffectiveSettings()
+    private let scope: EffectiveSettings.Scope
     /// The files that the settings name, in the order in which they were read.
     var files: [NamedFile] = []
     private var faults: [(rank: Rank, fault: SettingsFault)] = []
@@ -16,7 +17,8 @@ final class SettingsReading {
     /// The order in which errors are reported.
     private enum Rank: Int { case file, environment, missing }
 
-    init(environment: [String: String]) {
+    init(environment: [String: String], recording scope: EffectiveSettings.Scope = .everything) {
+        self.scope = scope
         variables = EnvironmentVariables(environment)
     }
 
@@ -58,13 +60,17 @@ final class SettingsReading {
         faultyPaths.contains { $0.starts(with: path) }
     }
 
-    /// Records the effective value of a setting.
+    /// Whether the effective values of a section are recorded.
+    func records(_ section: [String]) -> Bool { scope == .everything || section.first != "providers" }
+
+    /// Records the effective value of a setting, if its section's are.
     ///
     /// - Parameter file: the purpose of the file that it names.
     func record(
         _ path: [String], _ value: EffectiveSettings.Value?, _ origin: EffectiveSettings.Origin,
         file: NamedFile.Purpose? = nil
     ) {
+        guard records(path) else { return }
         effective.record(EffectiveSettings.Setting(path: path, value: value, origin: origin, file: file))
     }
 
@@ -111,10 +117,13 @@ extension Settings {
 
     /// Reads the text of a settings file, with overrides from the environment, and records the origin of each setting.
     ///
-    /// - Parameter check: checks the files that the settings name. It runs even if there are other errors.
+    /// - Parameters:
+    ///   - scope: the settings whose values and origins are recorded.
+    ///   - check: checks the files that the settings name. It runs even if there are other errors.
     /// - Throws: ``SettingsError`` with all errors.
     package static func read(
         yaml: String, environment: [String: String] = [:], memory: Int? = nil,
+        recording scope: EffectiveSettings.Scope = .everything,
         check: (EffectiveSettings) -> [SettingsFault] = { _ in [] }
     ) throws(SettingsError) -> (settings: Settings, effective: EffectiveSettings) {
         let root: YAMLNode?
@@ -126,7 +135,7 @@ extension Settings {
             let reference = line.flatMap(VariableReference.refusal).map { "; \($0)" } ?? ""
             throw SettingsError([SettingsFault(line: error.line, message: error.description + reference)])
         }
-        let reading = SettingsReading(environment: environment)
+        let reading = SettingsReading(environment: environment, recording: scope)
         let settings = Settings(root, memory: memory, reading)
         for fault in check(reading.effective) { reading.report(fault) }
         return (settings, try reading.finish())

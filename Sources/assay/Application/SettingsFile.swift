@@ -38,19 +38,22 @@ struct SettingsFile: Sendable {
     ///
     /// - Throws: ``ConfigurationError`` whose text names the file and, for each fault, the line and what was expected.
     func settings(_ content: Content) throws(ConfigurationError) -> Settings {
-        try read(content).settings
+        try read(content, recording: .allButProviders).settings
     }
 
     /// The same, with the source of each setting.
     ///
-    /// - Parameter check: finds faults of the files that the settings name.
+    /// - Parameters:
+    ///   - scope: the settings whose values and sources are recorded.
+    ///   - check: finds faults of the files that the settings name.
     func read(
-        _ content: Content, check: (EffectiveSettings) -> [SettingsFault] = { _ in [] }
+        _ content: Content, recording scope: EffectiveSettings.Scope = .everything,
+        check: (EffectiveSettings) -> [SettingsFault] = { _ in [] }
     ) throws(ConfigurationError) -> (settings: Settings, effective: EffectiveSettings) {
         let text = try content.get()
         do throws(SettingsError) {
             var (settings, effective) = try Settings.read(
-                yaml: text, environment: environment, memory: MemoryLimit.bytes, check: check)
+                yaml: text, environment: environment, memory: MemoryLimit.bytes, recording: scope, check: check)
             settings.files.append(NamedFile(setting: nil, .settings, path: path))
             return (settings, effective)
         } catch {

@@ -18,7 +18,7 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let file = file.read()
-        let settings = try file.read(file.content, check: FileCheck.faultsAtStart).settings
+        let settings = try file.read(file.content, recording: .allButProviders, check: FileCheck.faultsAtStart).settings
         try await Application(settings).run(file: file)
     }
 }

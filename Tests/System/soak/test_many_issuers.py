@@ -26,8 +26,13 @@ PERIOD = 0.5
 NETWORK = {"allow_http": True, "allow_private_addresses": True}
 
 
+def lasting(issuer: Issuer, **claims) -> str:
+    """A token that lasts longer than the test."""
+    return issuer.token(exp=issuer.claims()["iat"] + 86_400, **claims)
+
+
 class Connections:
-    """The connections of a product, each with an issuer. Tokens last longer than the test."""
+    """The connections of a product, each with an issuer."""
 
     def __init__(self, server: KeyServer):
         self._server, self._numbers = server, itertools.count()
@@ -37,7 +42,7 @@ class Connections:
 
     def request(self, issuer: Issuer, token: str | None = None) -> dict:
         """The request that the backend sends for a token of this connection."""
-        token = token or issuer.token(exp=issuer.claims()["iat"] + 86_400)
+        token = token or lasting(issuer)
         named = {"provider": ENTRY, "connection": issuer.name, "issuer": issuer.url, "audience": "client"}
         return named | {"id_token": token}
 
@@ -74,13 +79,12 @@ def rounds(connections: Connections, good: list[Issuer]) -> dict[str, list[tuple
 def attacks(connections: Connections, good: list[Issuer]) -> list[tuple[dict, str | None]]:
     """Tokens of one customer's issuer at another's connection. All `kid`s are the same at first."""
     one, other = good[0], good[1]
-    token = one.token(exp=one.claims()["iat"] + 86_400)
     look_alike = connections.request(other) | {"issuer": other.url + "/"}
     return [
-        (connections.request(other, token), "issuer_mismatch"),
-        (connections.request(one, one.token(aud="another")), "audience_mismatch"),
+        (connections.request(other, lasting(one)), "issuer_mismatch"),
+        (connections.request(one, lasting(one, aud="another")), "audience_mismatch"),
         # No such issuer: its document is not found.
-        (look_alike | {"id_token": other.token(iss=other.url + "/")}, "keys_unavailable|issuer_mismatch"),
+        (look_alike | {"id_token": lasting(other, iss=other.url + "/")}, "keys_unavailable|issuer_mismatch"),
         ({name: value for name, value in connections.request(one).items() if name != "connection"}, "request_invalid"),
     ]
 
@@ -105,7 +109,7 @@ def test_hours_of_customers_disturb_nobody_and_cause_no_leak():
                 "new": [(connections.request(connections.add()), None)],
                 "failing": [(connections.request(issuer), "keys_unavailable") for issuer in failing],
                 "attacks": attacks(connections, good),
-                "calm": [(calm.token(exp=calm.claims()["iat"] + 86_400), None)] * 5,
+                "calm": [(lasting(calm), None)] * 5,
             }
             load = Load(service.api.address, everybody, threads=3)
             # These wait, so that they have a connection of their own.

@@ -64,15 +64,15 @@ package struct PrometheusText: ~Copyable {
     }
 
     private func escaped(_ value: String) -> String {
-        // By Unicode scalars, because CR LF is one Swift character.
-        value.unicodeScalars.map { scalar in
-            switch scalar {
-            case "\\": "\\\\"
-            case "\"": "\\\""
-            case "\n": "\\n"
-            default: String(scalar)
-            }
-        }.joined()
+        func isEscaped(_ octet: UInt8) -> Bool {
+            octet == UInt8(ascii: "\\") || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\n")
+        }
+        // Most values have nothing to escape, and there may be thousands.
+        guard value.utf8.contains(where: isEscaped) else { return value }
+        let octets = value.utf8.flatMap { octet in
+            isEscaped(octet) ? [UInt8(ascii: "\\"), octet == UInt8(ascii: "\n") ? UInt8(ascii: "n") : octet] : [octet]
+        }
+        return String(decoding: octets, as: UTF8.self)
     }
 
     private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
