@@ -17,9 +17,30 @@ package enum SecurityProfile: String, Sendable, CaseIterable {
     /// What signs with a key.
     ///
     /// - Returns: `nil` if no key of this kind may sign.
-    package func signer(_ key: SigningKey) -> JWSSigner? {
+    fileprivate func signer(_ key: SigningKey) -> JWSSigner? {
         // EdDSA is the variant Ed25519 alone.
         if case .edwards(.ed448) = key.kind { return nil }
         return algorithms.elements.lazy.compactMap { JWSSigner(key, $0) }.first
+    }
+}
+
+extension ClientCredential {
+    /// `private_key_jwt` by a key of the client's own.
+    ///
+    /// - Parameter profile: decides about the algorithm; `nil`: PS256 with a certificate, as Microsoft documents it, else
+    ///   the key's own.
+    /// - Returns: `nil` if the profile allows no signature by this key.
+    package init?(
+        key: SigningKey, keyID: String, certificateThumbprint thumbprint: [UInt8]?, audience: String,
+        profile: SecurityProfile? = nil
+    ) {
+        let signer: JWSSigner? =
+            if let profile {
+                profile.signer(key)
+            } else {
+                (thumbprint == nil ? nil : JWSSigner(key, .ps256)) ?? JWSSigner(key)
+            }
+        guard let signer else { return nil }
+        self = .key(signer, keyID: keyID, certificateThumbprint: thumbprint, audience: audience)
     }
 }

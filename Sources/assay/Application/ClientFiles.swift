@@ -1,6 +1,5 @@
 import HTTP
 import IDToken
-import JOSE
 import OAuth
 import OpenSSL
 import Settings
@@ -110,19 +109,15 @@ final class ClientFiles: Sendable {
                 } else {
                     nil
                 }
-            let signer: JWSSigner
-            if let profile = client.client.profile {
-                guard let own = profile.signer(key) else {
-                    throw file(path, "key_file").fault(
-                        "the key can't sign with \(SecurityProfile.algorithmNames), as profile: \(profile.rawValue) demands; register an RSA key, or one on P-256 or Ed25519"
-                    )
-                }
-                signer = own
-            } else {
-                // Microsoft documents PS256 with a certificate. Otherwise the key's own algorithm is used.
-                signer = (thumbprint == nil ? nil : JWSSigner(key, .ps256)) ?? JWSSigner(key)
+            let credential = ClientCredential(
+                key: key, keyID: keyID, certificateThumbprint: thumbprint, audience: audience,
+                profile: client.client.profile)
+            guard let credential else {
+                throw file(path, "key_file").fault(
+                    "the key can't sign with \(SecurityProfile.algorithmNames), as the client's profile demands; register an RSA key, or one on P-256 or Ed25519"
+                )
             }
-            return .key(signer, keyID: keyID, certificateThumbprint: thumbprint, audience: audience)
+            return credential
         }
     }
 }

@@ -132,7 +132,7 @@ def test_a_key_that_can_t_sign_so_is_refused(settings, shared_server, tmp_path):
     config = write_config(tmp_path, {"providers": [settings(shared_server.issuer("profile-key"), client={"key_file": other})]} | ON)
     result = run(*commands.config_check(config))
     text = result.stdout.decode() + result.stderr.decode()
-    assert result.returncode == 1 and "the key can't sign with PS256, ES256 and EdDSA" in text, text
+    assert result.returncode == 1 and "the key can't sign with PS256, ES256 and EdDSA, as the client's profile demands" in text, text
 
 
 # `config check --live`
