@@ -1,7 +1,7 @@
 private import Bytes
 package import HTTP
 package import IDToken
-internal import JOSE
+package import JOSE
 package import OpenSSL
 
 /// A client that is registered with a provider.

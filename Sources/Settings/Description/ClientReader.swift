@@ -37,10 +37,12 @@ enum ClientReader {
 
     private static let id = Setting(
         "id", .text, isRequired: true, "The client ID: one of the provider's `audiences`; any with `tokens: opaque`.")
-    static let auth = Setting(
+    private static let auth = Setting(
         "auth", ValueType<Method>.word, isRequired: true,
         "How the client authenticates to the provider. `apple`: with a client secret that Assay generates from the key. `none`: a public client."
     )
+    /// The name of `auth`.
+    static var authName: String { auth.name }
     private static let secretFile = Setting(
         "secret_file", .file(.secret), "A file with the client secret, re-read when it changes.")
     private static let teamID = Setting("team_id", .text, "Apple's Team ID: ten characters.")

@@ -96,7 +96,7 @@ enum ProfileReader {
             }
         case .secret, .apple, .none:
             refuse(
-                ClientReader.auth.name, "auth: \(element.scalarText(ClientReader.auth.name) ?? "")",
+                ClientReader.authName, "auth: \(element.scalarText(ClientReader.authName) ?? "")",
                 "private_key_jwt or tls_client_auth", "set one of them")
         }
         let form = settings.client.requestForm ?? .pushed
