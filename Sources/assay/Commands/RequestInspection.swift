@@ -1,5 +1,6 @@
 import Bytes
 import IDToken
+import JOSE
 import Keys
 import OAuth
 import Settings
