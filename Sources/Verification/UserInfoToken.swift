@@ -43,7 +43,8 @@ extension RequestVerifier {
         do throws(Problem) {
             let token: UnverifiedToken
             do throws(Rejection) {
-                token = try verifier.read(request.text)
+                // The bound of the provider's responses applies, as to claims that come as JSON.
+                token = try verifier.read(request.text, upTo: request.text.count)
             } catch {
                 return .pending(
                     .opening(

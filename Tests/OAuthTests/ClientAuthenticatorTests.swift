@@ -179,7 +179,7 @@ import TestSupport
 
     @Test func `a client assertion has the claims of its kind, and its own ID`() throws {
         let credential = ClientCredential.key(
-            TestKey.p256.signing, keyID: "k", certificateThumbprint: nil, audience: "https://as.example")
+            JWSSigner(TestKey.p256.signing), keyID: "k", certificateThumbprint: nil, audience: "https://as.example")
         let prefix =
             "grant_type=refresh_token&refresh_token=r%2F1&client_id=client+1"
             + "&client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer&client_assertion="
@@ -204,14 +204,27 @@ import TestSupport
 
     @Test func `an RSA key signs RS256, and PS256 beside a certificate`() throws {
         for thumbprint in [nil, [UInt8](repeating: 1, count: 32)] {
-            let credential = ClientCredential.key(
-                TestKey.rsa.signing, keyID: "k", certificateThumbprint: thumbprint, audience: "a")
-            let body = try sent(credential).body
+            let credential = ClientCredential(
+                key: TestKey.rsa.signing, keyID: "k", certificateThumbprint: thumbprint, audience: "a")
+            let body = try sent(try #require(credential)).body
             let token = try #require(body.split(separator: "=").last)
             let header = try verified(String(token), by: .rsa).header.object
             #expect(header?["alg"]?.string == (thumbprint == nil ? "RS256" : "PS256"))
             #expect(header?["x5t#S256"]?.string == thumbprint.map { base64URL($0) })
         }
+    }
+
+    @Test func `with a profile, a key signs only as the profile allows`() {
+        func algorithm(_ key: TestKey) -> String? {
+            let credential = ClientCredential(
+                key: key.signing, keyID: "k", certificateThumbprint: nil, audience: "a", profile: .fapi2)
+            guard case .key(let signer, _, _, _)? = credential else { return nil }
+            return signer.algorithm.rawValue
+        }
+        #expect(algorithm(.rsa) == "PS256")
+        #expect(algorithm(.p256) == "ES256")
+        #expect(algorithm(.ed25519) == "EdDSA")
+        #expect(algorithm(.p384) == nil)
     }
 
     @Test func `Apple's secret has the claims that Apple names, and is used while it is fresh`() throws {

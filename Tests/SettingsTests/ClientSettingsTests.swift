@@ -212,6 +212,18 @@ import Testing
         ("auth: none, scopes: [\"a b\"]", "", "each of scopes must be a scope"),
         ("auth: none, authorization_parameters: { state: x }", "", "state is set by Assay or by the request"),
         ("auth: none, authorization_parameters: { request_uri: x }", "", "request_uri is set by Assay"),
+        (
+            "auth: none, authorization_parameters: { claims: '[]' }", "",
+            "claims must be a JSON object (OpenID Connect Core 1.0, section 5.5) in quotes; found \"[]\""
+        ),
+        (
+            "auth: none, authorization_parameters: { authorization_details: '{}' }", "",
+            "authorization_details must be a JSON array (RFC 9396, section 2) in quotes; found \"{}\""
+        ),
+        (
+            "auth: none, authorization_parameters: { authorization_details: '[],\"a\":[]' }", "",
+            "authorization_details must be a JSON array"
+        ),
         ("auth: none, authorization_parameters: { a: [x, y] }", "", "a must be a parameter's name, with one value"),
         ("auth: none, redirect_uris: [\"javascript:alert(1)\"]", "", "each of redirect_uris must be an absolute URI"),
         (

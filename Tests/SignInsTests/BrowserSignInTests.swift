@@ -69,6 +69,27 @@ import Verification
         #expect((usual.authorizationURL == nil) == (required != .plain) && usual.state != nil)
     }
 
+    @Test func `nothing begins while it is not known what the document requires`() throws {
+        let unread = AuthorizationEndpoint(
+            url: "https://idp.example/authorize", sendsResponseIssuer: false, requiredForm: nil)
+        #expect(throws: Problem.endpointUnknown) { try Self.begin(endpoint: unread) }
+        let chosen = try Self.begin(rules: Self.rules { $0.clients[1].requestForm = .plain }, endpoint: unread).begun
+        #expect(chosen.authorizationURL != nil)
+    }
+
+    @Test func `a template is no audience of a signed request`() throws {
+        let endpoint = AuthorizationEndpoint(
+            url: "https://idp.example/authorize", sendsResponseIssuer: false, requiredForm: .signed)
+        let policy = Self.policy { $0.issuer = "https://idp.example/{tid}" }
+        #expect(throws: Problem.requestAudienceUnknown) { try Self.begin(policy: policy, endpoint: endpoint) }
+    }
+
+    @Test func `with a profile, the response must name the issuer`() throws {
+        let opened = try Self.begin(rules: Self.rules { $0.clients[1].profile = .fapi2 }).opened
+        guard case .browser(let browser) = opened.content.kind else { throw Problem.notFound }
+        #expect(browser.requiresResponseIssuer)
+    }
+
     @Test func `the URL has what ties the code to the sign-in`() throws {
         let (begun, opened) = try Self.begin(
             #", "max_age": 60, "prompt": "login", "login_hint": "a b&c=d", "scopes": ["email"]"#)

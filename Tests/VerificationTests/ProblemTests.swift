@@ -109,7 +109,7 @@ import TestSupport
         .proofReplayed,
         .requestUnknown,
         .clientNotConfigured,
-        .signInNotSupported, .pushedRequestsNotSupported, .requestKeyMissing,
+        .signInNotSupported, .pushedRequestsNotSupported, .requestKeyMissing, .requestAudienceUnknown,
         .signInInvalid,
         .signInExpired,
         .signInReplayed,

@@ -148,7 +148,9 @@ extension EmulatedProvider {
         case .signIn(let person): parameters += try grant(request, to: person, now: now)
         }
         if let state = request.state { parameters.append(("state", state)) }
-        if dialect.namesResponseIssuer { parameters.append(("iss", documentIssuer(ofTenant: nil))) }
+        if dialect.namesResponseIssuer || request.client.needsResponseIssuer {
+            parameters.append(("iss", documentIssuer(ofTenant: nil)))
+        }
         if request.isSigned {
             var claims = Dictionary(parameters.map { ($0.name, JSONTree.string($0.value)) }) { first, _ in first }
             claims["iss"] = .string(documentIssuer(ofTenant: nil))

@@ -184,11 +184,14 @@ extension EmulatedProvider {
                 ? list("client_secret_post")
                 : list("client_secret_basic", "client_secret_post", "private_key_jwt", "none"),
         ]
-        if !isApple { members["token_endpoint_auth_signing_alg_values_supported"] = list("RS256", "PS256", "ES256") }
+        if !isApple {
+            members["token_endpoint_auth_signing_alg_values_supported"] = list("RS256", "PS256", "ES256", "EdDSA")
+        }
+        members["dpop_signing_alg_values_supported"] = list("ES256")
         if dialect.hasRevocation { members["revocation_endpoint"] = .string(base + "/revoke") }
         if dialect.hasUserInfo { members["userinfo_endpoint"] = .string(base + "/userinfo") }
         if dialect.hasEndSession { members["end_session_endpoint"] = .string(base + "/logout") }
-        if dialect.namesResponseIssuer {
+        if dialect.namesResponseIssuer || settings.clients.contains(where: \.needsResponseIssuer) {
             members["authorization_response_iss_parameter_supported"] = .bool(true)
         }
         if dialect.events != .apple { members["backchannel_logout_supported"] = .bool(true) }

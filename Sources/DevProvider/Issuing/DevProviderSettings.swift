@@ -67,18 +67,21 @@ package struct DevClient: Sendable {
     package let mustPush: Bool
     /// Whether it must sign them (RFC 9101, section 10.5).
     package let mustSign: Bool
+    /// Whether responses to it name the issuer, even if the provider's others do not.
+    package let needsResponseIssuer: Bool
     /// Where the browser may go after the person has signed out, in addition to URIs of loopback and test hosts.
     package let postLogoutRedirectURIs: [String]
 
     package init(
         id: String, redirectURIs: [String], authentication: Authentication, mustPush: Bool = false,
-        mustSign: Bool = false, postLogoutRedirectURIs: [String] = []
+        mustSign: Bool = false, needsResponseIssuer: Bool = false, postLogoutRedirectURIs: [String] = []
     ) {
         self.id = id
         self.redirectURIs = redirectURIs
         self.authentication = authentication
         self.mustPush = mustPush
         self.mustSign = mustSign
+        self.needsResponseIssuer = needsResponseIssuer
         self.postLogoutRedirectURIs = postLogoutRedirectURIs
     }
 
@@ -86,7 +89,7 @@ package struct DevClient: Sendable {
     func named(_ id: String) -> DevClient {
         DevClient(
             id: id, redirectURIs: redirectURIs, authentication: authentication, mustPush: mustPush, mustSign: mustSign,
-            postLogoutRedirectURIs: postLogoutRedirectURIs)
+            needsResponseIssuer: needsResponseIssuer, postLogoutRedirectURIs: postLogoutRedirectURIs)
     }
 
     /// How the client must authenticate. Any secret or key is accepted, because the provider does not know

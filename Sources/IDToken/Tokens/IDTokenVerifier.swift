@@ -42,6 +42,13 @@ public final class IDTokenVerifier {
         try UnverifiedToken(text, upTo: maximumTokenLength, headerCache: jwsVerifier.headerCache)
     }
 
+    /// Reads a token of another maximum length, in bytes.
+    ///
+    /// - Throws: ``Rejection/tokenMalformed(_:)``.
+    package func read(_ text: ArraySlice<UInt8>, upTo limit: Int) throws(Rejection) -> UnverifiedToken {
+        try UnverifiedToken(text, upTo: limit, headerCache: jwsVerifier.headerCache)
+    }
+
     /// Verifies a token: header, algorithm, key, signature, then every claim. Throws at the first check that fails.
     ///
     /// - Parameters:

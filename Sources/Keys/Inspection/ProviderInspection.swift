@@ -41,29 +41,30 @@ package struct ProviderInspection: Sendable {
     /// Fetches once what the service would fetch at its start.
     ///
     /// - Returns: the findings in order, at least one of which has the level `failure` if the service would get no
-    ///   keys; and the endpoints that the discovery document names.
-    package func findings() async -> (findings: [Finding], endpoints: DiscoveredEndpoints?) {
+    ///   keys; and the discovery document, if it could be used.
+    package func findings() async -> (findings: [Finding], document: InspectedDocument?) {
         var report = InspectionReport(unixSeconds: unixSeconds())
-        var endpoints: DiscoveredEndpoints?
+        var document: InspectedDocument?
         guard needs == .keys else {
             if needs == .endpoints, case .network(.discovery(let address, let others, let issuer, _), _) = keys {
-                endpoints = try? await inspectEndpoints([address] + others, issuer, &report)
+                document = try? await inspectEndpoints([address] + others, issuer, &report)
                 report.addClock(clockSkewSeconds: clockSkewSeconds)
             }
-            return (report.findings, endpoints)
+            return (report.findings, document)
         }
         if case .network(let location, _) = keys {
             // The failure is already in the report.
-            endpoints = try? await inspect(location, &report)
+            document = try? await inspect(location, &report)
             report.addClock(clockSkewSeconds: clockSkewSeconds)
         }
         if let file = keys.file { await inspect(file: file, &report) }
-        return (report.findings, endpoints)
+        return (report.findings, document)
     }
 
     private func inspect(
         _ location: KeyLocation.Network, _ report: inout InspectionReport
-    ) async throws(FetchFailure) -> DiscoveredEndpoints? {
+    ) async throws(FetchFailure) -> InspectedDocument? {
+        var inspected: InspectedDocument?
         // No key has this ID. A "not found" response shows that the server handles requests for single keys.
         let found = try await location.resolve(keyIDs: [Self.noKeyID]) { (address, step) async throws(FetchFailure) in
             switch step {
@@ -79,6 +80,7 @@ package struct ProviderInspection: Sendable {
                 throw error
             }
             report.add(metadata, algorithms ?? location.algorithms(of: metadata), allowsHTTP: rules.allowHTTP)
+            inspected = InspectedDocument(document.body, metadata.endpoints)
             return metadata
         }
         guard !location.findsKeysByID, let keys = found.documents.first?.document else {
@@ -88,12 +90,12 @@ package struct ProviderInspection: Sendable {
         report.addKeys(
             keySet(in: keys.body, at: location), algorithms ?? found.metadata.map(location.algorithms) ?? .all)
         report.addFreshness(keys.lifetime)
-        return found.metadata?.endpoints
+        return inspected
     }
 
     private func inspectEndpoints(
         _ addresses: [String], _ issuer: String, _ report: inout InspectionReport
-    ) async throws(FetchFailure) -> DiscoveredEndpoints {
+    ) async throws(FetchFailure) -> InspectedDocument {
         let document = try await KeyLocation.Network.document(at: addresses) {
             (address, step) async throws(FetchFailure) in
             try await fetch(address, .discovery, mayBeRefused: step.hasAlternative, &report)
@@ -102,7 +104,7 @@ package struct ProviderInspection: Sendable {
             let endpoints = try DiscoveredEndpoints(
                 reading: document.body, issuer: issuer, under: rules)
             report.add(.discovery, .ok, "the document has the configured issuer")
-            return endpoints
+            return InspectedDocument(document.body, endpoints)
         } catch {
             report.addRefusal(error, ofDiscovery: document.body, configuredIssuer: issuer)
             throw error

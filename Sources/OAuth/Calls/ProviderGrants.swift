@@ -85,6 +85,13 @@ package final class ProviderGrants: Sendable {
         discovered?.sendsResponseIssuer ?? (readsDiscovery ? nil : false)
     }
 
+    /// The form of authorization requests that the provider demands; `nil` if that is not known yet.
+    package func requiredForm(_ discovered: DiscoveredEndpoints?) -> AuthorizationRequestForm? {
+        guard let discovered else { return readsDiscovery ? nil : .plain }
+        return AuthorizationRequestForm(
+            pushed: discovered.requiresPushedRequests, signed: discovered.requiresSignedRequests)
+    }
+
     /// Whether the backend may get a proof for a URL: of the UserInfo endpoint, or of an origin that the client lists, but
     /// of no other endpoint of the provider, where it would be worth a token.
     ///

@@ -123,7 +123,7 @@ package struct ClientAuthenticator {
     /// The client's own key, which also signs its authorization requests; `nil` if it has none.
     var requestKey: ClientSigningKey? {
         switch credential {
-        case .key(let key, let id, _, _): ClientSigningKey(id: id, JWSSigner(key))
+        case .key(let signer, let id, _, _): ClientSigningKey(id: id, signer)
         case .ownKey(let keys, let id, _): keys.signing(id)
         case .secret, .apple, .certificate, .none: nil
         }
@@ -163,9 +163,7 @@ package struct ClientAuthenticator {
         case .apple(let key):
             form.add("client_id", clientID)
             form.add("client_secret", try appleSecret.secret(key, clientID: clientID, now: now))
-        case .key(let key, let keyID, let thumbprint, let audience):
-            // Microsoft documents PS256 with a certificate. Otherwise the key's own algorithm is used.
-            let signer = (thumbprint == nil ? nil : JWSSigner(key, .ps256)) ?? JWSSigner(key)
+        case .key(let signer, let keyID, let thumbprint, let audience):
             try form.add(
                 assertion: ClientAssertion.make(
                     clientID: clientID, signer, keyID: keyID, thumbprint: thumbprint, audience: audience, now: now),

@@ -1,7 +1,7 @@
 private import Bytes
 package import HTTP
 package import IDToken
-internal import JOSE
+package import JOSE
 package import OpenSSL
 
 /// A client that is registered with a provider.
@@ -26,6 +26,8 @@ package struct OAuthClient: Sendable, Equatable {
     package var proofOrigins: [String] = []
     /// Whether the client authenticates by a certificate.
     package var hasCertificate = false
+    /// `nil`: none.
+    package var profile: SecurityProfile?
 
     package init(id: String) { self.id = id }
 
@@ -63,6 +65,13 @@ package struct AuthorizationParameter: Sendable, Equatable {
         "request_uri", "dpop_jkt", "id_token_hint",
     ]
 
+    /// Parameters that are objects or arrays, which are members of a request object as they are (RFC 9101, section 4).
+    private static let object = "claims"
+    package static let list = "authorization_details"
+
+    /// Whether the value is well-formed JSON.
+    package var isJSON: Bool { name == Self.object || name == Self.list }
+
     package init(name: String, value: String) {
         self.name = name
         self.value = value
@@ -97,7 +106,7 @@ package enum ClientCredential: Sendable {
     /// `client_secret_basic` or `client_secret_post`.
     case secret(SecretBytes, sentIn: SecretPlace)
     /// `private_key_jwt`. The thumbprint is the SHA-256 of the certificate in DER, for `x5t#S256`.
-    case key(SigningKey, keyID: String, certificateThumbprint: [UInt8]?, audience: String)
+    case key(JWSSigner, keyID: String, certificateThumbprint: [UInt8]?, audience: String)
     /// `private_key_jwt` by a key of the relying party that serves other clients too.
     ///
     /// - Parameter id: `nil` for the first.
@@ -201,7 +210,7 @@ package struct AssertionKey: Sendable {
     /// The audience is the issuer alone: the key is the same for all customers, so one customer's token endpoint must not
     /// be able to use an assertion at another's.
     func credential(at issuer: String) -> ClientCredential {
-        .key(key, keyID: keyID, certificateThumbprint: nil, audience: issuer)
+        .key(JWSSigner(key), keyID: keyID, certificateThumbprint: nil, audience: issuer)
     }
 
     /// The key as one that signs authorization requests.
@@ -215,6 +224,7 @@ package struct NamedClientRules: Sendable, Equatable {
     package var redirectURIs: [String]
     /// How authorization requests are sent; `nil`: as each discovery document requires.
     package var requestForm: AuthorizationRequestForm?
+    package var responseType = ResponseType.code
     /// Those to which the browser may come back after the user has signed out. They may have ``placeholder``, too.
     package var postLogoutRedirectURIs: [String] = []
 
@@ -229,6 +239,7 @@ package struct NamedClientRules: Sendable, Equatable {
     fileprivate func client(_ id: String, ofConnection connection: String) -> OAuthClient {
         var client = OAuthClient(id: id)
         client.requestForm = requestForm
+        client.responseType = responseType
         func own(_ uri: String) -> String { uri.replacing(Self.placeholder, with: percentEncoded(connection)) }
         client.redirectURIs = redirectURIs.map(own)
         client.postLogoutRedirectURIs = postLogoutRedirectURIs.map(own)

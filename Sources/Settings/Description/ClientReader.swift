@@ -1,5 +1,6 @@
 private import Bytes
 internal import IDToken
+private import JOSE
 internal import OAuth
 
 /// Reads a provider's `clients`.
@@ -40,6 +41,8 @@ enum ClientReader {
         "auth", ValueType<Method>.word, isRequired: true,
         "How the client authenticates to the provider. `apple`: with a client secret that Assay generates from the key. `none`: a public client."
     )
+    /// The name of `auth`.
+    static var authName: String { auth.name }
     private static let secretFile = Setting(
         "secret_file", .file(.secret), "A file with the client secret, re-read when it changes.")
     private static let teamID = Setting("team_id", .text, "Apple's Team ID: ten characters.")
@@ -57,11 +60,11 @@ enum ClientReader {
         "certificate_file", .file(.certificate),
         "A file with the certificate (PEM) of the key. `private_key_jwt` sends its thumbprint as `x5t#S256`; with `tls_client_auth`, connections present it (RFC 8705), with the certificates that follow it in the file. Re-read when it changes."
     )
-    private static let assertionAudience = Setting(
+    static let assertionAudience = Setting(
         "assertion_audience", ValueType<AssertionAudience>.word,
-        defaultDescription: "`issuer`; the preset `microsoft` has `token_endpoint`",
+        defaultDescription: "`issuer`; the preset `microsoft` has `token_endpoint`, unless there is a `profile`",
         "The audience of assertions: the issuer, or `endpoints.token`.")
-    private static let redirectURIs = Setting(
+    static let redirectURIs = Setting(
         "redirect_uris", listOf: redirectURI,
         "The redirect URIs of the client. The `redirect_uri` of a request must be one of these, byte for byte.")
 
@@ -75,7 +78,7 @@ enum ClientReader {
         "The scopes that a sign-in in a browser requests, unless `POST /v1/sign-ins` names others. `openid` is added, except at Apple."
     )
 
-    private static let senderConstraint = Setting(
+    static let senderConstraint = Setting(
         "sender_constraint", ValueType<SenderConstraint>.word, defaultDescription: "none",
         "Ties the client's grants to it, so that a stolen token is of no use. `dpop`: each sign-in has a key of its own, and each request with its tokens a proof by that key (RFC 9449); the backend keeps `grant.binding` beside the refresh token. Needs `sign_ins`, whose key files seal it. `certificate`: the provider binds them to the certificate of `auth: tls_client_auth`, which the UserInfo endpoint then needs too."
     )
@@ -98,11 +101,12 @@ enum ClientReader {
 
     static let request = Setting(
         "request", ValueType<AuthorizationRequestForm>.word,
-        defaultDescription: "what the provider's discovery document requires, else `plain`",
+        defaultDescription:
+            "what the provider's discovery document requires, else `plain`; `pushed` with `profile: fapi2`",
         "How authorization requests reach the provider. `plain`: as parameters of the URL. `pushed`: sent to the provider by Assay, so that the URL has only a reference (RFC 9126). `signed`: in the URL, as a JWT signed by the client's `key_file` or `signing_key` (RFC 9101). `signed_pushed`: both. See [Pushed and signed requests](authorization-requests.md)."
     )
 
-    private static let responseType = Setting(
+    static let responseType = Setting(
         "response_type", ValueType<ResponseType>.word, defaultDescription: "`code`",
         "What the authorization endpoint returns. `code id_token`: an ID Token with the code, verified before the code is exchanged; the response comes by POST. It needs a nonce."
     )
@@ -150,7 +154,7 @@ enum ClientReader {
                 proofOrigins.name,
                 "dpop_origins only has an effect with sender_constraint: dpop; remove it, or set that")
         }
-        let responseType = responseType.read(element) ?? .code
+        let responseType = readResponseType(element, provider.policy)
         if id == nil { element.refuseMissing("id", "a client needs id and auth") }
         if method == nil { element.refuseMissing("auth", "a client needs id and auth") }
         if provider.introspection != nil {
@@ -164,12 +168,6 @@ enum ClientReader {
             }
         } else if let id, !provider.policy.audiences.contains(id) {
             element.refuse("id", "\(id) is not one of the provider's audiences; add it to them, or correct it")
-        }
-        if responseType.hasIDToken, !provider.policy.nonce.isChecked {
-            element.refuse(
-                Self.responseType.name,
-                "response_type: code id_token needs a nonce, which the provider's nonce.check: off leaves out; check nonces, or set response_type: code"
-            )
         }
         if request?.isSigned == true, provider.policy.hasTemplateIssuer {
             element.refuse(
@@ -199,7 +197,20 @@ enum ClientReader {
                 "sender_constraint: certificate needs auth: tls_client_auth, whose certificate it is; set that, or sender_constraint: dpop"
             )
         }
-        return ClientSettings(client: client, authentication: authentication)
+        var settings = ClientSettings(client: client, authentication: authentication)
+        if let profile = provider.profile { ProfileReader.apply(profile, to: &settings, element, provider) }
+        return settings
+    }
+
+    static func readResponseType(_ section: Section, _ policy: ProviderPolicy) -> ResponseType {
+        let type = responseType.read(section) ?? .code
+        if type.hasIDToken, !policy.nonce.isChecked {
+            section.refuse(
+                responseType.name,
+                "response_type: code id_token needs a nonce, which the provider's nonce.check: off leaves out; check nonces, or set response_type: code"
+            )
+        }
+        return type
     }
 
     /// - Parameter method: `nil` if it is unknown. The other members are then read, but not compared with it.
@@ -254,7 +265,7 @@ enum ClientReader {
                     signingKey.name, "the client has a key_file, so signing_key has no effect; remove one of them")
             }
             guard let keyID = text(keyID),
-                let audience = assertionText(audience ?? provider.facts.assertionAudience, element, provider)
+                let audience = assertionText(audience ?? provider.usualAudience, element, provider)
             else { return nil }
             return .privateKeyJWT(
                 keyID: keyID, keyFile: keyFile, certificateFile: text(certificateFile), audience: audience)
@@ -318,7 +329,7 @@ enum AuthorizationParameterReader {
         name: "authorization_parameters", expected: "a mapping of names to strings",
         form: .mapping(of: .either(.text(), .boolean)),
         help:
-            "Additional parameters of the authorization URL, such as `{ access_type: offline }` for Google's refresh tokens. Parameters that Assay sets itself are refused.",
+            "Additional parameters of the authorization URL, such as `{ access_type: offline }` for Google's refresh tokens. `claims` is a JSON object, and `authorization_details` a JSON array (RFC 9396), in quotes. Parameters that Assay sets itself are refused.",
         defaultDescription: "none")
 
     /// - Returns: in the order of the settings.
@@ -332,7 +343,24 @@ enum AuthorizationParameterReader {
                 element.refuse(setting.name, "\(name) must be a parameter's name, with one value")
                 return nil
             }
-            return AuthorizationParameter(name: name, value: values[0])
+            let parameter = AuthorizationParameter(name: name, value: values[0])
+            if parameter.isJSON, !isStructure(parameter) {
+                let isList = name == AuthorizationParameter.list
+                element.refuse(
+                    setting.name,
+                    "\(name) must be a JSON \(isList ? "array (RFC 9396, section 2)" : "object (OpenID Connect Core 1.0, section 5.5)") in quotes; found \(ErrorValueText.of(values[0]))"
+                )
+            }
+            return parameter
         }
+    }
+
+    private static func isStructure(_ parameter: AuthorizationParameter) -> Bool {
+        let text = "{\"value\":" + parameter.value + "}"
+        guard let members = (try? JSONTree(readingObject: Array(text.utf8)))?.object, members.count == 1 else {
+            return false
+        }
+        return parameter.name == AuthorizationParameter.list
+            ? members["value"]?.array != nil : members["value"]?.object != nil
     }
 }

@@ -35,10 +35,11 @@ enum NamedClientReader {
     static let descriptions = [
         from.description, auth.description, redirectURIs.description, postLogoutRedirectURIs.description,
         keyID.description, keyFile.description, assertionAudience.description, ClientReader.request.description,
+        ClientReader.responseType.description,
     ]
 
     /// - Returns: `nil` if an error was reported.
-    static func read(_ section: Section) -> NamedClientSettings? {
+    static func read(_ section: Section, _ policy: ProviderPolicy) -> NamedClientSettings? {
         let own = section.section(ClientReader.setting.name)
         defer { own.finish() }
         let from = from.read(own)
@@ -47,6 +48,7 @@ enum NamedClientReader {
         let postLogoutURIs = postLogoutRedirectURIs.read(own) ?? []
         let (keyID, keyFile) = (keyID.read(own), keyFile.read(own))
         let request = ClientReader.request.read(own)
+        let responseType = ClientReader.readResponseType(own, policy)
         if from == nil {
             own.refuseMissing(self.from.name, "clients of a provider with issuers: any need from: request")
         }
@@ -68,6 +70,7 @@ enum NamedClientReader {
         guard from != nil, let methods, !methods.isEmpty else { return nil }
         var rules = NamedClientRules(methods: methods, redirectURIs: uris)
         rules.requestForm = request
+        rules.responseType = responseType
         rules.postLogoutRedirectURIs = postLogoutURIs
         guard methods.contains(.key) else {
             for (name, isThere) in [(self.keyID.name, keyID != nil), (self.keyFile.name, keyFile != nil)] where isThere

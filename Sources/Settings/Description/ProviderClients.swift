@@ -205,7 +205,7 @@ extension ProviderReading {
                 "clients of a provider with issuers: any are named by each request; write a mapping with from: request")
             return
         }
-        provider.namedClients = NamedClientReader.read(section)
+        provider.namedClients = NamedClientReader.read(section, provider.policy)
         provider.maximumCalls = CallSlots.limitOfOpenEntry
     }
 }

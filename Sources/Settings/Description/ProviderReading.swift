@@ -35,6 +35,8 @@ struct ProviderReading {
     var issuers: EntryIssuers?
     var issuersFile: IssuersFile?
     var maximumIssuers = 0
+    /// `nil`: none.
+    var profile: SecurityProfile?
 
     /// - Parameters:
     ///   - arguments: values of the preset's parameters.
@@ -75,6 +77,8 @@ struct ProviderReading {
         set { policy.algorithms = SignatureAlgorithms(newValue) }
     }
 
+    static let algorithmsName = "algorithms"
+
     static let clockSkew = ValueType<Int64>.seconds(0...300)
 
     /// All settings except `id`, `preset` and the preset's parameters.
@@ -85,6 +89,7 @@ struct ProviderReading {
                 issuer.description, issuerAliases.description, tenants.description, excludedTenants.description,
                 keyIssuers.description,
             ], read: readIssuer),
+        Member([profile.description], read: readProfile),
         Member(
             Setting(
                 "trusted_audiences", listOf: .text, "Other client IDs that `aud` may contain besides yours."),
@@ -96,7 +101,7 @@ struct ProviderReading {
         Member([audiences.description], read: readAudiences),
         Member(
             Setting(
-                "algorithms", listOf: ValueType<SignatureAlgorithm>.algorithm, refusesEmpty: "must name at least one",
+                algorithmsName, listOf: ValueType<SignatureAlgorithm>.algorithm, refusesEmpty: "must name at least one",
                 defaultDescription: "the preset's, else those of the discovery document, else all that are supported",
                 "The signature algorithms to accept."), at: \.algorithms),
         Member(
@@ -156,6 +161,7 @@ struct ProviderReading {
         Member([endpoints], read: readEndpoints),
         Member([issuers.description, issuersFile.description, maximumIssuers.description], read: readIssuers),
         Member(ofClients, read: readClients),
+        Member([], read: checkProfile),
         Member([introspectionSettings], read: readIntrospection),
         Member(
             Setting("optional", .boolean, "Whether `/readyz` ignores this provider."), at: \.isOptional),

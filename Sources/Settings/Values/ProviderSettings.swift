@@ -141,7 +141,7 @@ package struct ProviderSettings: Sendable, Equatable {
 
 extension String {
     /// Whether the text is an http URL of another machine.
-    fileprivate var isUnencryptedAddress: Bool {
+    var isUnencryptedAddress: Bool {
         let text = lowercased()
         guard text.hasPrefix("http://") else { return false }
         let authority = text.dropFirst("http://".count).prefix { !"/?".contains($0) }

@@ -10,11 +10,11 @@ package struct AuthorizationEndpoint: Sendable {
     package let url: String
     /// Whether its responses name the issuer (RFC 9207, section 3).
     package let sendsResponseIssuer: Bool
-    /// The form of requests that the discovery document requires.
-    let requiredForm: AuthorizationRequestForm
+    /// The form of requests that the discovery document requires; `nil` if it has not been read yet.
+    let requiredForm: AuthorizationRequestForm?
 
     /// - Returns: `nil` if the URL's own query has a parameter that the request sets: the provider may take either.
-    package init?(url: String, sendsResponseIssuer: Bool, requiredForm: AuthorizationRequestForm = .plain) {
+    package init?(url: String, sendsResponseIssuer: Bool, requiredForm: AuthorizationRequestForm? = .plain) {
         guard !URLWithQuery.query(of: url, hasAnyOf: AuthorizationParameter.reserved) else { return nil }
         self.url = url
         self.sendsResponseIssuer = sendsResponseIssuer
@@ -117,10 +117,14 @@ struct AuthorizationRequest {
         BrowserSignIn(
             state: try .random(), nonce: nonceForm == nil ? nil : try .random(),
             verifier: usesPKCE ? try .random() : nil, redirectURI: browser.redirectURI,
-            issuer: issuer, requiresResponseIssuer: endpoint.sendsResponseIssuer, requested: requestedChecks)
+            issuer: issuer,
+            // The profile's clients need it even if the document does not promise it (FAPI 2.0 Security Profile, section
+            // 5.3.3.2).
+            requiresResponseIssuer: endpoint.sendsResponseIssuer || client.profile != nil, requested: requestedChecks)
     }
 
-    func form(at endpoint: AuthorizationEndpoint) -> AuthorizationRequestForm {
+    /// How the request is to be sent; `nil` if that is not known yet.
+    func form(at endpoint: AuthorizationEndpoint) -> AuthorizationRequestForm? {
         client.requestForm ?? endpoint.requiredForm
     }
 
@@ -140,10 +144,11 @@ struct AuthorizationRequest {
     /// - Parameter keyThumbprint: `dpop_jkt`, to which the provider then binds the code (RFC 9449, section 10).
     /// - Throws: ``OpenSSLError`` when out of memory.
     func prepared(
-        at endpoint: AuthorizationEndpoint, for signIn: BrowserSignIn, maximumAge: Int64?, keyThumbprint: String?,
+        at endpoint: AuthorizationEndpoint, as form: AuthorizationRequestForm, for signIn: BrowserSignIn,
+        maximumAge: Int64?, keyThumbprint: String?,
         hint: HintAnswer?, now: UnixTime, _ digests: borrowing DigestContext
     ) throws(OpenSSLError) -> PreparedRequest {
-        if let way = UnsentRequest.Way(form(at: endpoint)) {
+        if let way = UnsentRequest.Way(form) {
             var parameters = AuthorizationParameters()
             try write(to: &parameters, for: signIn, maximumAge, keyThumbprint, hint, digests)
             return .unsent(
@@ -185,7 +190,11 @@ struct AuthorizationRequest {
             for resource in requested.resources { request.add("resource", resource) }
         }
         for parameter in client.authorizationParameters where browser.requested?.sets(parameter.name) != true {
-            request.add(parameter.name, parameter.value)
+            if parameter.isJSON {
+                request.add(parameter.name, json: Array(parameter.value.utf8))
+            } else {
+                request.add(parameter.name, parameter.value)
+            }
         }
     }
 }

@@ -166,11 +166,20 @@ package struct BegunSignIn {
         guard let audience = authorization?.client.id ?? request.audience ?? policy.audiences.first else {
             throw .signInNotSupported
         }
+        // The request of a native sign-in is not Assay's, so it can't be held to the profile.
+        if authorization == nil, rules?.client(audience)?.profile != nil {
+            throw .requestInvalid(
+                "The provider's client has a profile, whose sign-ins are in a browser; send redirect_uri.")
+        }
         try request.expectedSubject?.check(against: policy)
         let subject = try request.expectedSubject.hinted(by: hint, policy)
+        var form = AuthorizationRequestForm.plain
         if let authorization {
-            guard let endpoint else { throw .endpointUnknown }
-            if hint?.wasEncrypted == true, !authorization.form(at: endpoint).isPushed { throw Self.hintWouldBeShown }
+            // Settings may name the endpoint, but what the provider demands is in its document alone.
+            guard let known = endpoint.flatMap(authorization.form(at:)) else { throw .endpointUnknown }
+            form = known
+            if hint?.wasEncrypted == true, !form.isPushed { throw Self.hintWouldBeShown }
+            if form.isSigned, policy.hasTemplateIssuer { throw .requestAudienceUnknown }
         }
 
         let sealed: SealedSignIn?
@@ -182,7 +191,7 @@ package struct BegunSignIn {
                 kind = .browser(begun)
                 state = begun.state.text
                 switch try authorization.prepared(
-                    at: endpoint, for: begun, maximumAge: request.maximumAuthenticationAgeSeconds,
+                    at: endpoint, as: form, for: begun, maximumAge: request.maximumAuthenticationAgeSeconds,
                     keyThumbprint: try proofKey?.signer().thumbprint, hint: hint, now: now, digests)
                 {
                 case .url(let url): authorizationURL = url
@@ -304,10 +313,7 @@ extension Operation {
         }
         return AuthorizationEndpoint(
             url: url.text, sendsResponseIssuer: grants.sendsResponseIssuer(discovered) ?? false,
-            // If the settings name the endpoint, the document may not have been read yet.
-            requiredForm: discovered.map {
-                AuthorizationRequestForm(pushed: $0.requiresPushedRequests, signed: $0.requiresSignedRequests)
-            } ?? .plain)
+            requiredForm: grants.requiredForm(discovered))
     }
 }
 

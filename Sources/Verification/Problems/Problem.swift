@@ -47,6 +47,8 @@ package enum Problem: Error, Equatable, Sendable {
     case pushedRequestsNotSupported
     /// Like `signInNotSupported`: the client's requests must be signed, but there is no key.
     case requestKeyMissing
+    /// Like `signInNotSupported`: the client's requests must be signed, but no single issuer is their audience.
+    case requestAudienceUnknown
     /// A proof for a URL that the backend may not get.
     case urlNotAllowed
     case revocationNotSupported
@@ -159,7 +161,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .clientNotConfigured: Row("client_not_configured", 400, "Client not configured")
         case .redirectURINotConfigured, .postLogoutRedirectURINotConfigured:
             Row("redirect_uri_not_configured", 400, "Redirect URI not configured")
-        case .signInNotSupported, .pushedRequestsNotSupported, .requestKeyMissing:
+        case .signInNotSupported, .pushedRequestsNotSupported, .requestKeyMissing, .requestAudienceUnknown:
             Row("sign_in_not_supported", 400, "Sign-in not supported")
         case .urlNotAllowed: Row("url_not_allowed", 400, "URL not allowed")
         case .revocationNotSupported: Row("revocation_not_supported", 400, "Revocation not supported")
@@ -284,6 +286,8 @@ package enum Problem: Error, Equatable, Sendable {
             "The client's authorization requests are to be pushed, but the provider's discovery document names no pushed_authorization_request_endpoint; set endpoints.pushed_authorization_request, or change the client's request."
         case .requestKeyMissing:
             "The client's authorization requests are to be signed, but it has no key; give it a key_file (auth: private_key_jwt), or add a key with use: signature to client_keys."
+        case .requestAudienceUnknown:
+            "The provider's discovery document requires signed requests, whose audience is the issuer, but the entry's issuer differs by tenant; set issuer to that of one tenant, or the client's request to plain or pushed."
         case .notificationsNotConfigured:
             "This provider accepts no notifications; list the kinds that it sends under its setting notifications."
         case .signInInvalid:

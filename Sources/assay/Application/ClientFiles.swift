@@ -109,7 +109,15 @@ final class ClientFiles: Sendable {
                 } else {
                     nil
                 }
-            return .key(key, keyID: keyID, certificateThumbprint: thumbprint, audience: audience)
+            let credential = ClientCredential(
+                key: key, keyID: keyID, certificateThumbprint: thumbprint, audience: audience,
+                profile: client.client.profile)
+            guard let credential else {
+                throw file(path, "key_file").fault(
+                    "the key can't sign with \(SecurityProfile.algorithmNames), as the client's profile demands; register an RSA key, or one on P-256 or Ed25519"
+                )
+            }
+            return credential
         }
     }
 }

@@ -185,6 +185,7 @@ extension DevClient {
             id: settings.client.id, redirectURIs: settings.client.redirectURIs + [callback],
             authentication: authentication, mustPush: settings.client.requestForm?.isPushed == true,
             mustSign: settings.client.requestForm?.isSigned == true,
+            needsResponseIssuer: settings.client.profile != nil,
             postLogoutRedirectURIs: settings.client.postLogoutRedirectURIs)
     }
 }
@@ -204,10 +205,10 @@ extension ClientCredential {
             return AppleClientKey(key, teamID: teamID, keyID: keyID).map(ClientCredential.apple) ?? .none
         case .privateKeyJWT(let keyID, _, _, _):
             let key = try SigningKey(generating: .ellipticCurve(.p256))
-            return .key(key, keyID: keyID, certificateThumbprint: nil, audience: issuer)
+            return .key(JWSSigner(key), keyID: keyID, certificateThumbprint: nil, audience: issuer)
         case .signingKey(let id, _):
             let key = try SigningKey(generating: .ellipticCurve(.p256))
-            return .key(key, keyID: id ?? "client", certificateThumbprint: nil, audience: issuer)
+            return .key(JWSSigner(key), keyID: id ?? "client", certificateThumbprint: nil, audience: issuer)
         }
     }
 }

@@ -202,6 +202,7 @@ extension ProviderSettings {
         network == other.network && quirks == other.quirks
             && clients.map(\.client.id) == other.clients.map(\.client.id)
             && clients.map(\.authentication) == other.clients.map(\.authentication)
+            && clients.map(\.client.profile) == other.clients.map(\.client.profile)
             && namedClients?.key == other.namedClients?.key
     }
 }

@@ -74,6 +74,10 @@ struct ClientRegistration: ParsableCommand {
                 json.member("token_endpoint_auth_signing_alg", algorithm.rawValue)
             }
         }
+        if client.client.profile != nil {
+            // The default is RS256 (OpenID Connect Registration 1.0, section 2), which the profile refuses.
+            json.member("id_token_signed_response_alg", entry.policy.algorithms?.names.first)
+        }
         if let form = client.client.requestForm {
             if form.isPushed { json.member("require_pushed_authorization_requests", true) }
             if form.isSigned { json.member("require_signed_request_object", true) }
@@ -104,7 +108,8 @@ struct ClientRegistration: ParsableCommand {
 }
 
 extension ClientSettings.Authentication {
-    fileprivate var registeredMethod: String {
+    /// The name of the method in a client's metadata (OpenID Connect Registration 1.0, section 2).
+    var registeredMethod: String {
         switch self {
         case .secret(_, let place): place.rawValue
         case .apple: ClientCredential.SecretPlace.post.rawValue

@@ -57,14 +57,17 @@ struct LiveCheck {
                 let provider = candidate.provider
                 let inspection = ProviderInspection(provider, candidate.keys, proxy, loop)
                 group.addTask {
-                    let (findings, discovered) = await inspection.findings()
+                    let (findings, document) = await inspection.findings()
+                    let requests = document.map { RequestInspection(provider, $0).findings } ?? []
                     let clients =
                         candidate.issuer == nil
-                        ? await ClientInspection(provider, proxy, keys, loop).findings(discovered)
-                            + IntrospectionInspection(provider, proxy, keys, loop).findings(discovered) : []
+                        ? await ClientInspection(provider, proxy, keys, loop).findings(document?.endpoints)
+                            + IntrospectionInspection(provider, proxy, keys, loop).findings(document?.endpoints) : []
                     return (
                         index,
-                        Result(provider: provider.policy.id, issuer: candidate.issuer, findings: findings + clients)
+                        Result(
+                            provider: provider.policy.id, issuer: candidate.issuer,
+                            findings: findings + requests + clients)
                     )
                 }
             }

@@ -15,9 +15,11 @@ CLIENTS = {
     "pushed": {"auth": "client_secret_basic", "secret_file": "/nowhere/secret", "request": "pushed"},
     "signed": NOWHERE | {"request": "signed"},
     "both": {"auth": "client_secret_post", "secret_file": "/nowhere/secret", "request": "signed_pushed", "signing_key": "sig"},
+    "fapi": {"auth": "private_key_jwt", "signing_key": "sig", "sender_constraint": "dpop"},
     "hybrid": {"auth": "none", "request": "plain", "response_type": "code id_token"},
 }
-DEMANDING = ["pushed", "signed", "both"]
+ENTRIES = {"fapi": {"profile": "fapi2"}}
+DEMANDING = ["pushed", "signed", "both", "fapi"]
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +28,11 @@ def dev(tmp_path_factory):
     providers = [
         {"id": name, "issuer": f"https://{name}.example", "audiences": ["mine"], "nonce": {"required": True},
          "clients": [{"id": "mine", "redirect_uris": [REDIRECT]} | client]}
+        | ENTRIES.get(name, {})
         for name, client in CLIENTS.items()
     ]  # fmt: skip
     keys = [{"id": "sig", "use": "signature", "key_file": "/nowhere/sig.pem", "algorithm": "ES256"}]
-    file.write_text(yaml.dump({"providers": providers, "client_keys": keys}))
+    file.write_text(yaml.dump({"providers": providers, "client_keys": keys, "sign_ins": {"key_files": ["/nowhere/handle"]}}))
     with Dev("--config", str(file)) as running:
         yield running
 
@@ -62,6 +65,19 @@ def test_a_whole_sign_in(dev, name):
     response = answered(visited(dev, begun["authorization_url"]))
     finished = dev.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "response": response})
     assert finished.status == 200, finished
+
+
+def test_an_entry_keeps_to_its_profile(dev):
+    begun = begin(dev, "fapi")
+    response = answered(visited(dev, begun["authorization_url"]))
+    assert set(response) == {"code", "state", "iss"}
+    without = {name: value for name, value in response.items() if name != "iss"}
+    assert_code(dev.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "response": without}), "response_issuer_mismatch")
+    finished = dev.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "response": response}).json
+    assert finished["token"]["algorithm"] == "PS256" and finished["grant"]["token_type"] == "DPoP", finished
+    refreshed = {"provider": "fapi", "binding": finished["grant"]["binding"], "subject": finished["identity"]["subject"]}
+    response = dev.api.post("/v1/grants/refresh", refreshed | {"refresh_token": finished["grant"]["refresh_token"]})
+    assert response.status == 200, response
 
 
 @pytest.mark.parametrize(("name", "mode"), [("pushed", "jwt"), ("signed", "query.jwt"), ("both", "form_post.jwt"), ("hybrid", "form_post.jwt")])

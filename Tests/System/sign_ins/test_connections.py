@@ -13,6 +13,7 @@ from harness.client import contract
 from harness.collector import Collector
 from harness.service import Service, provider
 from harness.token_endpoint import REVOCATION, TOKEN, TokenEndpoint, answered, error, grant, held
+from harness.tokens import half_hash
 from harness.waiting import poll
 
 from .calls import ON, Caller
@@ -102,6 +103,27 @@ def test_each_way_to_authenticate(service, acme, auth):
             claims = client_assertion(call)
             # The issuer alone, because the key is the same for all customers.
             assert (claims["aud"], claims["iss"], claims["sub"]) == (acme.issuer.url, "client", "client")
+
+
+def test_an_id_token_comes_with_the_code(connect, tmp_path):
+    acme, hybrid = connect("acme"), entry(tmp_path)
+    hybrid["clients"]["response_type"] = "code id_token"
+    with Service(hybrid, **ON) as service:
+        service.wait_until_ready()
+        begun = acme.begun(service)
+        asked = parameters(begun)
+        assert (asked["response_type"], asked["response_mode"]) == ("code id_token", "form_post")
+        response = acme.sign_in(begun)
+        hashed = lambda code: half_hash(code, acme.issuer.keys[0].default_algorithm)  # noqa: E731
+        front = {"aud": acme.audience, "nonce": asked["nonce"]}
+        token = acme.issuer.token(**front, c_hash=hashed("c1"))
+        for wrong, code in [(acme.issuer.token(**front), "c_hash_missing"), (acme.issuer.token(**front, c_hash=hashed("c2")), "c_hash_mismatch")]:
+            assert_code(acme.finish(service, begun, response | {"id_token": wrong}), code)
+        assert_code(acme.finish(service, begun, response), "request_invalid")
+        assert not acme.endpoint.received()
+        finished = acme.finish(service, begun, response | {"id_token": token})
+        assert finished.status == 200 and finished.json["identity"]["connection"] == "acme", finished
+        assert_code(acme.begin(service, response_mode="query"), "request_invalid")
 
 
 def test_a_native_sign_in(service, acme):

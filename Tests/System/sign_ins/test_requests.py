@@ -19,6 +19,8 @@ PAR = "/par"
 REDIRECT = "https://app.example/callback"
 AUTHORIZATION = "https://idp.example/authorize?tenant=1"
 REFERENCE = "urn:ietf:params:oauth:request_uri:6esc_11ACC5bwc014ltc14eY22c"
+MORE = {"resource": "https://api.example"}
+STRUCTURES = {"authorization_details": [{"type": "account_information"}], "claims": {"id_token": {"acr": None}}}
 PLAIN = {"id": "client", "auth": "none", "redirect_uris": [REDIRECT]}
 
 
@@ -53,7 +55,7 @@ def providers(shared_server, endpoint, keys, tmp_path_factory):
         "signed": own | {"request": "signed"},
         "both": own | {"request": "signed_pushed"},
         "named": secret | {"request": "signed", "signing_key": "second"},
-        "first": {"request": "signed", "authorization_parameters": {"resource": "https://api.example"}},
+        "first": {"request": "signed", "authorization_parameters": MORE | {name: json.dumps(value) for name, value in STRUCTURES.items()}},
         "required": secret,
         "required_signed": secret,
         "plain": secret | {"request": "plain"},
@@ -149,7 +151,8 @@ def test_a_signed_request_is_in_the_url(service, endpoint, providers, keys, name
     outside = parameters(begun)
     members = checked(claims(outside.pop("request"), keys[key], kid), providers[name][0])
     assert outside == {"tenant": "1", "client_id": "client", "response_type": "code", "scope": "openid"}
-    more = {"resource": "https://api.example"} if name == "first" else {}
+    # JSON in the settings is a structure in the object (RFC 9101, section 4).
+    more = MORE | STRUCTURES if name == "first" else {}
     assert without_random(members, begun) == FORM | {"max_age": 60} | more
     assert begun["request_expires_at"] - time.time() <= 300
     assert not endpoint.calls
@@ -175,6 +178,41 @@ def test_settings_come_before_the_document(service, endpoint):
     begun = begin(service, "plain", redirect_uri=REDIRECT)
     assert parameters(begun)["redirect_uri"] == REDIRECT and "request_expires_at" not in begun
     assert not endpoint.calls
+
+
+def test_nothing_weaker_begins_before_the_document_has_been_read(shared_server, endpoint, tmp_path):
+    """The settings name the endpoint, but the document may demand more than a plain request."""
+    issuer = shared_server.issuer("requests-unread", ec_key("op"))
+    issuer.discovery.status = 503
+    entries = [
+        with_client(issuer, endpoint, tmp_path, endpoints={"authorization": AUTHORIZATION}, optional=True, clients=[PLAIN]),
+        with_client(
+            shared_server.issuer("requests-keys", ec_key("op")), endpoint, tmp_path, "keys", clients=[PLAIN],
+            endpoints={"authorization": AUTHORIZATION, "token": endpoint.endpoints["token"]}, jwks_uri=issuer.jwks_uri),
+    ]  # fmt: skip
+    with Service(*entries, **ON) as service:
+        service.wait_until_ready()
+        refused(service, "oidc", "provider_unavailable")
+        # No document is read for this one.
+        assert parameters(begin(service, "keys", redirect_uri=REDIRECT))["redirect_uri"] == REDIRECT
+    entries[0]["clients"] = [PLAIN | {"request": "plain"}]
+    with Service(entries[0], **ON) as service:
+        service.wait_until_ready()
+        assert parameters(begin(service, redirect_uri=REDIRECT))["redirect_uri"] == REDIRECT
+
+
+def test_a_template_is_no_audience_of_a_signed_request(shared_server, endpoint, tmp_path):
+    issuer = shared_server.issuer("requests-tenants", ec_key("op"))
+    issuer.discovery.body = issuer.discovery_document(require_signed_request_object=True, authorization_endpoint=AUTHORIZATION)
+    entry = with_client(
+        issuer, endpoint, tmp_path, clients=[PLAIN], endpoints={}, discovery_issuer=issuer.url,
+        discovery_url=issuer.url + "/.well-known/openid-configuration",
+    )  # fmt: skip
+    entry["issuer"] = issuer.url + "/{tid}"
+    keys = [{"id": "k", "use": "signature", "key_file": key_file(tmp_path, jwk.JWK.generate(kty="EC", crv="P-256"), "k"), "algorithm": "ES256"}]
+    with Service(entry, client_keys=keys, **ON) as service:
+        service.wait_until_ready()
+        assert "differs by tenant" in refused(service, "oidc", "sign_in_not_supported")["detail"]
 
 
 def test_a_native_sign_in_pushes_nothing(service, endpoint):

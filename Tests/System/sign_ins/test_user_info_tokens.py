@@ -88,6 +88,12 @@ def test_a_signed_response(service, endpoint, issuer, provider, media):
     assert endpoint.last(USER_INFO).headers["accept"] == expected
 
 
+def test_a_response_that_is_longer_than_tokens_may_be(service, endpoint, issuer, key):
+    for body in (signed(issuer, photo="x" * 30_000), encrypted(signed(issuer, photo="x" * 20_000), key)):
+        assert 16 * 1024 < len(body) < 64 * 1024
+        completed(asked(service, endpoint, issuer, body, "lax"))
+
+
 def test_members_about_the_token_itself(service, endpoint, issuer):
     now = tokens.now()
     about = {"iss": issuer.url, "aud": ["another", "client"], "exp": now + 60, "nbf": now - 60, "iat": now}

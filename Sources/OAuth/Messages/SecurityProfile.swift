@@ -1,0 +1,46 @@
+package import JOSE
+package import OpenSSL
+
+/// A profile that a provider's clients keep to, whatever other settings would allow.
+package enum SecurityProfile: String, Sendable, CaseIterable {
+    /// FAPI 2.0 Security Profile (final).
+    case fapi2
+
+    /// The algorithms of all signatures, the provider's and ours.
+    ///
+    /// - Source: FAPI 2.0 Security Profile, section 5.4.1.
+    package var algorithms: SignatureAlgorithms { [.ps256, .es256, .edDSA, .ed25519] }
+
+    /// The algorithms, as text.
+    package static let algorithmNames = "PS256, ES256 and EdDSA"
+
+    /// What signs with a key.
+    ///
+    /// - Returns: `nil` if no key of this kind may sign.
+    fileprivate func signer(_ key: SigningKey) -> JWSSigner? {
+        // EdDSA is the variant Ed25519 alone.
+        if case .edwards(.ed448) = key.kind { return nil }
+        return algorithms.elements.lazy.compactMap { JWSSigner(key, $0) }.first
+    }
+}
+
+extension ClientCredential {
+    /// `private_key_jwt` by a key of the client's own.
+    ///
+    /// - Parameter profile: decides about the algorithm; `nil`: PS256 with a certificate, as Microsoft documents it, else
+    ///   the key's own.
+    /// - Returns: `nil` if the profile allows no signature by this key.
+    package init?(
+        key: SigningKey, keyID: String, certificateThumbprint thumbprint: [UInt8]?, audience: String,
+        profile: SecurityProfile? = nil
+    ) {
+        let signer: JWSSigner? =
+            if let profile {
+                profile.signer(key)
+            } else {
+                (thumbprint == nil ? nil : JWSSigner(key, .ps256)) ?? JWSSigner(key)
+            }
+        guard let signer else { return nil }
+        self = .key(signer, keyID: keyID, certificateThumbprint: thumbprint, audience: audience)
+    }
+}
