@@ -416,7 +416,7 @@ type Refreshed struct {
 
 // SignOut: Where to send the browser.
 type SignOut struct {
-	// null if it would have more than 2,000 characters, or the hint came encrypted: post the form instead.
+	// null if it would have over 2,000 characters, or the hint came encrypted.
 	LogoutURL *string `json:"logout_url"`
 	// The provider's end_session_endpoint.
 	Endpoint string `json:"endpoint"`
@@ -868,12 +868,12 @@ type SignOutOptions struct {
 	// The client that the user signed in to. Default: the first client that lists post_logout_redirect_uri, or else
 	// the provider's first client.
 	Audience string `json:"audience,omitempty"`
-	// The ID Token of the sign-in, which may have expired. An encrypted one is opened.
+	// The ID Token of the sign-in, which may be encrypted or have expired.
 	IDTokenHint string `json:"id_token_hint,omitempty"`
 	// Where the browser comes back to: one of the client's post_logout_redirect_uris, byte for byte
 	// (redirect_uri_not_configured).
 	PostLogoutRedirectURI string `json:"post_logout_redirect_uri,omitempty"`
-	// Names the user in the provider's own form, such as Microsoft's claim login_hint.
+	// Names the user in the provider's form, such as Microsoft's claim login_hint.
 	LogoutHint string `json:"logout_hint,omitempty"`
 	// Languages of the provider's page, separated by spaces.
 	UILocales string `json:"ui_locales,omitempty"`

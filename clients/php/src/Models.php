@@ -476,7 +476,7 @@ final class SignOut
     private const SECRETS = ['logoutUrl', 'parameters', 'state'];
 
     public function __construct(
-        /** null if it would have more than 2,000 characters, or the hint came encrypted: post the form instead. */
+        /** null if it would have over 2,000 characters, or the hint came encrypted. */
         public readonly ?string $logoutUrl,
         /** The provider's end_session_endpoint. */
         public readonly string $endpoint,

@@ -300,7 +300,7 @@ export interface Refreshed {
 
 /** Where to send the browser. */
 export interface SignOut {
-  /** null if it would have more than 2,000 characters, or the hint came encrypted: post the form instead. */
+  /** null if it would have over 2,000 characters, or the hint came encrypted. */
   logout_url: string | null;
   /** The provider's end_session_endpoint. */
   endpoint: string;
@@ -572,11 +572,11 @@ export interface NotificationOptions {
 export interface SignOutOptions {
   /** The client that the user signed in to. Default: the first client that lists post_logout_redirect_uri, or else the provider's first client. */
   audience?: string;
-  /** The ID Token of the sign-in, which may have expired. An encrypted one is opened. */
+  /** The ID Token of the sign-in, which may be encrypted or have expired. */
   id_token_hint?: string;
   /** Where the browser comes back to: one of the client's post_logout_redirect_uris, byte for byte (redirect_uri_not_configured). */
   post_logout_redirect_uri?: string;
-  /** Names the user in the provider's own form, such as Microsoft's claim login_hint. */
+  /** Names the user in the provider's form, such as Microsoft's claim login_hint. */
   logout_hint?: string;
   /** Languages of the provider's page, separated by spaces. */
   ui_locales?: string;

@@ -309,8 +309,7 @@ class Assay
     problem: "Problem?" }, [:claims])
 
   # Where to send the browser.
-  # - logout_url: null if it would have more than 2,000 characters, or the hint came encrypted: post the form
-  # instead.
+  # - logout_url: null if it would have over 2,000 characters, or the hint came encrypted.
   # - endpoint: The provider's end_session_endpoint.
   # - parameters: The fields of a form that posts to endpoint; without those that have no value.
   # - state: What the browser comes back with; null without post_logout_redirect_uri.

@@ -452,7 +452,7 @@ public struct Refreshed: Codable, Sendable, Equatable, CustomStringConvertible, 
 
 /// Where to send the browser.
 public struct SignOut: Codable, Sendable, Equatable, CustomStringConvertible, CustomReflectable {
-    /// null if it would have more than 2,000 characters, or the hint came encrypted: post the form instead.
+    /// null if it would have over 2,000 characters, or the hint came encrypted.
     public var logoutUrl: String?
     /// The provider's end_session_endpoint.
     public var endpoint: String
@@ -1060,12 +1060,12 @@ public struct SignOutOptions: Codable, Sendable {
     /// The client that the user signed in to. Default: the first client that lists post_logout_redirect_uri, or
     /// else the provider's first client.
     public var audience: String?
-    /// The ID Token of the sign-in, which may have expired. An encrypted one is opened.
+    /// The ID Token of the sign-in, which may be encrypted or have expired.
     public var idTokenHint: String?
     /// Where the browser comes back to: one of the client's post_logout_redirect_uris, byte for byte
     /// (redirect_uri_not_configured).
     public var postLogoutRedirectUri: String?
-    /// Names the user in the provider's own form, such as Microsoft's claim login_hint.
+    /// Names the user in the provider's form, such as Microsoft's claim login_hint.
     public var logoutHint: String?
     /// Languages of the provider's page, separated by spaces.
     public var uiLocales: String?

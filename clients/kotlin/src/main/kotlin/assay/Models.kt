@@ -528,7 +528,7 @@ data class Refreshed(
 
 /** Where to send the browser. */
 data class SignOut(
-    /** null if it would have more than 2,000 characters, or the hint came encrypted: post the form instead. */
+    /** null if it would have over 2,000 characters, or the hint came encrypted. */
     val logoutUrl: String?,
     /** The provider's end_session_endpoint. */
     val endpoint: String,
@@ -984,11 +984,11 @@ class NotificationOptions(
 class SignOutOptions(
     /** The client that the user signed in to. Default: the first client that lists post_logout_redirect_uri, or else the provider's first client. */
     val audience: String? = null,
-    /** The ID Token of the sign-in, which may have expired. An encrypted one is opened. */
+    /** The ID Token of the sign-in, which may be encrypted or have expired. */
     val idTokenHint: String? = null,
     /** Where the browser comes back to: one of the client's post_logout_redirect_uris, byte for byte (redirect_uri_not_configured). */
     val postLogoutRedirectUri: String? = null,
-    /** Names the user in the provider's own form, such as Microsoft's claim login_hint. */
+    /** Names the user in the provider's form, such as Microsoft's claim login_hint. */
     val logoutHint: String? = null,
     /** Languages of the provider's page, separated by spaces. */
     val uiLocales: String? = null,
