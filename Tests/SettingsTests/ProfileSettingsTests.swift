@@ -114,28 +114,6 @@ import Testing
             ))
     }
 
-    @Test func `the preset's audience of assertions gives way`() throws {
-        let provider = try #require(
-            settings(
-                Self.document(
-                    """
-                    preset: microsoft
-                    tenant: 11111111-2222-4333-8444-555555555555
-                    issuer: https://login.microsoftonline.com/11111111-2222-4333-8444-555555555555/v2.0
-                    audiences: [a]
-                    algorithms: [PS256]
-                    profile: fapi2
-                    clients:
-                      - { id: a, \(Self.bound) }
-                    """)
-            ).providers.first)
-        guard case .privateKeyJWT(_, _, _, let audience) = provider.clients[0].authentication else {
-            Issue.record("another method")
-            return
-        }
-        #expect(audience == provider.policy.issuer)
-    }
-
     @Test(arguments: [
         (
             "algorithms: [RS256, ES256, PS512]",
