@@ -23,7 +23,7 @@ extension ProviderReading {
         }
         guard !provider.policy.hasTemplateIssuer else {
             return refuse(
-                "needs one issuer, the audience of what clients sign, but this entry's differs by tenant; set issuer to that of one tenant, or remove profile"
+                "needs one issuer, the audience of what clients sign, but this entry's differs by tenant; use preset: oidc with the issuer of one tenant, or remove profile"
             )
         }
         guard !provider.facts.refusesBrowserSignIns else {

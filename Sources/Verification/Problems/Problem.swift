@@ -287,7 +287,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .requestKeyMissing:
             "The client's authorization requests are to be signed, but it has no key; give it a key_file (auth: private_key_jwt), or add a key with use: signature to client_keys."
         case .requestAudienceUnknown:
-            "The provider's discovery document requires signed requests, whose audience is the issuer, but the entry's issuer differs by tenant; set issuer to that of one tenant, or the client's request to plain or pushed."
+            "The provider's discovery document requires signed requests, whose audience is the issuer, but the entry's issuer differs by tenant; use preset: oidc with the issuer of one tenant, or set the client's request to plain or pushed."
         case .notificationsNotConfigured:
             "This provider accepts no notifications; list the kinds that it sends under its setting notifications."
         case .signInInvalid:
