@@ -133,7 +133,7 @@ import Testing
         ),
         (
             "preset: microsoft\ntenant: common\naudiences: [a]\nalgorithms: [PS256]\nprofile: fapi2\nendpoints: { token: \"https://a.example/token\" }\nclients:\n  - { id: a, \(bound) }",
-            "profile: fapi2 needs one issuer, the audience of what clients sign, but this entry's differs by tenant; set issuer to that of one tenant, or remove profile"
+            "profile: fapi2 needs one issuer, the audience of what clients sign, but this entry's differs by tenant; use preset: oidc with the issuer of one tenant, or remove profile"
         ),
         (
             "issuers: any\nnonce: { required: true }\nprofile: fapi2",
