@@ -103,8 +103,8 @@ private let agreement = [
     }
 ]
 
-/// A reader that stops when the key can't be recovered, and one that makes the same calls, but looks at a recovered key
-/// once more.
+/// A reader that stops when the key can't be recovered, and one that makes the same calls, but works on the text if it
+/// was.
 private let planted =
     reader("planted-return", "tag", "key") { fixtures, token in
         let key = try fixtures.key("RSA")
@@ -120,10 +120,7 @@ private let planted =
         return {
             let recovered = try key.decrypt(token.key.span, oaep: .sha256, expecting: 32)
             let octets = try recovered.octets.selected(by: recovered.isRight ? 0xff : 0, else: other)
-            if recovered.isRight {
-                let sum = octets.withBytes { octets in octets.indices.reduce(UInt8(0)) { $0 ^ octets[$1] } }
-                guard sum != 0 || octets.count == 32 else { return false }
-            }
+            if recovered.isRight, Base64URL.encode(token.sealed).isEmpty { return false }
             return try token.open(octets) == nil
         }
     }

@@ -5,7 +5,8 @@ usage: failures.py PROGRAM
 PROGRAM is micro. `micro --failures` lists the failures, `FAMILY KIND`; those of a family are compared with each other:
 
 - The calls of libcrypto must be the same, by name and number.
-- All instructions, OpenSSL's own and ours, must be the same but for TOLERANCE.
+- The instructions must be the same but for TOLERANCE: OpenSSL's own, which vary with the random numbers that blind RSA, and
+  the others, which hardly do.
 
 Callgrind counts both, so the result does not depend on the machine's load. Kinds that begin with `public-` are faults that
 everyone sees in the token: of these, only the calls with secrets are compared. In families that begin with `planted-`, the
@@ -21,8 +22,9 @@ import tempfile
 
 import measure
 
-# In instructions of one decryption.
-TOLERANCE = 200
+# In instructions of one decryption, outside of libcrypto and within it.
+# An error that OpenSSL reports takes 700 and 1,500; the blinding of RSA differs by 2,500.
+TOLERANCE = {False: 1000, True: 4000}
 WITH_SECRETS = {
     "RAND_bytes", "EVP_PKEY_decrypt", "EVP_PKEY_derive", "EVP_DigestUpdate", "EVP_CipherInit_ex2", "EVP_CipherUpdate",
     "EVP_CipherFinal_ex", "EVP_MAC_update", "EVP_MAC_final", "CRYPTO_memcmp",
@@ -43,8 +45,12 @@ def main() -> None:
     for family, kinds in families.items():
         found = differences(kinds)
         is_planted = family.startswith("planted-")
-        instructions = [cost.instructions for kind, cost in kinds.items() if not kind.startswith("public-")]
-        print(f"{family}: {len(kinds)} kinds, {min(instructions)} instructions, and up to {max(instructions) - min(instructions)} more")
+        ranges = [
+            (min(counted), max(counted) - min(counted))
+            for where in TOLERANCE
+            if (counted := [cost.instructions[where] for kind, cost in kinds.items() if not kind.startswith("public-")])
+        ]
+        print(f"{family}: {len(kinds)} kinds; instructions outside and within libcrypto:", *(f"{least} and up to {more} more" for least, more in ranges), sep="\n  ")
         if is_planted and not found:
             faults.append(f"{family}: no difference was found, but there is one")
         if not is_planted:
@@ -64,11 +70,11 @@ def costs(program: pathlib.Path, names: list[str]) -> dict[str, Cost]:
 def cost(program: pathlib.Path, name: str) -> Cost:
     few, many = (measure.profile(program, name, iterations) for iterations in measure.ITERATIONS)
     count = measure.ITERATIONS[1] - measure.ITERATIONS[0]
-    instructions = sum((many.instructions - few.instructions).values())
+    instructions = {where: round((many.instructions[where] - few.instructions[where]) / count) for where in TOLERANCE}
     calls = {function: number / count for function, number in (many.calls - few.calls).items()}
-    if not instructions or not calls:
+    if not all(instructions.values()) or not calls:
         sys.exit(f"{name}: nothing was counted")
-    return Cost(round(instructions / count), calls)
+    return Cost(instructions, calls)
 
 
 def differences(kinds: dict[str, Cost]) -> list[str]:
@@ -80,9 +86,10 @@ def differences(kinds: dict[str, Cost]) -> list[str]:
             was, now = reference.calls.get(function, 0), cost.calls.get(function, 0)
             if was != now and (not is_public or function in WITH_SECRETS):
                 found.append(f"{function} is called {was:g} times for {first}, {now:g} times for {kind}")
-        more = cost.instructions - reference.instructions
-        if not is_public and abs(more) > TOLERANCE:
-            found.append(f"{reference.instructions} instructions for {first}, {more:+} for {kind}")
+        for where, tolerance in TOLERANCE.items():
+            was, more = reference.instructions[where], cost.instructions[where] - reference.instructions[where]
+            if not is_public and abs(more) > tolerance:
+                found.append(f"{was} instructions {'within' if where else 'outside of'} libcrypto for {first}, {more:+} for {kind}")
     return found
 
 

@@ -15,20 +15,31 @@ package struct CompactJWE: Sendable {
     ///
     /// - Throws: ``JWEError/malformed(_:)``.
     package init(_ octets: ArraySlice<UInt8>) throws(JWEError) {
-        let parts = octets.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 5 else { throw .malformed(.serialization) }
-        let headerText = parts[0]
-        self.headerText = headerText
-        guard let json = Base64URL.decode(headerText.span) else { throw .malformed(.header) }
+        let bytes = octets.span
+        let stop = UInt8(ascii: ".")
+        // Where each part ends. `split` took 45,000 instructions.
+        var ends = [Int]()
+        ends.reserveCapacity(5)
+        var start = 0
+        while ends.count < 5, let end = bytes.firstIndex(of: stop, from: start) {
+            ends.append(end)
+            start = end + 1
+        }
+        guard ends.count == 4 else { throw .malformed(.serialization) }
+        ends.append(bytes.count)
+        headerText = octets.prefix(ends[0])
+        guard let json = Base64URL.decode(bytes.extracting(..<ends[0])) else { throw .malformed(.header) }
         header = try JWEHeader(json)
-        func decoded(_ part: ArraySlice<UInt8>) throws(JWEError) -> [UInt8] {
-            guard let octets = Base64URL.decode(part.span) else { throw .malformed(.serialization) }
+        func decoded(_ part: Int) throws(JWEError) -> [UInt8] {
+            guard let octets = Base64URL.decode(bytes.extracting(ends[part - 1] + 1..<ends[part])) else {
+                throw .malformed(.serialization)
+            }
             return octets
         }
-        encryptedKey = try decoded(parts[1])
-        vector = try decoded(parts[2])
-        text = try decoded(parts[3])
-        tag = try decoded(parts[4])
+        encryptedKey = try decoded(1)
+        vector = try decoded(2)
+        text = try decoded(3)
+        tag = try decoded(4)
     }
 }
 
