@@ -201,6 +201,8 @@ extension DecryptionKey {
                     && EVP_PKEY_set1_encoded_public_key(made, point, point.count) == 1
             else {
                 unsafe EVP_PKEY_free(made)
+                // Its entries in the thread's error queue must not be attributed to the next call.
+                ERR_clear_error()
                 return nil
             }
             unsafe pointer = made
