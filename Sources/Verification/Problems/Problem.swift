@@ -303,7 +303,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .acrMismatch:
             "The token's acr is missing, or none of those that this sign-in demands (acr_values with require_acr, or an essential acr in claims); begin a new sign-in, or accept what the provider offers."
         case .responseIssuerMismatch(.missing):
-            "The response has this sign-in's state, but no iss, which the provider's discovery document promises; send all parameters that the redirect URI received, not code and state alone, and if iss is not among them, report it to the provider."
+            "The response has this sign-in's state, but no iss, which the provider's discovery document or the entry's profile demands; send all parameters that the redirect URI received, not code and state alone, and if iss is not among them, report it to the provider."
         case .responseIssuerMismatch(.notTheProviders):
             "The response's iss is not this provider's issuer, so another provider may have sent it; begin a new sign-in."
         case .responseIssuerMismatch(.notTheTokens):
