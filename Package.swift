@@ -153,10 +153,10 @@ let package = Package(
             ] + nio,
             path: "Benchmarks/micro",
             exclude: [
-                "failures.py", "figures.json", "make_encrypted.py", "make_fixtures.py", "measure.py",
+                "encrypted.json", "failures.py", "figures.json", "make_encrypted.py", "make_fixtures.py", "measure.py",
                 "openssl_patterns.c",
             ],
-            resources: [.embedInCode("encrypted.json"), .embedInCode("fixtures.json")],
+            resources: [.embedInCode("fixtures.json")],
             swiftSettings: settings
         ),
         .target(

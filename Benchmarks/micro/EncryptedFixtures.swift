@@ -1,3 +1,4 @@
+import HTTP
 import JOSE
 import OAuth
 import OpenSSL
@@ -14,7 +15,10 @@ struct EncryptedFixtures {
     private let pem: [String: String]
 
     init() throws {
-        let tree = try JSONTree(readingObject: PackageResources.encrypted_json).object
+        // Embedded, it would be an array literal that takes minutes to compile.
+        let path = #filePath.dropLast("EncryptedFixtures.swift".count) + "encrypted.json"
+        let file = try SmallFile(path: String(path), maximumSize: 100_000, followingLinks: true)
+        let tree = try JSONTree(readingObject: file.bytes).object
         guard let keys = tree?["keys"]?.array, let tokens = tree?["tokens"]?.object, let bare = tree?["bare"]?.object
         else { throw Mistake("encrypted.json lacks something") }
         self.tokens = tokens.compactMapValues(\.string)

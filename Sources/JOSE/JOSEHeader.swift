@@ -80,8 +80,9 @@ package final class JOSEHeaderCache {
     }
 
     package func insert(_ jws: CompactJWS) {
-        // Another token with the header may have been verified since this one was read.
-        guard jws.isHeaderCacheable, self[jws.headerText.span] == nil else { return }
+        // Another token with the header may have been verified since this one was read. A UserInfo response may have a header
+        // of 64 KiB, of which thousands must not be kept.
+        guard jws.isHeaderCacheable, jws.headerText.count <= 8192, self[jws.headerText.span] == nil else { return }
         let entry = Entry(text: Array(jws.headerText), header: jws.header)
         if known.count < Self.capacity {
             known.append(entry)

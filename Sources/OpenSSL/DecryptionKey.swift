@@ -191,7 +191,10 @@ extension DecryptionKey {
         guard x.count == curve.coordinateLength else { return nil }
         self.curve = curve
         if curve.nist != nil {
-            guard let y, y.count == x.count, let template = Self.templates[curve], let made = unsafe EVP_PKEY_new()
+            // One that could not be made at first, for lack of memory, is made now.
+            guard let y, y.count == x.count,
+                let template = Self.templates[curve] ?? (try? DecryptionKey(generating: .agreement(curve))),
+                let made = unsafe EVP_PKEY_new()
             else { return nil }
             let point = [0x04] + x + y
             // OpenSSL reads only coordinates in range of a point on the curve. It can't be the one at infinity, which is
