@@ -1,6 +1,6 @@
 private import COpenSSL
 
-/// AES without authentication, for one decryption under one key: an `EVP_CIPHER_CTX`. Confined to one thread.
+/// AES without authentication, for one text under one key: an `EVP_CIPHER_CTX`. Confined to one thread.
 @safe package final class BlockCipher {
     private let context: OpaquePointer
 
@@ -9,7 +9,7 @@ private import COpenSSL
 
     /// - Throws: ``OpenSSLError`` when out of memory.
     private init(
-        decrypting algorithm: CipherAlgorithm, _ key: SecretBytes, _ vector: UnsafePointer<UInt8>?
+        _ algorithm: CipherAlgorithm, _ key: SecretBytes, _ vector: UnsafePointer<UInt8>?, encrypts: Bool
     ) throws(OpenSSLError) {
         precondition(key.count == algorithm.keyLength)
         guard let context = unsafe EVP_CIPHER_CTX_new() else { throw .drain() }
@@ -19,7 +19,8 @@ private import COpenSSL
         try key.withBytes { key throws(OpenSSLError) in
             try check(
                 unsafe key.withUnsafeBufferPointer {
-                    unsafe EVP_CipherInit_ex2(context, algorithm.pointer, $0.baseAddress, vector, 0, nil)
+                    unsafe EVP_CipherInit_ex2(
+                        context, algorithm.pointer, $0.baseAddress, vector, encrypts ? 1 : 0, nil)
                 })
         }
     }
@@ -35,12 +36,28 @@ private import COpenSSL
     package static func decrypt(
         _ text: Span<UInt8>, _ size: AESKeySize, _ key: SecretBytes, vector: Span<UInt8>
     ) throws(OpenSSLError) -> SecretBytes? {
-        precondition(vector.count == blockLength)
-        let cipher = try unsafe vector.withUnsafeBufferPointer { vector throws(OpenSSLError) in
-            try unsafe BlockCipher(decrypting: .cbc(size), key, vector.baseAddress)
-        }
-        let (output, isRight) = try cipher.update(text, room: text.count + blockLength)
+        let (output, isRight) = try chaining(size, key, vector, encrypts: false).update(
+            text, room: text.count + blockLength)
         return isRight ? output : nil
+    }
+
+    /// Encrypts with AES-CBC.
+    ///
+    /// - Parameter vector: 16 octets, which nobody can predict.
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package static func encrypt(
+        _ text: Span<UInt8>, _ size: AESKeySize, _ key: SecretBytes, vector: Span<UInt8>
+    ) throws(OpenSSLError) -> [UInt8] {
+        try chaining(size, key, vector, encrypts: true).encrypted(text)
+    }
+
+    private static func chaining(
+        _ size: AESKeySize, _ key: SecretBytes, _ vector: Span<UInt8>, encrypts: Bool
+    ) throws(OpenSSLError) -> BlockCipher {
+        precondition(vector.count == blockLength)
+        return try unsafe vector.withUnsafeBufferPointer { vector throws(OpenSSLError) in
+            try unsafe BlockCipher(.cbc(size), key, vector.baseAddress, encrypts: encrypts)
+        }
     }
 
     /// Unwraps a key (RFC 3394).
@@ -53,12 +70,30 @@ private import COpenSSL
     package static func unwrap(
         _ wrapped: Span<UInt8>, _ size: AESKeySize, _ key: SecretBytes
     ) throws(OpenSSLError) -> RecoveredKey {
-        let cipher = try unsafe BlockCipher(decrypting: .wrap(size), key, nil)
+        let cipher = try unsafe BlockCipher(.wrap(size), key, nil, encrypts: false)
         let length = wrapped.count - 8
         precondition(length > 0)
         // OpenSSL writes the integrity check value too.
         let (output, isRight) = try cipher.update(wrapped, room: wrapped.count + blockLength, expecting: length)
         return RecoveredKey(octets: output, isRight: isRight)
+    }
+
+    /// Wraps a key (RFC 3394).
+    ///
+    /// - Parameter size: of the key that wraps it.
+    /// - Returns: 8 octets more than the key has.
+    /// - Throws: ``OpenSSLError`` when out of memory, or for a key that is not a multiple of 8 octets.
+    package static func wrap(
+        _ octets: SecretBytes, _ size: AESKeySize, _ key: SecretBytes
+    ) throws(OpenSSLError) -> [UInt8] {
+        let cipher = try unsafe BlockCipher(.wrap(size), key, nil, encrypts: true)
+        return try octets.withBytes { octets throws(OpenSSLError) in try cipher.encrypted(octets) }
+    }
+
+    private func encrypted(_ text: Span<UInt8>) throws(OpenSSLError) -> [UInt8] {
+        let (output, isRight) = try update(text, room: text.count + Self.blockLength)
+        guard isRight else { throw .unspecified }
+        return output.withBytes { octets in octets.indices.map { octets[$0] } }
     }
 
     /// - Parameter length: of the result, whatever OpenSSL writes; `nil` for what it writes.

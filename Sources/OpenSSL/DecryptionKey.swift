@@ -120,11 +120,8 @@ extension DecryptionKey {
         guard case .rsa(let modulusLength) = kind else { throw OpenSSLError(code: 0) }
         guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) else { throw .drain() }
         defer { unsafe EVP_PKEY_CTX_free(context) }
-        let name = digest.map { "\($0.name)" } ?? "SHA1"
         try check(unsafe EVP_PKEY_decrypt_init(context))
-        try check(unsafe EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_OAEP_PADDING))
-        try check(unsafe EVP_PKEY_CTX_set_rsa_oaep_md_name(context, name, nil))
-        try check(unsafe EVP_PKEY_CTX_set_rsa_mgf1_md_name(context, name, nil))
+        try unsafe Self.pad(context, digest)
         var isRight = false
         let output = try unsafe SecretBytes(capacity: modulusLength) { output in
             var written = modulusLength
@@ -136,6 +133,39 @@ extension DecryptionKey {
         }
         ERR_clear_error()
         return RecoveredKey(octets: output, isRight: isRight)
+    }
+
+    /// Encrypts a key with the public half of this RSA key.
+    ///
+    /// - Parameter digest: `nil` for SHA-1.
+    /// - Returns: as many octets as the modulus has.
+    /// - Throws: ``OpenSSLError`` when out of memory, or for a key of another kind.
+    package func encrypt(_ octets: SecretBytes, oaep digest: DigestAlgorithm?) throws(OpenSSLError) -> [UInt8] {
+        guard case .rsa(let modulusLength) = kind else { throw OpenSSLError(code: 0) }
+        guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) else { throw .drain() }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        try check(unsafe EVP_PKEY_encrypt_init(context))
+        try unsafe Self.pad(context, digest)
+        var output = [UInt8](repeating: 0, count: modulusLength)
+        var written = modulusLength
+        try check(
+            octets.withBytes { octets in
+                unsafe output.withUnsafeMutableBufferPointer { output in
+                    unsafe octets.withUnsafeBufferPointer {
+                        unsafe EVP_PKEY_encrypt(context, output.baseAddress, &written, $0.baseAddress, $0.count)
+                    }
+                }
+            })
+        return output
+    }
+
+    /// - Parameter context: of an operation that has begun.
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    private static func pad(_ context: OpaquePointer, _ digest: DigestAlgorithm?) throws(OpenSSLError) {
+        let name = digest.map { "\($0.name)" } ?? "SHA1"
+        try check(unsafe EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_OAEP_PADDING))
+        try check(unsafe EVP_PKEY_CTX_set_rsa_oaep_md_name(context, name, nil))
+        try check(unsafe EVP_PKEY_CTX_set_rsa_mgf1_md_name(context, name, nil))
     }
 }
 

@@ -30,6 +30,26 @@ package enum KeyManagementAlgorithm: String, Sendable, CaseIterable {
         }
     }
 
+    /// The key that follows from an agreed secret: that of the content, or the one that wraps it.
+    ///
+    /// - Parameters:
+    ///   - wrapping: the size of a key that wraps; `nil` for the key of the content.
+    ///   - parties: `apu` and `apv`.
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    /// - Source: RFC 7518, section 4.6.2.
+    func key(
+        from secret: SecretBytes, wrapping: AESKeySize?, for content: ContentAlgorithm, parties: [[UInt8]]
+    ) throws(OpenSSLError) -> SecretBytes {
+        let length = wrapping?.length ?? content.keyLength
+        // *OtherInfo*. For the key of the content, `enc` names what it is for; for one that wraps it, `alg` does.
+        var information: [UInt8] = []
+        for part in [Array((wrapping == nil ? content.rawValue : rawValue).utf8)] + parties {
+            information += UInt32(part.count).bigEndianOctets + part
+        }
+        return try concatenationKey(
+            from: secret, information + UInt32(length * 8).bigEndianOctets, length: length)
+    }
+
     /// Whether a key of this kind can do it.
     package func fits(_ kind: DecryptionKeyKind) -> Bool {
         switch (method, kind) {
@@ -107,20 +127,56 @@ package enum ContentAlgorithm: String, Sendable, CaseIterable {
             return try AuthenticatedCipher(size).open(
                 (text + tag).span, under: key, nonce: vector.span, beside: clear)
         case .cbc(let size, let digest):
-            // RFC 7518, section 5.2.2.2.
-            var input = [UInt8](copying: clear)
-            input += vector
-            input += text
-            for shift in stride(from: 56, through: 0, by: -8) {
-                input.append(UInt8(truncatingIfNeeded: (clear.count * 8) >> shift))
-            }
-            let code = try MessageAuthenticator(key: key.extracting(0..<size.length), digest).code(of: input.span)
+            let code = try Self.code(of: text, size, digest, key, vector: vector, beside: clear)
             let isAuthentic = code.withBytes { constantTimeEquals($0.extracting(..<tag.count), tag.span) }
             guard isAuthentic else { return nil }
             return try BlockCipher.decrypt(
                 text.span, size, key.extracting(size.length..<key.count), vector: vector.span)
         }
     }
+
+    /// Encrypts and authenticates a content.
+    ///
+    /// - Parameters:
+    ///   - key: of ``keyLength``.
+    ///   - vector: of ``vectorLength``, never used before with this key.
+    ///   - clear: what is authenticated beside it.
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    func seal(
+        _ text: Span<UInt8>, _ key: SecretBytes, vector: [UInt8], beside clear: Span<UInt8>
+    ) throws(OpenSSLError) -> (text: [UInt8], tag: [UInt8]) {
+        switch method {
+        case .gcm(let size):
+            let sealed = try AuthenticatedCipher(size).seal(text, under: key, nonce: vector.span, beside: clear)
+            return (Array(sealed.dropLast(tagLength)), Array(sealed.suffix(tagLength)))
+        case .cbc(let size, let digest):
+            let sealed = try BlockCipher.encrypt(
+                text, size, key.extracting(size.length..<key.count), vector: vector.span)
+            let code = try Self.code(of: sealed, size, digest, key, vector: vector, beside: clear)
+            return (sealed, code.withBytes { [UInt8](copying: $0.extracting(..<tagLength)) })
+        }
+    }
+
+    /// The code of an encrypted content, half of which is the tag.
+    ///
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    /// - Source: RFC 7518, section 5.2.2.1.
+    private static func code(
+        of text: [UInt8], _ size: AESKeySize, _ digest: DigestAlgorithm, _ key: SecretBytes, vector: [UInt8],
+        beside clear: Span<UInt8>
+    ) throws(OpenSSLError) -> SecretBytes {
+        var input = [UInt8](copying: clear)
+        input += vector
+        input += text
+        for shift in stride(from: 56, through: 0, by: -8) {
+            input.append(UInt8(truncatingIfNeeded: (clear.count * 8) >> shift))
+        }
+        return try MessageAuthenticator(key: key.extracting(0..<size.length), digest).code(of: input.span)
+    }
+}
+
+extension UInt32 {
+    fileprivate var bigEndianOctets: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: self >> (24 - 8 * $0)) } }
 }
 
 extension [UInt8] {

@@ -95,11 +95,8 @@ extension EncryptionKey {
             return RecoveredKey(octets: recovered.octets, isRight: recovered.isRight && isSized)
         case (.agreement(let wrapping), .agreement):
             let agreed = try key.agree(with: jwe.header.sender?.point)
-            // For the key of the content, `enc` names what it is for; for one that wraps it, `alg` does.
-            let name = wrapping == nil ? content.rawValue : algorithm.rawValue
-            let derived = try concatenationKey(
-                from: agreed.octets, jwe.header.derivationInformation(name, bits: (wrapping?.length ?? length) * 8),
-                length: wrapping?.length ?? length)
+            let derived = try algorithm.key(
+                from: agreed.octets, wrapping: wrapping, for: content, parties: jwe.header.parties)
             guard let wrapping else {
                 return RecoveredKey(octets: derived, isRight: agreed.isRight && jwe.encryptedKey.isEmpty)
             }
@@ -110,19 +107,6 @@ extension EncryptionKey {
         case (.oaep, .agreement), (.agreement, .rsa): return nil
         }
     }
-}
-
-extension JWEHeader {
-    /// *OtherInfo* of the key derivation (RFC 7518, section 4.6.2).
-    fileprivate func derivationInformation(_ algorithm: String, bits: Int) -> [UInt8] {
-        var information: [UInt8] = []
-        for part in [Array(algorithm.utf8)] + parties { information += UInt32(part.count).bigEndianOctets + part }
-        return information + UInt32(bits).bigEndianOctets
-    }
-}
-
-extension UInt32 {
-    fileprivate var bigEndianOctets: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: self >> (24 - 8 * $0)) } }
 }
 
 extension [UInt8] {
