@@ -22,6 +22,7 @@ enum Emulated {
     /// The provider that stands in for one of a preset, under a policy that a relying party adjusts.
     static func provider(
         _ preset: ProviderPreset, _ authentication: DevClient.Authentication = .any, redirectURIs: [String] = [],
+        mustProve: Bool = false, encryption: DevEncryption? = nil,
         adjust: (inout ProviderPolicy) -> Void = { _ in }
     ) throws -> EmulatedProvider {
         let facts = preset.facts(arguments)
@@ -31,8 +32,11 @@ enum Emulated {
         if !policy.keyIssuers.isEmpty { policy.keyIssuers = [IssuerTemplate(policy.issuer)].compactMap(\.self) }
         adjust(&policy)
         let settings = DevProviderSettings(
-            policy: policy, preset: preset.name, accessTokens: nil,
-            clients: [DevClient(id: "client", redirectURIs: redirectURIs, authentication: authentication)],
+            policy: policy, preset: preset.name, accessTokens: nil, encryption: encryption,
+            clients: [
+                DevClient(
+                    id: "client", redirectURIs: redirectURIs, authentication: authentication, mustProve: mustProve)
+            ],
             quirks: facts.quirks)
         let shared = try [key.get(), ellipticKey.get()].first { $0.kind == settings.algorithm.keyKind }
         return try EmulatedProvider(settings, origin: origin, key: shared ?? settings.makeKey())

@@ -145,13 +145,14 @@ import Testing
     @Test func `user info is for an access token, until the person removes the app`() throws {
         var provider = try Emulated.provider(.google, .post)
         let token = try #require(try tokens(&provider, "s")["access_token"]?.string)
-        let claims = try #require(try provider.userInfo(authorization: "Bearer \(token)")?.object)
+        let claims = try #require(
+            try provider.userInfo(.init(authorization: "Bearer \(token)"), now: Emulated.now)?.object)
         #expect(claims["sub"] == .string(try provider.subject(of: Emulated.kim)))
         #expect(claims["name"] == .string("Kim Example"))
-        #expect(try provider.userInfo(authorization: "Bearer x") == nil)
-        #expect(try provider.userInfo(authorization: nil) == nil)
+        #expect(try provider.userInfo(.init(authorization: "Bearer x"), now: Emulated.now) == nil)
+        #expect(try provider.userInfo(.init(authorization: nil), now: Emulated.now) == nil)
         provider.grants.withdraw("kim")
-        #expect(try provider.userInfo(authorization: "Bearer \(token)") == nil)
+        #expect(try provider.userInfo(.init(authorization: "Bearer \(token)"), now: Emulated.now) == nil)
     }
 
     @Test func `codes can be spent and clients refused at will`() throws {

@@ -18,6 +18,8 @@ struct AuthorizationRequest {
     let challenge: String?
     /// The API that the access token is for (RFC 8707).
     let resource: String?
+    /// `dpop_jkt`: the thumbprint of the key that the access token will be bound to (RFC 9449, section 10).
+    let announcedKey: String?
     /// The authentication context class that is asked for first: the person signs in as asked.
     let acr: String?
     let loginHint: String?
@@ -77,6 +79,7 @@ struct AuthorizationRequest {
         }
         state = query["state"]
         nonce = query["nonce"]
+        announcedKey = query["dpop_jkt"]
         acr = query["acr_values"]?.split(separator: " ").first.map(String.init) ?? query.essentialACR
         resource = query["resource"]
         guard resource.map({ $0.hasPrefix("https://") || $0.hasPrefix("http://") }) ?? true,
@@ -156,7 +159,7 @@ extension EmulatedProvider {
             claims["iss"] = .string(documentIssuer(ofTenant: nil))
             claims["aud"] = .string(request.client.id)
             claims["exp"] = .integer(now + IssuedGrants.codeLifetimeSeconds)
-            parameters = [("response", try keys.sign(claims, type: "JWT"))]
+            parameters = [("response", try sealed(try keys.sign(claims, type: "JWT"), as: .response))]
         }
         return AuthorizationResponse(redirectURI: request.redirectURI, mode: request.mode, parameters: parameters)
     }
@@ -169,15 +172,14 @@ extension EmulatedProvider {
             for: IssuedGrants.Authorization(
                 person: person, clientID: request.client.id, redirectURI: request.redirectURI, nonce: request.nonce,
                 challenge: request.challenge, scopes: request.scopes, resource: request.resource,
-                acr: request.acr, authenticatedAt: now,
+                acr: request.acr, announcedKey: request.announcedKey, authenticatedAt: now,
                 expiresAt: now + IssuedGrants.codeLifetimeSeconds))
         var parameters = [(name: "code", value: code)]
         if request.wantsIDToken {
             let token = TokenRequest(
                 person: person, clientID: request.client.id, nonce: request.nonce, scopes: request.scopes, code: code,
                 state: request.state, acr: request.acr)
-            parameters.append(
-                ("id_token", try keys.sign(try idTokenClaims(token, now: now), type: dialect.headerType)))
+            parameters.append(("id_token", try idToken(try idTokenClaims(token, now: now))))
         }
         if dialect.sendsUserOnce, isFirst, let user = try userObject(person, request.scopes) {
             parameters.append(("user", user))

@@ -117,20 +117,39 @@ struct DevCertificate {
 
 /// Access tokens that are bound to the key of the client's proofs.
 extension EmulatedProvider {
-    /// The thumbprint of the key in the token request's proof.
+    /// The thumbprint of the key in a request's proof.
     ///
-    /// - Parameter proof: the header `DPoP`.
-    /// - Throws: ``DevOAuthError/invalidProof``, also for a proof that an access token is for.
-    /// - Source: RFC 9449, section 5.
-    func boundKey(by proof: String, now: Int64) throws -> String {
+    /// - Parameters:
+    ///   - proof: the header `DPoP`.
+    ///   - path: of the request, below the provider's URL.
+    ///   - token: the access token in the request; `nil` for none.
+    /// - Throws: ``DevOAuthError/invalidProof``, ``DevOAuthError/proofNonceNeeded``.
+    /// - Source: RFC 9449, section 4.3.
+    func key(
+        provenBy proof: String, _ method: String, _ path: String, with token: String? = nil, now: Int64
+    ) throws -> String {
         guard let jws = try? CompactJWS(proof), jws.header.type == "dpop+jwt", let algorithm = jws.header.algorithm,
             let key = jws.embeddedKey,
             try JWSVerifier(signatureCacheCapacity: 0).isSigned(jws, by: key, with: algorithm),
             let claims = (try? JSONTree(readingObject: jws.payload))?.object,
-            claims["htm"] == .string("POST"), claims["htu"] == .string(base + "/token"),
-            claims["jti"]?.string != nil, claims["ath"] == nil,
+            claims["htm"] == .string(method), claims["htu"] == .string(base + path),
+            claims["jti"]?.string != nil, claims["ath"] == (try token.map(Self.hash)),
             let issuedAt = claims["iat"]?.integer, (now - 300...now + 300).contains(issuedAt)
         else { throw DevOAuthError.invalidProof }
+        if faults.has(.proofNonces) {
+            let accepted = [proofNonce(at: now), proofNonce(at: now - Self.proofNonceSeconds)].map(JSONTree.string)
+            guard let nonce = claims["nonce"], accepted.contains(nonce) else { throw DevOAuthError.proofNonceNeeded }
+        }
         return key.thumbprint
     }
+
+    private static func hash(_ token: String) throws -> JSONTree {
+        let hash = try DigestContext().digest(Array(token.utf8).span, with: .sha256)
+        return .string(String(decoding: Base64URL.encode(hash), as: UTF8.self))
+    }
+
+    /// The nonce that proofs need, if they need one. It is accepted for one to two minutes.
+    func proofNonce(at now: Int64) -> String { "nonce-\(now / Self.proofNonceSeconds)" }
+
+    private static let proofNonceSeconds: Int64 = 60
 }

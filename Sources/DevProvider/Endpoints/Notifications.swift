@@ -51,7 +51,8 @@ extension EmulatedProvider {
             all["events"] = .object([name: .object(["subject": .object(user)])])
         }
         for (name, value) in claims { all[name] = value == .null ? nil : value }
-        return delivered(try keys.sign(all, type: mediaType), isLogout: mediaType != nil)
+        return delivered(
+            try sealed(try keys.sign(all, type: mediaType), as: .notification), isLogout: mediaType != nil)
     }
 
     private func delivered(_ token: String, isLogout: Bool) -> Notification {

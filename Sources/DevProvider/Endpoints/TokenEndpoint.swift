@@ -10,8 +10,9 @@ extension EmulatedProvider {
     mutating func grant(
         _ form: FormParameters, authorization: String?, proof: String? = nil, now: Int64
     ) throws -> JSONTree {
-        let boundKey = try proof.map { try self.boundKey(by: $0, now: now) }
+        let boundKey = try proof.map { try key(provenBy: $0, "POST", "/token", now: now) }
         let client = try authenticate(form, authorization, now: now)
+        guard boundKey != nil || !client.mustProve else { throw DevOAuthError.invalidProof }
         let tokens: IssuedGrants.Tokens
         var nonce: String?
         switch form["grant_type"] {
@@ -19,27 +20,29 @@ extension EmulatedProvider {
             guard let code = form["code"] else { throw DevOAuthError.invalidRequest }
             guard !faults.has(.spentCodes) else { throw DevOAuthError.invalidGrant }
             tokens = try grants.exchange(
-                code, clientID: client.id, redirectURI: form["redirect_uri"], verifier: form["code_verifier"], now: now)
+                code, clientID: client.id, redirectURI: form["redirect_uri"], verifier: form["code_verifier"],
+                boundKey: boundKey, now: now)
             nonce = tokens.authorization.nonce
         case "refresh_token":
             guard let token = form["refresh_token"] else { throw DevOAuthError.invalidRequest }
             // TN3107: Apple answers a refresh with invalid_request once the user has revoked access.
             let isRequest = settings.quirks.contains(.revokedIsInvalidRequest)
             tokens = try grants.refresh(
-                token, clientID: client.id, rotates: !settings.quirks.contains(.refreshTokensStay),
+                token, clientID: client.id, rotates: !settings.quirks.contains(.refreshTokensStay), boundKey: boundKey,
                 whenRevoked: isRequest ? .invalidRequest : .invalidGrant)
         default: throw DevOAuthError.unsupportedGrantType
         }
         if let resource = form["resource"], resource != tokens.authorization.resource {
             throw DevOAuthError.invalidTarget
         }
-        return .object(try members(of: tokens, nonce: nonce, boundKey: boundKey, now: now))
+        return .object(try members(of: tokens, nonce: nonce, now: now))
     }
 
     private mutating func members(
-        of tokens: IssuedGrants.Tokens, nonce: String?, boundKey: String?, now: Int64
+        of tokens: IssuedGrants.Tokens, nonce: String?, now: Int64
     ) throws -> [String: JSONTree] {
         let authorization = tokens.authorization
+        let boundKey = authorization.boundKey
         let request = TokenRequest(
             person: authorization.person, clientID: authorization.clientID, nonce: nonce, scopes: authorization.scopes,
             authenticatedAt: authorization.authenticatedAt, accessToken: tokens.accessToken, acr: authorization.acr)
@@ -55,8 +58,7 @@ extension EmulatedProvider {
             members["access_token"] = .string(
                 try accessToken(accessTokens, granted, overriding: binding, id: tokens.accessToken, now: now))
         } else {
-            members["id_token"] = .string(
-                try keys.sign(try idTokenClaims(request, now: now), type: dialect.headerType))
+            members["id_token"] = .string(try idToken(try idTokenClaims(request, now: now)))
         }
         if !settings.quirks.contains(.noTokenType) {
             members["token_type"] = .string(boundKey == nil ? "Bearer" : "DPoP")
@@ -75,28 +77,45 @@ extension EmulatedProvider {
         grants.revoke(token)
     }
 
+    /// A request to the UserInfo endpoint.
+    struct UserInfoRequest {
+        var method = "GET"
+        /// The headers `Authorization` and `DPoP`.
+        let authorization: String?
+        var proof: String?
+    }
+
     /// The person's claims; `nil` if the access token is not valid.
     ///
-    /// - Throws: ``OpenSSLError``.
-    func userInfo(authorization: String?) throws -> JSONTree? {
-        guard let granted = granted(authorization) else { return nil }
+    /// - Throws: ``DevOAuthError`` about the proof that a bound token needs, or ``OpenSSLError``.
+    func userInfo(_ request: UserInfoRequest, now: Int64) throws -> JSONTree? {
+        guard let granted = try granted(request, now: now) else { return nil }
         return .object(try userClaims(of: granted.person, scopes: granted.scopes))
     }
 
-    /// The same as a JWT (OpenID Connect Core 1.0, section 5.3.2).
+    /// The same as a JWT (OpenID Connect Core 1.0, section 5.3.2), encrypted if the settings say so.
     ///
-    /// - Throws: ``OpenSSLError``.
-    func signedUserInfo(authorization: String?) throws -> String? {
-        guard let granted = granted(authorization) else { return nil }
+    /// - Throws: ``DevOAuthError`` about the proof that a bound token needs, or ``OpenSSLError``.
+    func signedUserInfo(_ request: UserInfoRequest, now: Int64) throws -> String? {
+        guard let granted = try granted(request, now: now) else { return nil }
         var claims = try userClaims(of: granted.person, scopes: granted.scopes)
         claims["iss"] = .string(issuer(of: granted.person))
         claims["aud"] = .string(granted.clientID)
-        return try keys.sign(claims, type: nil)
+        return try sealed(try keys.sign(claims, type: nil), as: .userInfo)
     }
 
-    private func granted(_ authorization: String?) -> IssuedGrants.Authorization? {
-        let token = authorization?.dropFirstWord("Bearer") ?? authorization?.dropFirstWord("DPoP")
-        return token.flatMap(grants.authorization(ofAccessToken:))
+    private func granted(_ request: UserInfoRequest, now: Int64) throws -> IssuedGrants.Authorization? {
+        let bound = request.authorization?.dropFirstWord("DPoP")
+        guard let token = bound ?? request.authorization?.dropFirstWord("Bearer"),
+            let granted = grants.authorization(ofAccessToken: token)
+        else { return nil }
+        if let boundKey = granted.boundKey {
+            // RFC 9449, section 7.2.
+            guard bound != nil, let proof = request.proof,
+                try key(provenBy: proof, request.method, "/userinfo", with: token, now: now) == boundKey
+            else { throw DevOAuthError.invalidProof }
+        }
+        return granted
     }
 
     /// - Throws: ``DevOAuthError``.
@@ -188,6 +207,12 @@ extension EmulatedProvider {
             members["token_endpoint_auth_signing_alg_values_supported"] = list("RS256", "PS256", "ES256", "EdDSA")
         }
         members["dpop_signing_alg_values_supported"] = list("ES256")
+        if let encryption = settings.encryption {
+            for name in encryption.kinds.compactMap(\.metadataPrefix) {
+                members[name + "_encryption_alg_values_supported"] = list(encryption.encrypter.algorithm.rawValue)
+                members[name + "_encryption_enc_values_supported"] = list(encryption.encrypter.content.rawValue)
+            }
+        }
         if dialect.hasRevocation { members["revocation_endpoint"] = .string(base + "/revoke") }
         if dialect.hasUserInfo { members["userinfo_endpoint"] = .string(base + "/userinfo") }
         if dialect.hasEndSession { members["end_session_endpoint"] = .string(base + "/logout") }
@@ -213,4 +238,17 @@ extension EmulatedProvider {
     }
 
     private func list(_ texts: String...) -> JSONTree { .array(texts.map(JSONTree.string)) }
+}
+
+extension DevEncryption.Kind {
+    /// Of the members of a discovery document that say how it is encrypted (OpenID Connect Discovery 1.0, section 3; JARM,
+    /// section 4); `nil` if there are none.
+    fileprivate var metadataPrefix: String? {
+        switch self {
+        case .idToken: "id_token"
+        case .userInfo: "userinfo"
+        case .response: "authorization"
+        case .notification: nil
+        }
+    }
 }

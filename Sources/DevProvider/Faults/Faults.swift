@@ -10,6 +10,7 @@ enum Fault: String, CaseIterable {
     case expiredTokens = "expired_tokens"
     case spentCodes = "spent_codes"
     case refusedClients = "refused_clients"
+    case proofNonces = "dpop_nonces"
 
     /// The faulty behaviour, in a few words.
     var title: String {
@@ -24,6 +25,7 @@ enum Fault: String, CaseIterable {
         case .expiredTokens: "Issue expired tokens"
         case .spentCodes: "Issue codes that have already been used"
         case .refusedClients: "Refuse the client's credentials"
+        case .proofNonces: "Demand a nonce in each DPoP proof"
         }
     }
 
@@ -42,6 +44,7 @@ enum Fault: String, CaseIterable {
         case .expiredTokens: "token_expired"
         case .spentCodes: "grant_invalid, and the sign-in is spent"
         case .refusedClients: "client_rejected, AssayClientRejected"
+        case .proofNonces: "None: Assay repeats the call with the nonce. Calls of your own must, too"
         }
     }
 

@@ -1,5 +1,5 @@
 package import IDToken
-internal import JOSE
+package import JOSE
 internal import OpenSSL
 
 /// The settings of a provider that a development provider stands in for.
@@ -14,6 +14,8 @@ package struct DevProviderSettings: Sendable {
     package var hasOpaqueTokens: Bool
     /// Whether its UserInfo responses are JWTs.
     package var signsUserInfo: Bool
+    /// `nil` if it encrypts nothing.
+    package var encryption: DevEncryption?
     package var clients: [DevClient]
     package var quirks: Set<ProviderQuirk>
     /// `nil` for an entry with one issuer.
@@ -23,13 +25,15 @@ package struct DevProviderSettings: Sendable {
 
     package init(
         policy: ProviderPolicy, preset: String, accessTokens: AccessTokenDialect?, hasOpaqueTokens: Bool = false,
-        signsUserInfo: Bool = false, clients: [DevClient], quirks: Set<ProviderQuirk>, issuers: DevIssuers? = nil
+        signsUserInfo: Bool = false, encryption: DevEncryption? = nil, clients: [DevClient],
+        quirks: Set<ProviderQuirk>, issuers: DevIssuers? = nil
     ) {
         self.policy = policy
         self.preset = preset
         self.accessTokens = accessTokens
         self.hasOpaqueTokens = hasOpaqueTokens
         self.signsUserInfo = signsUserInfo
+        self.encryption = encryption
         self.clients = clients
         self.quirks = quirks
         self.issuers = issuers
@@ -56,9 +60,24 @@ package struct DevProviderSettings: Sendable {
     func makeKey() throws(OpenSSLError) -> SigningKey { try SigningKey(generating: algorithm.keyKind) }
 }
 
+/// What a development provider encrypts, and to which key of the relying party.
+package struct DevEncryption: Sendable {
+    let kinds: Set<Kind>
+    let encrypter: JWEEncrypter
+
+    package enum Kind: Sendable {
+        case idToken, userInfo, response, notification
+    }
+
+    package init(_ kinds: Set<Kind>, _ encrypter: JWEEncrypter) {
+        self.kinds = kinds
+        self.encrypter = encrypter
+    }
+}
+
 /// A client that is registered with a development provider.
 package struct DevClient: Sendable {
-    package let id: String
+    package private(set) var id: String
     /// In addition to URIs of loopback and test hosts, which every client may use.
     /// `{connection}` in one stands for any text that a path's segment or a query's value can be.
     package let redirectURIs: [String]
@@ -67,6 +86,8 @@ package struct DevClient: Sendable {
     package let mustPush: Bool
     /// Whether it must sign them (RFC 9101, section 10.5).
     package let mustSign: Bool
+    /// Whether its tokens are bound to a key, which it must prove (`dpop_bound_access_tokens`; RFC 9449, section 5.2).
+    package let mustProve: Bool
     /// Whether responses to it name the issuer, even if the provider's others do not.
     package let needsResponseIssuer: Bool
     /// Where the browser may go after the person has signed out, in addition to URIs of loopback and test hosts.
@@ -74,22 +95,24 @@ package struct DevClient: Sendable {
 
     package init(
         id: String, redirectURIs: [String], authentication: Authentication, mustPush: Bool = false,
-        mustSign: Bool = false, needsResponseIssuer: Bool = false, postLogoutRedirectURIs: [String] = []
+        mustSign: Bool = false, mustProve: Bool = false, needsResponseIssuer: Bool = false,
+        postLogoutRedirectURIs: [String] = []
     ) {
         self.id = id
         self.redirectURIs = redirectURIs
         self.authentication = authentication
         self.mustPush = mustPush
         self.mustSign = mustSign
+        self.mustProve = mustProve
         self.needsResponseIssuer = needsResponseIssuer
         self.postLogoutRedirectURIs = postLogoutRedirectURIs
     }
 
     /// The same registration under another ID.
     func named(_ id: String) -> DevClient {
-        DevClient(
-            id: id, redirectURIs: redirectURIs, authentication: authentication, mustPush: mustPush, mustSign: mustSign,
-            needsResponseIssuer: needsResponseIssuer, postLogoutRedirectURIs: postLogoutRedirectURIs)
+        var client = self
+        client.id = id
+        return client
     }
 
     /// How the client must authenticate. Any secret or key is accepted, because the provider does not know

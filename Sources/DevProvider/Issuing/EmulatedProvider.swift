@@ -79,6 +79,21 @@ extension EmulatedProvider {
         var acr: String?
     }
 
+    /// An ID Token, encrypted if the settings say so.
+    ///
+    /// - Throws: ``OpenSSLError``.
+    func idToken(_ claims: [String: JSONTree]) throws -> String {
+        try sealed(try keys.sign(claims, type: dialect.headerType), as: .idToken)
+    }
+
+    /// A signed token as the relying party gets it: encrypted if the settings say so.
+    ///
+    /// - Throws: ``OpenSSLError``.
+    func sealed(_ token: String, as kind: DevEncryption.Kind) throws -> String {
+        guard let encryption = settings.encryption, encryption.kinds.contains(kind) else { return token }
+        return String(decoding: try encryption.encrypter.encrypt(token.utf8.span), as: UTF8.self)
+    }
+
     /// - Parameter now: the provider's clock.
     /// - Throws: ``OpenSSLError``.
     func idTokenClaims(_ request: TokenRequest, now: Int64) throws -> [String: JSONTree] {

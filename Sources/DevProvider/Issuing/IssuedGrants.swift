@@ -31,6 +31,10 @@ struct IssuedGrants {
         var resource: String?
         /// The claim `acr`.
         var acr: String?
+        /// The thumbprint of the key that the client must prove when it exchanges the code (`dpop_jkt`).
+        var announcedKey: String?
+        /// The thumbprint of the key that the access token is bound to; `nil`: to none.
+        var boundKey: String?
         let authenticatedAt: Int64
         var expiresAt: Int64
     }
@@ -66,17 +70,21 @@ struct IssuedGrants {
 
     /// Exchanges a code, once.
     ///
+    /// - Parameter boundKey: the thumbprint of the key that the client has proven; `nil`: none.
     /// - Throws: ``DevOAuthError``, or ``OpenSSLError``.
     mutating func exchange(
-        _ code: String, clientID: String, redirectURI: String?, verifier: String?, now: Int64
+        _ code: String, clientID: String, redirectURI: String?, verifier: String?, boundKey: String? = nil, now: Int64
     ) throws -> Tokens {
-        guard let authorization = codes[code], authorization.clientID == clientID else {
+        guard var authorization = codes[code], authorization.clientID == clientID else {
             throw DevOAuthError.invalidGrant
         }
         codes[code] = nil
+        // RFC 9449, section 10.
         guard now < authorization.expiresAt, authorization.redirectURI == redirectURI,
-            try authorization.accepts(verifier)
+            try authorization.accepts(verifier),
+            authorization.announcedKey == nil || authorization.announcedKey == boundKey
         else { throw DevOAuthError.invalidGrant }
+        authorization.boundKey = boundKey
         return Tokens(
             accessToken: try access(authorization), refreshToken: try refreshToken(authorization),
             authorization: authorization)
@@ -84,16 +92,18 @@ struct IssuedGrants {
 
     /// - Parameters:
     ///   - rotates: whether the refresh token is used up, and another is issued.
+    ///   - boundKey: the thumbprint of the key that the client has proven; `nil`: none.
     ///   - whenRevoked: the error for a token that was revoked.
     /// - Throws: ``DevOAuthError``, or ``OpenSSLError``.
     mutating func refresh(
-        _ token: String, clientID: String, rotates: Bool, whenRevoked: DevOAuthError
+        _ token: String, clientID: String, rotates: Bool, boundKey: String? = nil, whenRevoked: DevOAuthError
     ) throws -> Tokens {
         guard !revoked.contains(token) else { throw whenRevoked }
-        guard let authorization = refreshTokens[token], authorization.clientID == clientID else {
+        guard var authorization = refreshTokens[token], authorization.clientID == clientID else {
             throw DevOAuthError.invalidGrant
         }
         if rotates { refreshTokens[token] = nil }
+        authorization.boundKey = boundKey
         return Tokens(
             accessToken: try access(authorization), refreshToken: rotates ? try refreshToken(authorization) : nil,
             authorization: authorization)
@@ -178,4 +188,6 @@ enum DevOAuthError: String, Error {
     case invalidRedirectURI = "invalid_redirect_uri"
     /// RFC 9449, section 5.
     case invalidProof = "invalid_dpop_proof"
+    /// RFC 9449, section 8.
+    case proofNonceNeeded = "use_dpop_nonce"
 }

@@ -1,5 +1,5 @@
-internal import JOSE
-internal import OpenSSL
+package import JOSE
+package import OpenSSL
 
 /// The signing keys of one development provider: the current one, and the one before it, which stays published.
 struct ProviderKeys {
@@ -106,8 +106,8 @@ extension JSONTree {
 }
 
 extension SignatureAlgorithm {
-    /// The kind of key that a development provider generates for this algorithm.
-    var keyKind: PublicKeyKind {
+    /// The kind of key that `assay dev` generates for this algorithm.
+    package var keyKind: PublicKeyKind {
         switch self {
         case .rs256, .rs384, .rs512, .ps256, .ps384, .ps512: .rsa(modulusLength: 256)
         case .es256: .ellipticCurve(.p256)

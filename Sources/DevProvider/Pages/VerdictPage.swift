@@ -124,10 +124,15 @@ enum VerdictPage {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false).map { part in
             Base64URL.decode(Array(part.utf8).span).map { IndentedJSON.text($0) } ?? ""
         }
+        let isEncrypted = parts.count == 5
+        let claims: HTML =
+            isEncrypted
+            ? "<p>The rest is encrypted. Assay opens it with a key of <code>client_keys</code>.</p>"
+            : "<h3>Claims</h3><pre tabindex=\"0\" role=\"region\" aria-label=\"Claims\">\(parts.dropFirst().first ?? "")</pre>"
         return """
             <section aria-labelledby="token"><h2 id="token">The token</h2>
             <h3>Header</h3><pre tabindex="0" role="region" aria-label="Header">\(parts.first ?? "")</pre>
-            <h3>Claims</h3><pre tabindex="0" role="region" aria-label="Claims">\(parts.dropFirst().first ?? "")</pre>
+            \(claims)
             <details><summary>As it was sent</summary><pre tabindex="0" role="region" aria-label="Token">\(token)</pre></details>
             </section>
             """

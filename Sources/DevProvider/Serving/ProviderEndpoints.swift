@@ -39,7 +39,7 @@ extension DevResponder {
             }
             return .now(response)
         } catch let error as DevOAuthError {
-            return .now(.error(error == .invalidClient ? .unauthorized : .badRequest, error.rawValue))
+            return .now(refusal(error, path, id))
         } catch let error as DevRequestError {
             return .now(.error(.badRequest, error.text))
         } catch {
@@ -47,17 +47,32 @@ extension DevResponder {
         }
     }
 
+    /// The response with an error of OAuth 2.0.
+    private func refusal(_ error: DevOAuthError, _ path: String, _ id: String) -> HTTPResponse {
+        let isOfResource = path == "/userinfo"
+        var response = HTTPResponse.error(
+            error == .invalidClient || isOfResource ? .unauthorized : .badRequest, error.rawValue)
+        if isOfResource {
+            response.headers.append(("WWW-Authenticate", "DPoP error=\"\(error.rawValue)\", algs=\"ES256\""))
+        }
+        if error == .proofNonceNeeded, let provider = providers[id] {
+            let now = SystemClocks.unixSeconds() + provider.faults.clockOffset
+            response.headers.append(("DPoP-Nonce", provider.proofNonce(at: now)))
+        }
+        return response
+    }
+
     private func now(_ request: HTTPRequest, _ path: String, _ id: String) throws -> HTTPResponse? {
         guard var provider = providers[id] else { return nil }
         defer { providers[id] = provider }
         let now = SystemClocks.unixSeconds() + provider.faults.clockOffset
         let authorization = request.head.fields["Authorization"]?.string
+        let proof = request.head.fields["DPoP"]?.string
         switch (path, request.head.method) {
         case ("/keys", .get): return .json(provider.keySet)
         case ("/authorize", .get), ("/authorize", .post): return try authorize(request, &provider, now: now)
         case ("/token", .post) where request.isForm:
             guard let form = FormParameters(request.body) else { throw DevOAuthError.invalidRequest }
-            let proof = request.head.fields["DPoP"]?.string
             return .json(try provider.grant(form, authorization: authorization, proof: proof, now: now))
         case ("/par", .post):
             guard request.isForm, let form = FormParameters(request.body) else { throw DevOAuthError.invalidRequest }
@@ -81,12 +96,14 @@ extension DevResponder {
                 "application/token-introspection+jwt", Array(try provider.sign(introspection, now: now).utf8))
         case ("/userinfo", .get), ("/userinfo", .post):
             guard provider.dialect.hasUserInfo else { return nil }
+            let asked = EmulatedProvider.UserInfoRequest(
+                method: request.head.method.rawValue, authorization: authorization, proof: proof)
             if provider.settings.signsUserInfo {
-                return try provider.signedUserInfo(authorization: authorization).map {
+                return try provider.signedUserInfo(asked, now: now).map {
                     .file("application/jwt", Array($0.utf8))
                 } ?? .error(.unauthorized, "invalid_token")
             }
-            guard let claims = try provider.userInfo(authorization: authorization) else {
+            guard let claims = try provider.userInfo(asked, now: now) else {
                 return .error(.unauthorized, "invalid_token")
             }
             return .json(claims)

@@ -59,10 +59,11 @@ extension DevResponder {
         }
         var claims = try provider.idTokenClaims(request, now: now)
         for (name, value) in minting.claims { claims[name] = value == .null ? nil : value }
-        var answer: [String: JSONTree] = [
-            "id_token": .string(try provider.keys.sign(claims, type: provider.dialect.headerType))
-        ]
-        if provider.settings.issuers?.isOpen == true { answer.merge(provider.settings.requestMembers) { $1 } }
+        var answer: [String: JSONTree] = ["id_token": .string(try provider.idToken(claims))]
+        // An encrypted token does not show its issuer.
+        if provider.settings.issuers?.isOpen == true || provider.settings.encryption?.kinds.contains(.idToken) == true {
+            answer.merge(provider.settings.requestMembers) { $1 }
+        }
         if provider.policy.nonce.isChecked { answer["nonce"] = .string(minting.nonce) }
         if let code = request.code { answer["code"] = .string(code) }
         return Minted(members: answer)

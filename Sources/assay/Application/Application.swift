@@ -179,7 +179,7 @@ struct Application: Sendable {
             let hasChanged = try clientKeys.readAgain()
             return try clientFiles.readAgain() ?? (hasChanged ? true : nil)
         }
-        if !settings.clientKeys.isEmpty { configuration.settings.clientKeys = factory.clientKeys.keys }
+        configuration.settings.clientKeys = factory.publishedKeys(settings)
         let budget = DescriptorBudget(
             limit: descriptors,
             fetches: settings.providers.contains { $0.issuers != nil }

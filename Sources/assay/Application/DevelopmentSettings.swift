@@ -40,6 +40,8 @@ struct DevelopmentSettings {
         settings.forwardAuth = team.forwardAuth
         for index in settings.forwardAuth.policies.indices { settings.forwardAuth.policies[index].requiresKey = false }
         var (providers, credentials): ([DevProviderSettings], GivenCredentials) = ([], GivenCredentials())
+        let ownKeys = try ClientKeys.Loaded(standingInFor: team.clientKeys)
+        credentials.ownKeys = team.clientKeys.isEmpty ? nil : ClientKeys(ownKeys)
         for provider in team.providers {
             let id = provider.policy.id
             guard !DevProviderServer.reservedNames.contains(id) else {
@@ -48,22 +50,18 @@ struct DevelopmentSettings {
             }
             let developed = provider.developed(at: server, issuers: issuers)
             settings.providers.append(developed)
-            providers.append(DevProviderSettings(provider, developed, at: server, issuers: issuers))
+            var emulated = DevProviderSettings(provider, developed, at: server, issuers: issuers)
+            emulated.encryption = developed.encryption.flatMap { DevEncryption($0, team.clientKeys, ownKeys) }
+            providers.append(emulated)
             for client in provider.clients {
                 credentials.clients[id, default: [:]][client.client.id] = try .made(
-                    for: client.authentication, issuer: developed.policy.issuer)
+                    for: client.authentication, issuer: developed.policy.issuer, credentials.ownKeys)
             }
             if let key = provider.namedClients?.key {
                 credentials.assertionKeys[id] = AssertionKey(
                     try SigningKey(generating: .ellipticCurve(.p256)), keyID: key.id)
             }
         }
-        var ownKeys = ClientKeys.Loaded()
-        if team.providers.flatMap(\.clients).contains(where: \.needsOwnKey) {
-            let key = try SigningKey(generating: .ellipticCurve(.p256))
-            ownKeys.signing = [ClientSigningKey(id: "client", JWSSigner(key))]
-        }
-        credentials.ownKeys = ClientKeys(ownKeys)
         settings.resources = team.resources.map { resource in
             var resource = resource
             resource.authorizationServers = resource.providers.compactMap { id in
@@ -106,13 +104,10 @@ extension ProviderSettings {
             revocation: endpoints.revocation.map { _ in base + "/revoke" },
             userInfo: endpoints.userInfo.map { _ in base + "/userinfo" }, pushedRequest: base + "/par")
         provider.notifications?.issuers = []
-        // The development provider encrypts nothing.
-        provider.encryption = nil
         provider.introspection?.endpoint = base + "/introspect"
         for index in provider.clients.indices {
             // The credential is generated, so there is no file to watch.
             provider.clients[index].authentication = .none
-            provider.clients[index].client.signingKey = nil
             // The development provider has no TLS.
             provider.clients[index].client.hasCertificate = false
             provider.clients[index].client.redirectURIs.append(server.callback(of: policy.id))
@@ -166,8 +161,10 @@ extension DevProviderSettings {
         }
         self.init(
             policy: developed.policy, preset: team.preset, accessTokens: team.accessTokens,
-            hasOpaqueTokens: team.introspection != nil, signsUserInfo: team.userInfo == .signed, clients: clients,
-            quirks: team.quirks, issuers: many)
+            hasOpaqueTokens: team.introspection != nil,
+            // What is encrypted must be signed.
+            signsUserInfo: team.userInfo == .signed || team.encryption?.required.contains(.userInfo) == true,
+            clients: clients, quirks: team.quirks, issuers: many)
     }
 }
 
@@ -185,6 +182,7 @@ extension DevClient {
             id: settings.client.id, redirectURIs: settings.client.redirectURIs + [callback],
             authentication: authentication, mustPush: settings.client.requestForm?.isPushed == true,
             mustSign: settings.client.requestForm?.isSigned == true,
+            mustProve: settings.client.senderConstraint == .dpop,
             needsResponseIssuer: settings.client.profile != nil,
             postLogoutRedirectURIs: settings.client.postLogoutRedirectURIs)
     }
@@ -193,9 +191,10 @@ extension DevClient {
 extension ClientCredential {
     /// A credential that a development provider accepts.
     ///
+    /// - Parameter ownKeys: `nil` if the settings have none.
     /// - Throws: ``OpenSSLError``.
     fileprivate static func made(
-        for authentication: ClientSettings.Authentication, issuer: String
+        for authentication: ClientSettings.Authentication, issuer: String, _ ownKeys: ClientKeys?
     ) throws -> ClientCredential {
         switch authentication {
         case .certificate, .none: return .none
@@ -206,10 +205,64 @@ extension ClientCredential {
         case .privateKeyJWT(let keyID, _, _, _):
             let key = try SigningKey(generating: .ellipticCurve(.p256))
             return .key(JWSSigner(key), keyID: keyID, certificateThumbprint: nil, audience: issuer)
-        case .signingKey(let id, _):
-            let key = try SigningKey(generating: .ellipticCurve(.p256))
-            return .key(JWSSigner(key), keyID: id ?? "client", certificateThumbprint: nil, audience: issuer)
+        case .signingKey(let id, _): return ownKeys.map { .ownKey($0, id: id, audience: issuer) } ?? .none
         }
+    }
+}
+
+extension ClientKeys.Loaded {
+    /// New keys with the IDs and algorithms of the settings, whose files are not opened.
+    ///
+    /// - Throws: ``OpenSSLError``, or ``ConfigurationError`` for algorithms of which no key is capable.
+    fileprivate init(standingInFor settings: [ClientKeySettings]) throws {
+        self.init()
+        var set = JSONWriter()
+        set.beginObject()
+        set.name("keys")
+        set.beginArray()
+        for key in settings {
+            switch key.use {
+            case .signature(let algorithm):
+                let made = try SigningKey(generating: algorithm.keyKind)
+                guard let signer = JWSSigner(made, algorithm) else { throw OpenSSLError.unspecified }
+                signing.append(ClientSigningKey(id: key.id, signer))
+                if key.isPublished { try set.publicKey(id: key.id, of: made, algorithm) }
+            case .encryption(let algorithms):
+                let isRSA = algorithms.contains { $0.fits(.rsa(modulusLength: 256)) }
+                let made = try DecryptionKey(generating: isRSA ? .rsa(modulusLength: 256) : .agreement(.p256))
+                guard let usable = EncryptionKey(id: key.id, made, algorithms) else {
+                    throw ConfigurationError(
+                        text: "client_keys: \(key.id): no key is for both ECDH-ES and RSA-OAEP; correct algorithms")
+                }
+                encryption.append(usable)
+                if key.isPublished { try set.publicKey(of: usable) }
+            }
+        }
+        set.endArray()
+        set.endObject()
+        published = set.bytes
+    }
+}
+
+extension DevEncryption {
+    /// What the relying party demands, encrypted as it is registered.
+    ///
+    /// - Returns: `nil` if it demands nothing, or no key is published.
+    fileprivate init?(_ rules: EncryptionRules, _ settings: [ClientKeySettings], _ keys: ClientKeys.Loaded) {
+        guard !rules.required.isEmpty, let (id, algorithm) = rules.registered(settings),
+            let content = rules.content.first,
+            let key = keys.encryption.first(where: { $0.id == id }),
+            let encrypter = JWEEncrypter(to: key, algorithm, content)
+        else { return nil }
+        let kinds = rules.required.map { kind -> Kind in
+            switch kind {
+            case .idToken: .idToken
+            case .userInfo: .userInfo
+            case .response: .response
+            case .notification: .notification
+            }
+        }
+        self.init(Set(kinds), encrypter)
     }
 }
 

@@ -33,6 +33,12 @@ struct ProviderFactory: Sendable {
     let clientFiles = ClientFiles()
     /// Assay's own keys.
     let clientKeys = ClientKeyFiles()
+    private var ownKeys: ClientKeys { credentials.ownKeys ?? clientKeys.keys }
+
+    /// The keys that `/v1/jwks` offers; `nil` if there are none.
+    func publishedKeys(_ settings: Settings) -> ClientKeys? {
+        settings.clientKeys.isEmpty && credentials.ownKeys == nil ? nil : ownKeys
+    }
 
     /// A provider with the location of its keys.
     struct ConfiguredProvider: Sendable {
@@ -64,7 +70,7 @@ struct ProviderFactory: Sendable {
         _ settings: Settings, after running: [ConfiguredProvider] = []
     ) throws(ConfigurationError) -> [ConfiguredProvider] {
         // Used only when nothing can fail any more.
-        let ownKeys = try clientKeys.prepare(settings.clientKeys)
+        let prepared = try clientKeys.prepare(settings.clientKeys)
         Self.introspections.change(entries: settings.introspectionEntries)
         keys.change(maximumFetches: settings.keys.maximumFetches)
         let runningByID = Dictionary(
@@ -87,7 +93,7 @@ struct ProviderFactory: Sendable {
                         policy: provider.policy, accessTokens: provider.accessTokens, introspector: introspector,
                         isOptional: provider.isOptional,
                         usesNoncesOnce: provider.usesNoncesOnce, notifications: provider.notifications,
-                        encryption: provider.encryption.map { TokenEncryption($0, clientKeys.keys) }, keys: keys,
+                        encryption: provider.encryption.map { TokenEncryption($0, ownKeys) }, keys: keys,
                         issuers: provider.issuers, grants: grants),
                     origin: origin, settings: provider, responseKeys: responseKeys, files: files))
         }
@@ -96,7 +102,7 @@ struct ProviderFactory: Sendable {
             calls.stop()
         }
         clientFiles.watch(configured.flatMap(\.files))
-        clientKeys.use(ownKeys)
+        clientKeys.use(prepared)
         return configured
     }
 
@@ -178,7 +184,7 @@ struct ProviderFactory: Sendable {
             }
         let made = ProviderCalls(
             rules: provider.network, proxy: proxy, credentials: credentials, assertionKey: assertionKey,
-            ownKeys: self.credentials.ownKeys ?? clientKeys.keys, quirks: provider.quirks,
+            ownKeys: ownKeys, quirks: provider.quirks,
             keptConnections: provider.keptConnections, on: Self.callsLoop
         ) { [calls] report in calls.record(report, provider: id) }
         var files = zip(provider.clients, versions).map { client, versions in

@@ -108,7 +108,7 @@ actor SettingsReloader {
     private func change(to settings: Settings) async throws {
         let providers = try factory.providers(settings, after: self.providers)
         var serviceSettings = ServiceSettings(settings)
-        if !settings.clientKeys.isEmpty { serviceSettings.clientKeys = factory.clientKeys.keys }
+        serviceSettings.clientKeys = factory.publishedKeys(settings)
         try await service.change(to: serviceSettings, providers: providers.map(\.provider))
         log.change(minimumLevel: Log.Level(settings.log))
         let warnings = settings.allWarnings

@@ -97,7 +97,7 @@ struct ClientRegistration: ParsableCommand {
             let algorithm = SignatureAlgorithm.allCases.first { entry.policy.algorithms?.contains($0) ?? true }
             json.member("userinfo_signed_response_alg", algorithm?.rawValue)
         }
-        if let encryption = entry.encryption, let algorithm = encryption.registeredAlgorithm(keys) {
+        if let encryption = entry.encryption, let algorithm = encryption.registered(keys)?.algorithm {
             for kind in EncryptionRules.Kind.allCases where encryption.required.contains(kind) || kind == .idToken {
                 guard let (algorithmName, contentName) = kind.registeredNames else { continue }
                 json.member(algorithmName, algorithm.rawValue)
@@ -121,11 +121,11 @@ extension ClientSettings.Authentication {
 }
 
 extension EncryptionRules {
-    /// The first algorithm of the first key that is offered and accepted.
-    fileprivate func registeredAlgorithm(_ settings: [ClientKeySettings]) -> KeyManagementAlgorithm? {
+    /// The first key that is offered and accepted, and its first algorithm.
+    func registered(_ settings: [ClientKeySettings]) -> (keyID: String, algorithm: KeyManagementAlgorithm)? {
         for key in settings where key.isPublished && (keys?.contains(key.id) ?? true) {
             guard case .encryption(let own) = key.use else { continue }
-            if let algorithm = own.first(where: algorithms.contains) { return algorithm }
+            if let algorithm = own.first(where: algorithms.contains) { return (key.id, algorithm) }
         }
         return nil
     }

@@ -10,7 +10,7 @@ from harness.contract import STATUS, assert_code
 
 FAULTS = [
     "down", "slow", "no_keys", "thin_keys", "wrong_issuer", "clock_ahead", "clock_behind", "expired_tokens", "spent_codes",
-    "refused_clients",
+    "refused_clients", "dpop_nonces",
 ]  # fmt: skip
 
 
