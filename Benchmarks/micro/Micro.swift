@@ -5,6 +5,8 @@ private import Glibc
 ///     micro --list               prints the names of the benchmarks
 ///     micro --failures           prints the names of decryptions that fail, which failures.py compares
 ///     micro NAME ITERATIONS      runs one of them; exit status 1 if a result is wrong
+///     micro --failures FAMILY ITERATIONS
+///                                runs those of a family, one after the other
 ///     micro --time [NAME...]     prints approximate nanoseconds per iteration: the minimum of several rounds
 @main struct Micro {
     static let benchmarks =
@@ -32,11 +34,23 @@ private import Glibc
                 print("\(benchmark.name) \(try benchmark.nanoseconds())")
             }
         case (let name?, 2):
-            guard let benchmark = (benchmarks + failedDecryptions).first(where: { $0.name == name }),
-                let iterations = arguments.last.flatMap({ Int($0) })
-            else { throw Mistake("no benchmark \(name), or no number after it") }
-            try benchmark.run(iterations)
-        default: throw Mistake("usage: micro --list | --failures | NAME ITERATIONS | --time [NAME...]")
+            guard let benchmark = benchmarks.first(where: { $0.name == name }) else {
+                throw Mistake("no benchmark \(name)")
+            }
+            try benchmark.run(try iterations(arguments))
+        case ("--failures", 3):
+            let family = arguments.dropFirst().first ?? ""
+            let chosen = failedDecryptions.filter { $0.name.hasPrefix(family + " ") }
+            guard !chosen.isEmpty else { throw Mistake("no family \(family)") }
+            for benchmark in chosen { try benchmark.runApart(try iterations(arguments)) }
+        default:
+            throw Mistake(
+                "usage: micro --list | --failures [FAMILY ITERATIONS] | NAME ITERATIONS | --time [NAME...]")
         }
+    }
+
+    private static func iterations(_ arguments: ArraySlice<String>) throws -> Int {
+        guard let iterations = arguments.last.flatMap({ Int($0) }) else { throw Mistake("no number of iterations") }
+        return iterations
     }
 }

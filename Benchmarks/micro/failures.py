@@ -25,6 +25,8 @@ import measure
 # In instructions of one decryption, outside of libcrypto and within it.
 # An error that OpenSSL reports takes 700 and 1,500; the blinding of RSA differs by 2,500.
 TOLERANCE = {False: 1000, True: 4000}
+# Of each kind.
+ITERATIONS = 20
 WITH_SECRETS = {
     "RAND_bytes", "EVP_PKEY_decrypt", "EVP_PKEY_derive", "EVP_DigestUpdate", "EVP_CipherInit_ex2", "EVP_CipherUpdate",
     "EVP_CipherFinal_ex", "EVP_MAC_update", "EVP_MAC_final", "CRYPTO_memcmp",
@@ -37,10 +39,7 @@ def main() -> None:
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     program = pathlib.Path(sys.argv[1]).resolve(strict=True)
-    families = collections.defaultdict(dict)
-    for name, cost in costs(program, measure.run([program, "--failures"]).splitlines()).items():
-        family, kind = name.split(" ")
-        families[family][kind] = cost
+    families = costs(program)
     faults = []
     for family, kinds in families.items():
         found = differences(kinds)
@@ -60,18 +59,50 @@ def main() -> None:
     print(f"{sum(map(len, families.values()))} failures in {len(families)} families cost the same, but for those that are planted")
 
 
-def costs(program: pathlib.Path, names: list[str]) -> dict[str, Cost]:
+def costs(program: pathlib.Path) -> dict[str, dict[str, Cost]]:
+    """By family and kind."""
+    kinds = collections.defaultdict(list)
+    for name in measure.run([program, "--failures"]).splitlines():
+        family, kind = name.split(" ")
+        kinds[family].append(kind)
     with tempfile.TemporaryDirectory() as directory, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
         stripped = pathlib.Path(directory, program.name)
         measure.run([shutil.which("objcopy"), "--strip-debug", program, stripped])
-        return dict(zip(names, threads.map(lambda name: cost(stripped, name), names)))
+        # The slowest first, so that no thread is left alone with one of them.
+        slowest_first = sorted(kinds, key=lambda family: "RSA" not in family)
+        found = dict(zip(slowest_first, threads.map(lambda family: costs_of(stripped, family, kinds[family]), slowest_first)))
+    return {family: found[family] for family in kinds}
 
 
-def cost(program: pathlib.Path, name: str) -> Cost:
-    few, many = (measure.profile(program, name, iterations) for iterations in measure.ITERATIONS)
-    count = measure.ITERATIONS[1] - measure.ITERATIONS[0]
-    instructions = {where: round((many.instructions[where] - few.instructions[where]) / count) for where in TOLERANCE}
-    calls = {function: number / count for function, number in (many.calls - few.calls).items()}
+def costs_of(program: pathlib.Path, family: str, kinds: list[str]) -> dict[str, Cost]:
+    """Runs all kinds in one process, because starting one under callgrind takes longer than most of them.
+
+    Callgrind writes what it has counted, and begins anew, whenever it leaves `measured`. `micro` calls that twice for each kind:
+    the first file has what came before, too.
+    """
+    output = program.parent / family
+    measure.run(
+        [shutil.which("valgrind"), "--tool=callgrind", f"--callgrind-out-file={output}",
+         *(f"--{when}={measured(program)}" for when in ("toggle-collect", "dump-after")),
+         program, "--failures", family, str(ITERATIONS)], cwd=program.parent
+    )  # fmt: skip
+    parts = [pathlib.Path(f"{output}.{number}") for number in range(2, 2 * len(kinds) + 1, 2)]
+    if not all(part.exists() for part in parts) or pathlib.Path(f"{output}.{2 * len(kinds) + 1}").exists():
+        sys.exit(f"{family}: callgrind has not written two files for each kind")
+    return {kind: cost(measure.read(part), f"{family} {kind}") for kind, part in zip(kinds, parts)}
+
+
+def measured(program: pathlib.Path) -> str:
+    """The symbol of the function `measured`: callgrind's options about dumps take no patterns."""
+    symbols = [line.split()[-1] for line in measure.run([shutil.which("nm"), program]).splitlines() if "measured" in line]
+    if len(symbols) != 1:
+        sys.exit(f"{program.name} has {len(symbols)} functions named `measured`, but must have one")
+    return symbols[0]
+
+
+def cost(counted: measure.Profile, name: str) -> Cost:
+    instructions = {where: round(counted.instructions[where] / ITERATIONS) for where in TOLERANCE}
+    calls = {function: number / ITERATIONS for function, number in counted.calls.items()}
     if not all(instructions.values()) or not calls:
         sys.exit(f"{name}: nothing was counted")
     return Cost(instructions, calls)
