@@ -92,7 +92,7 @@ public final class JWSVerifier {
         throw !isFound ? .keyNotFound : tried == 0 ? .keyUnsuitable : .signatureInvalid
     }
 
-    /// Runs the checks that need no key, and returns the algorithm.
+    /// Runs the checks that need no key, and returns the algorithm to verify with.
     ///
     /// - Throws: ``JWSError/headerUnsupported``, ``JWSError/algorithmNotAllowed``.
     @discardableResult
@@ -101,7 +101,7 @@ public final class JWSVerifier {
     ) throws(JWSError) -> SignatureAlgorithm {
         guard !header.hasUnsupportedParameter else { throw .headerUnsupported }
         guard let algorithm = header.algorithm, algorithms.contains(algorithm) else { throw .algorithmNotAllowed }
-        return algorithm
+        return algorithms.narrowed(algorithm)
     }
 
     private func isValid(_ jws: CompactJWS, _ key: PublicKey, _ scheme: SignatureScheme) throws(JWSError) -> Bool {

@@ -88,6 +88,18 @@ public struct SignatureAlgorithms: Sendable, Hashable {
 
     public var isEmpty: Bool { bits == 0 }
 
+    /// The same set, in which EdDSA is Ed25519 alone.
+    package var withoutEd448: Self {
+        var narrowed = self
+        narrowed.bits &= ~(SignatureAlgorithm.ed448.bit | SignatureAlgorithm.bitOfEdDSAByEd448)
+        return narrowed
+    }
+
+    /// The algorithm with which a token is verified whose header names one of these.
+    func narrowed(_ algorithm: SignatureAlgorithm) -> SignatureAlgorithm {
+        algorithm == .edDSA && bits & SignatureAlgorithm.bitOfEdDSAByEd448 == 0 ? .ed25519 : algorithm
+    }
+
     /// Whether the set has an algorithm.
     public func contains(_ algorithm: SignatureAlgorithm) -> Bool { bits & algorithm.bit != 0 }
 
@@ -114,21 +126,22 @@ extension SignatureAlgorithms: ExpressibleByArrayLiteral {
 
 extension SignatureAlgorithm {
     fileprivate var bit: UInt16 {
-        let index: UInt16 =
-            switch self {
-            case .rs256: 0
-            case .rs384: 1
-            case .rs512: 2
-            case .ps256: 3
-            case .ps384: 4
-            case .ps512: 5
-            case .es256: 6
-            case .es384: 7
-            case .es512: 8
-            case .edDSA: 9
-            case .ed25519: 10
-            case .ed448: 11
-            }
-        return 1 << index
+        switch self {
+        case .rs256: 1 << 0
+        case .rs384: 1 << 1
+        case .rs512: 1 << 2
+        case .ps256: 1 << 3
+        case .ps384: 1 << 4
+        case .ps512: 1 << 5
+        case .es256: 1 << 6
+        case .es384: 1 << 7
+        case .es512: 1 << 8
+        case .edDSA: 1 << 9 | Self.bitOfEdDSAByEd448
+        case .ed25519: 1 << 10
+        case .ed448: 1 << 11
+        }
     }
+
+    /// Of EdDSA, whose keys may then be on Ed448, too.
+    fileprivate static var bitOfEdDSAByEd448: UInt16 { 1 << 12 }
 }

@@ -22,6 +22,19 @@ import TestSupport
         #expect(verified.header.keyID == key.keyID)
     }
 
+    @Test func `EdDSA can be Ed25519 alone`() throws {
+        let verifier = try JWSVerifier()
+        func algorithm(_ alg: String, _ key: TestKey) throws -> SignatureAlgorithm {
+            let jws = try CompactJWS(token(alg, kid: key.keyID, by: key))
+            let keys = try JWKSet(jwkSet([TestKey.ed25519.jwk(), TestKey.ed448.jwk()]))
+            return try verifier.verify(jws, with: keys, allowing: SignatureAlgorithms.all.withoutEd448).algorithm
+        }
+        #expect(try algorithm("EdDSA", .ed25519) == .ed25519)
+        #expect(try algorithm("Ed25519", .ed25519) == .ed25519)
+        #expect(throws: JWSError.keyNotFound) { try algorithm("EdDSA", .ed448) }
+        #expect(throws: JWSError.algorithmNotAllowed) { try algorithm("Ed448", .ed448) }
+    }
+
     @Test func `there is no algorithm that is not tested here`() {
         #expect(Set(Self.keys.map(\.0)) == Set(SignatureAlgorithm.allCases.map(\.rawValue)))
     }

@@ -32,4 +32,11 @@ import Testing
         both.formUnion(right)
         #expect(both == [.rs256, .es256, .edDSA])
     }
+
+    @Test func `a set without Ed448 has EdDSA, and keeps it out of what it has in common with others`() {
+        let narrow = SignatureAlgorithms.all.withoutEd448
+        #expect(narrow.elements == SignatureAlgorithm.allCases.filter { $0 != .ed448 })
+        #expect(narrow.intersection([.edDSA]) == SignatureAlgorithms([.edDSA]).withoutEd448)
+        #expect(narrow.intersection([.edDSA]).elements == [.edDSA])
+    }
 }

@@ -103,21 +103,39 @@ import Testing
     }
 
     @Test func `the token endpoint is no audience`() throws {
-        let found = try fault(
+        let found = try faults(
             Self.document(
                 Self.entry(
                     Self.bound + ", assertion_audience: token_endpoint",
                     "endpoints: { token: \"https://op.example/token\" }")))
         #expect(
-            found.message.hasSuffix(
-                "the client a has assertion_audience: token_endpoint, but profile: fapi2 demands the issuer as the audience of assertions; remove assertion_audience, or remove profile"
-            ))
+            found.contains {
+                $0.message.hasSuffix(
+                    "the client a has assertion_audience: token_endpoint, but profile: fapi2 demands the issuer as the audience of assertions; remove assertion_audience, or remove profile"
+                )
+            }, "\(found)")
     }
 
     @Test(arguments: [
         (
             "algorithms: [RS256, ES256, PS512]",
             "algorithms has RS256, PS512, but profile: fapi2 allows only PS256, ES256 and EdDSA; remove RS256, PS512"
+        ),
+        (
+            "jwks_uri: https://op.example/keys",
+            "jwks_uri says where the keys are, but profile: fapi2 takes endpoints and keys from the discovery document alone; remove it, or remove profile"
+        ),
+        (
+            "jwks_file: keys.json",
+            "jwks_file says where the keys are, but profile: fapi2 takes endpoints and keys from the discovery document alone; remove it, or remove profile"
+        ),
+        (
+            "endpoints: { authorization: \"https://op.example/authorize\" }",
+            "authorization names an endpoint, but profile: fapi2 takes endpoints and keys from the discovery document alone; remove it, or remove profile"
+        ),
+        (
+            "network: { allow_http: true }",
+            "allow_http is on, but profile: fapi2 demands TLS; remove it (for tests, it is allowed with an issuer on localhost, 127.0.0.1 or [::1])"
         ),
         ("pkce: off", "pkce is off, but profile: fapi2 demands PKCE; set pkce: on, or remove profile"),
     ])
@@ -157,6 +175,22 @@ import Testing
         #expect(found.message.hasSuffix(message), "\(found.message)")
     }
 
+    @Test func `an issuer on this machine needs no TLS`() throws {
+        let entry = Self.entry(Self.bound, "network: { allow_http: true }")
+        for issuer in ["http://127.0.0.1:9400/p", "http://localhost", "http://[::1]:1"] {
+            _ = try settings(Self.document(entry.replacing("https://op.example", with: issuer)))
+        }
+        let found = try fault(Self.document(entry.replacing("https://op.example", with: "http://op.example")))
+        #expect(found.message.contains("allow_http is on"), "\(found.message)")
+    }
+
+    @Test func `EdDSA is Ed25519 alone`() throws {
+        for member in ["", "algorithms: [EdDSA]"] {
+            let algorithms = try #require(try Self.read(Self.bound, member).policy.algorithms)
+            #expect(algorithms == algorithms.withoutEd448)
+        }
+    }
+
     @Test func `our own key has an algorithm of the profile`() throws {
         func document(_ algorithm: String, _ member: String = "") -> String {
             """
@@ -171,7 +205,8 @@ import Testing
             found.message.hasSuffix(
                 "the key one, which signs for the client a of provider p, has algorithm: RS256, but profile: fapi2 allows only PS256, ES256 and EdDSA; name another with signing_key"
             ), "\(found.message)")
-        _ = try settings(document("PS256"))
+        let read = try settings(document("PS256"))
+        #expect(read.clientKeys.map(\.profile) == [.fapi2, nil])
         _ = try settings(document("RS256", ", signing_key: two"))
     }
 

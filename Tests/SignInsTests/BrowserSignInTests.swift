@@ -246,6 +246,20 @@ import Verification
         #expect(Self.problem { try Self.plan("null", of: opened) }?.code == "request_invalid")
     }
 
+    @Test func `a sign-in that began before its client had a profile can't be finished with it`() throws {
+        let strict = Self.rules { $0.clients[1].profile = .fapi2 }
+        func problem(_ sign: (begun: BegunSignIn, opened: OpenedSignIn), _ rules: GrantRules) throws -> Problem? {
+            let issuer = Self.policy().issuer
+            let response = #"{"state": "\#(try #require(sign.begun.state))", "code": "c", "iss": "\#(issuer)"}"#
+            return Self.problem { try Self.plan(response, of: sign.opened, rules: rules) }
+        }
+        let (before, after) = (try Self.begin(), try Self.begin(rules: strict))
+        #expect(try problem(before, Self.rules()) == nil)
+        #expect(try problem(before, strict) == .signInInvalid)
+        #expect(try problem(after, strict) == nil)
+        #expect(try problem(after, Self.rules()) == nil)
+    }
+
     @Test func `a sign-in ends when its client, redirect URI or binding is configured no longer`() throws {
         let (begun, opened) = try Self.begin()
         let response = #"{"state": "\#(try #require(begun.state))", "code": "c"}"#

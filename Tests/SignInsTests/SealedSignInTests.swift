@@ -26,7 +26,7 @@ import Verification
                     state: State([UInt8](100..<124))!, nonce: hasNonce ? Nonce([UInt8](0..<24)) : nil,
                     verifier: hasVerifier ? CodeVerifier([UInt8](50..<82)) : nil,
                     redirectURI: "https://example.com/callback", issuer: "https://appleid.apple.com",
-                    requiresResponseIssuer: hasNonce))
+                    requiresResponseIssuer: hasNonce, profile: hasVerifier ? .fapi2 : nil))
             return signIn
         }
     }

@@ -9,17 +9,22 @@ package enum SecurityProfile: String, Sendable, CaseIterable {
     /// The algorithms of all signatures, the provider's and ours.
     ///
     /// - Source: FAPI 2.0 Security Profile, section 5.4.1.
-    package var algorithms: SignatureAlgorithms { [.ps256, .es256, .edDSA, .ed25519] }
+    package var algorithms: SignatureAlgorithms {
+        // EdDSA is the variant Ed25519 alone.
+        SignatureAlgorithms([.ps256, .es256, .edDSA, .ed25519]).withoutEd448
+    }
 
     /// The algorithms, as text.
     package static let algorithmNames = "PS256, ES256 and EdDSA"
+
+    /// Whether a key of this kind may sign.
+    package func allows(_ kind: PublicKeyKind) -> Bool { if case .edwards(.ed448) = kind { false } else { true } }
 
     /// What signs with a key.
     ///
     /// - Returns: `nil` if no key of this kind may sign.
     fileprivate func signer(_ key: SigningKey) -> JWSSigner? {
-        // EdDSA is the variant Ed25519 alone.
-        if case .edwards(.ed448) = key.kind { return nil }
+        guard allows(key.kind) else { return nil }
         return algorithms.elements.lazy.compactMap { JWSSigner(key, $0) }.first
     }
 }

@@ -28,13 +28,18 @@ enum NamedClientReader {
         "key_file", .file(.privateKey),
         "A file with the private key (PEM, PKCS#8) for `private_key_jwt`, one for all connections. Re-read when it changes."
     )
+    private static let request = Setting(
+        ClientReader.request.name, ValueType<AuthorizationRequestForm>.word,
+        defaultDescription: "what each provider's discovery document requires, else `plain`",
+        "How authorization requests reach the providers. `plain`: as parameters of the URL. `pushed`: sent to the provider by Assay, so that the URL has only a reference (RFC 9126). `signed`: in the URL, as a JWT signed by `key_file` or the first key of `client_keys` (RFC 9101). `signed_pushed`: both. See [Pushed and signed requests](authorization-requests.md)."
+    )
     private static let assertionAudience = Setting(
         "assertion_audience", ValueType<AssertionAudience>.word, defaultDescription: "`issuer`",
         "The audience of assertions: always the issuer, because the key is the same for all connections.")
 
     static let descriptions = [
         from.description, auth.description, redirectURIs.description, postLogoutRedirectURIs.description,
-        keyID.description, keyFile.description, assertionAudience.description, ClientReader.request.description,
+        keyID.description, keyFile.description, assertionAudience.description, request.description,
         ClientReader.responseType.description,
     ]
 
@@ -47,7 +52,7 @@ enum NamedClientReader {
         let uris = redirectURIs.read(own) ?? []
         let postLogoutURIs = postLogoutRedirectURIs.read(own) ?? []
         let (keyID, keyFile) = (keyID.read(own), keyFile.read(own))
-        let request = ClientReader.request.read(own)
+        let request = request.read(own)
         let responseType = ClientReader.readResponseType(own, policy)
         if from == nil {
             own.refuseMissing(self.from.name, "clients of a provider with issuers: any need from: request")

@@ -17,10 +17,13 @@ extension ProviderReading {
     private static let pushedRequestEndpoint = endpoint(
         "pushed_authorization_request", "The endpoint to which authorization requests are pushed (RFC 9126).")
 
+    private static let allEndpoints = [
+        authorizationEndpoint, tokenEndpoint, revocationEndpoint, userInfoEndpoint, pushedRequestEndpoint,
+    ]
+    static var endpointNames: [String] { allEndpoints.map(\.name) }
+
     static let endpoints = SettingDescription(
-        section: "endpoints",
-        [authorizationEndpoint, tokenEndpoint, revocationEndpoint, userInfoEndpoint, pushedRequestEndpoint].map(
-            \.description),
+        section: "endpoints", allEndpoints.map(\.description),
         "The provider's endpoints, if they differ from those in the discovery document.")
 
     private static func endpoint(_ name: String, _ help: String) -> Setting<String> {
@@ -159,12 +162,14 @@ extension ProviderReading {
                 "the client \(client.client.id) has auth: tls_client_auth, which needs https; correct the provider's endpoints"
             )
         }
-        if provider.endpoints.token == nil, provider.keys?.readsDiscovery == false {
+        // A profile refuses whatever stands in for the document.
+        let mustNameEndpoints = provider.keys?.readsDiscovery == false && provider.profile == nil
+        if provider.endpoints.token == nil, mustNameEndpoints {
             section.refuse(
                 ClientReader.setting.name,
                 "clients need endpoints.token, because no discovery document is read for this provider; set it")
         }
-        if provider.endpoints.pushedRequest == nil, provider.keys?.readsDiscovery == false,
+        if provider.endpoints.pushedRequest == nil, mustNameEndpoints,
             let client = provider.clients.first(where: { $0.client.requestForm?.isPushed == true })
         {
             section.refuse(
@@ -172,12 +177,12 @@ extension ProviderReading {
                 "the client \(client.client.id) pushes its requests, which needs endpoints.pushed_authorization_request, because no discovery document is read for this provider; set it"
             )
         }
-        if provider.userInfo != nil, provider.endpoints.userInfo == nil, provider.keys?.readsDiscovery == false {
+        if provider.userInfo != nil, provider.endpoints.userInfo == nil, mustNameEndpoints {
             section.refuse(
                 Self.userInfo.name,
                 "user_info needs endpoints.user_info, because no discovery document is read for this provider; set it")
         }
-        if provider.endpoints.authorization == nil, provider.keys?.readsDiscovery == false,
+        if provider.endpoints.authorization == nil, mustNameEndpoints,
             provider.clients.contains(where: { !$0.client.redirectURIs.isEmpty }), !provider.facts.refusesBrowserSignIns
         {
             section.refuse(

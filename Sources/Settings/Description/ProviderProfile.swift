@@ -1,5 +1,6 @@
 internal import IDToken
 private import JOSE
+private import Keys
 internal import OAuth
 
 /// `profile`, and what it demands of an entry's other settings.
@@ -45,6 +46,7 @@ extension ProviderReading {
     @Sendable static func checkProfile(_ section: Section, _ provider: inout ProviderReading) {
         guard let profile = provider.profile else { return }
         let prefix = "but profile: \(profile.rawValue)"
+        checkMetadata(section, provider, prefix)
         let others = (provider.policy.algorithms?.elements ?? []).filter { !profile.algorithms.contains($0) }
         if !others.isEmpty {
             let names = others.map(\.rawValue).joined(separator: ", ")
@@ -52,6 +54,7 @@ extension ProviderReading {
                 algorithmsName,
                 "algorithms has \(names), \(prefix) allows only \(SecurityProfile.algorithmNames); remove \(names)")
         }
+        provider.policy.algorithms = provider.policy.algorithms?.intersection(profile.algorithms)
         if section.source(algorithmsName) == nil {
             let names = provider.policy.algorithms?.names ?? []
             section.record(algorithmsName, .list(names), section.origin(of: Self.profile.name))
@@ -64,6 +67,38 @@ extension ProviderReading {
         } else if !provider.usesPKCE {
             let preset = section.source(pkce.name) == nil ? " (preset \(provider.preset.name))" : ""
             section.refuse(pkce.name, "pkce is off\(preset), \(prefix) demands PKCE; set pkce: on, or remove profile")
+        }
+    }
+}
+
+extension ProviderReading {
+    /// What is known of the provider must come from its discovery document, over TLS.
+    ///
+    /// - Source: FAPI 2.0 Security Profile, sections 5.2.1 and 5.3.3.1.
+    private static func checkMetadata(_ section: Section, _ provider: ProviderReading, _ prefix: String) {
+        let issuer = provider.policy.issuer
+        let isOnThisMachine = issuer.hasPrefix("http://") && !issuer.isUnencryptedAddress
+        if provider.network.allowHTTP, !isOnThisMachine {
+            section.section(networkName).refuse(
+                allowHTTP.name,
+                "allow_http is on, \(prefix) demands TLS; remove it (for tests, it is allowed with an issuer on localhost, 127.0.0.1 or [::1])"
+            )
+        }
+        let demand =
+            "\(prefix) takes endpoints and keys from the discovery document alone; remove it, or remove profile"
+        let locations = [jwksURI, certificatesURI, publicKeyURI, jwksFile].map(\.name).filter {
+            section.source($0) != nil
+        }
+        for name in locations { section.refuse(name, "\(name) says where the keys are, \(demand)") }
+        if locations.isEmpty, provider.keys?.readsDiscovery == false {
+            section.refuse(
+                profile.name,
+                "the preset \(provider.preset.name) names keys, \(prefix) takes endpoints and keys from the discovery document alone; use preset: oidc with the issuer, or remove profile"
+            )
+        }
+        let own = section.section(endpoints.name)
+        for name in endpointNames where own.source(name) != nil {
+            own.refuse(name, "\(name) names an endpoint, \(demand)")
         }
     }
 }

@@ -147,7 +147,7 @@ struct ProviderReading {
             [uncheckedBindings.description, binding.description, ProofUseReader.replay.description],
             read: readBindings),
         Member(
-            section: "network", network,
+            section: networkName, network,
             "Restrictions on connections to this provider, for key fetches and for calls to its endpoints."),
         Member(
             [discoveryURL.description, discovery.description]
@@ -260,12 +260,11 @@ struct ProviderReading {
             at: \.policy.email.trustsHostedDomain),
     ]
 
+    static let networkName = "network"
+    static let allowHTTP = Setting(
+        "allow_http", .boolean, "Allows connections over plain HTTP. For tests only; logs a start-up warning.")
     private static let network: [Member<ProviderReading>] = [
-        Member(
-            Setting(
-                "allow_http", .boolean, "Allows connections over plain HTTP. For tests only; logs a start-up warning."
-            ),
-            at: \.network.allowHTTP),
+        Member(allowHTTP, at: \.network.allowHTTP),
         Member(
             Setting(
                 "allow_private_addresses", .boolean,

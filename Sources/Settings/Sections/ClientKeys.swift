@@ -135,19 +135,23 @@ enum ClientKeysReader {
                         "provider \(id): signing_key of the client \(client.client.id) names \(name), which is no key with use: signature; correct it, or add the key"
                     )
                 }
-                checkProfile(of: client, at: id, signing, top)
+                checkProfile(of: client, at: id, &settings.clientKeys, top)
             }
         }
     }
 
-    /// Whether the key that signs for a client has an algorithm of the client's profile.
+    /// Whether the key that signs for a client has an algorithm of the client's profile. The key's file is read later.
     private static func checkProfile(
-        of client: ClientSettings, at provider: String, _ signing: [ClientKeySettings], _ top: Section
+        of client: ClientSettings, at provider: String, _ keys: inout [ClientKeySettings], _ top: Section
     ) {
         let name = client.client.signingKey
-        guard let profile = client.client.profile, let key = signing.first(where: { name?.isExactly($0.id) ?? true }),
-            case .signature(let algorithm) = key.use, !profile.algorithms.contains(algorithm)
+        guard let profile = client.client.profile,
+            let index = keys.firstIndex(where: { $0.use.isSignature && name?.isExactly($0.id) ?? true }),
+            case .signature(let algorithm) = keys[index].use
         else { return }
+        keys[index].profile = profile
+        let key = keys[index]
+        guard !profile.algorithms.contains(algorithm) else { return }
         top.refuse(
             description.name,
             "the key \(key.id), which signs for the client \(client.client.id) of provider \(provider), has algorithm: \(algorithm.rawValue), but profile: \(profile.rawValue) allows only \(SecurityProfile.algorithmNames); name another with signing_key"

@@ -1,4 +1,5 @@
 package import JOSE
+package import OAuth
 
 /// A validated key of `client_keys`.
 package struct ClientKeySettings: Sendable, Equatable {
@@ -8,6 +9,8 @@ package struct ClientKeySettings: Sendable, Equatable {
     package let keyFile: String
     /// Whether `/v1/jwks` offers it.
     package let isPublished: Bool
+    /// The profile of a client that it signs for.
+    package var profile: SecurityProfile?
 
     /// What the key is for, with its algorithms.
     package enum Use: Sendable, Equatable {

@@ -54,6 +54,8 @@ package struct BrowserSignIn: Equatable, Sendable {
     package var issuer: String
     /// Whether the provider said, when the sign-in began, that its responses name the issuer (RFC 9207).
     package var requiresResponseIssuer: Bool
+    /// The profile that its request kept to.
+    package var profile: SecurityProfile?
     /// `nil` for most.
     package var requested: RequestedChecks?
 }
@@ -139,7 +141,7 @@ extension SignIn {
             writer.write(text: browser.redirectURI)
             // A connection's issuer is the provider's, and handles are short.
             if connection == nil { writer.write(text: browser.issuer) }
-            writer.write(number: browser.requiresResponseIssuer ? 1 : 0)
+            writer.write(number: browser.flags.rawValue)
         }
         let extra = extraFields
         if !extra.isEmpty { writer.write(number: extra.rawValue) }
@@ -204,12 +206,29 @@ extension BrowserSignIn {
         let verifier = try reader.optional(octets, CodeVerifier.init)
         let redirectURI = try reader.requiredText(octets)
         let issuer = if let issuer { issuer } else { try reader.requiredText(octets) }
-        let flags = try reader.number(octets)
-        guard flags == 0 || flags == 1 else { throw NotEncoded() }
+        let flags = Flags(rawValue: try reader.number(octets))
+        guard flags.isSubset(of: .all) else { throw NotEncoded() }
         self.init(
             state: state, nonce: nonce, verifier: verifier, redirectURI: redirectURI, issuer: issuer,
-            requiresResponseIssuer: flags == 1
-        )
+            requiresResponseIssuer: flags.contains(.requiresResponseIssuer),
+            profile: flags.contains(.fapi2) ? .fapi2 : nil)
+    }
+
+    fileprivate struct Flags: OptionSet {
+        let rawValue: Int64
+
+        static let requiresResponseIssuer = Flags(rawValue: 1)
+        static let fapi2 = Flags(rawValue: 2)
+        static let all: Flags = [.requiresResponseIssuer, .fapi2]
+    }
+
+    fileprivate var flags: Flags {
+        var flags: Flags = requiresResponseIssuer ? .requiresResponseIssuer : []
+        switch profile {
+        case .fapi2: flags.insert(.fapi2)
+        case nil: break
+        }
+        return flags
     }
 }
 

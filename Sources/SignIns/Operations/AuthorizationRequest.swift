@@ -120,7 +120,8 @@ struct AuthorizationRequest {
             issuer: issuer,
             // The profile's clients need it even if the document does not promise it (FAPI 2.0 Security Profile, section
             // 5.3.3.2).
-            requiresResponseIssuer: endpoint.sendsResponseIssuer || client.profile != nil, requested: requestedChecks)
+            requiresResponseIssuer: endpoint.sendsResponseIssuer || client.profile != nil, profile: client.profile,
+            requested: requestedChecks)
     }
 
     /// How the request is to be sent; `nil` if that is not known yet.

@@ -265,12 +265,14 @@ extension FinishPlan {
         let client = rules.grants?.client(audience)
         switch signIn.content.kind {
         case .native:
-            guard rules.policy.nonce.isChecked else { throw .signInInvalid }
+            // A client that has got a profile begins no such sign-ins.
+            guard rules.policy.nonce.isChecked, client?.profile == nil else { throw .signInInvalid }
             self = try Self.native(signIn, request, client)
         case .browser(let browser):
             guard let grants = rules.grants, let client, client.hasRedirectURI(browser.redirectURI),
                 browser.issuer.isExactly(rules.policy.issuer),
-                browser.isBound(under: rules.policy) || grants.allowsUnboundCodes
+                browser.isBound(under: rules.policy) || grants.allowsUnboundCodes,
+                client.profile == nil || client.profile == browser.profile
             else { throw .signInInvalid }
             self = try Self.browser(signIn, browser, request, rules)
         }

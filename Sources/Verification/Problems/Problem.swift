@@ -283,7 +283,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .signInNotSupported:
             "A sign-in of this kind can't begin with this provider: nothing would tie the token to it, the provider issues no tokens for such sign-ins, or it has no audiences; call /v1/verify instead."
         case .pushedRequestsNotSupported:
-            "The client's authorization requests are to be pushed, but the provider's discovery document names no pushed_authorization_request_endpoint; set endpoints.pushed_authorization_request, or change the client's request."
+            "The client's authorization requests are to be pushed, but the provider's discovery document names no pushed_authorization_request_endpoint; set endpoints.pushed_authorization_request, or change the client's request (with a profile, only the provider can name it)."
         case .requestKeyMissing:
             "The client's authorization requests are to be signed, but it has no key; give it a key_file (auth: private_key_jwt), or add a key with use: signature to client_keys."
         case .requestAudienceUnknown:

@@ -101,6 +101,11 @@ extension CredentialFile {
                     "the key can't sign with \(algorithm.rawValue); correct algorithm, or make a key with assay key new"
                 )
             }
+            if let profile = settings.profile, !profile.allows(key.kind) {
+                throw fault(
+                    "the key is on Ed448, but the profile of a client that signs with it, \(profile.rawValue), allows only Ed25519; make a key with assay key new --algorithm EdDSA"
+                )
+            }
             loaded.signing.append(ClientSigningKey(id: settings.id, signer))
             return try numbers { () throws(OpenSSLError) in
                 if settings.isPublished { try set.publicKey(id: settings.id, of: key, algorithm) }

@@ -36,7 +36,9 @@ struct ClientInspection: Sendable {
             return [
                 Finding(
                     .clients, .failure,
-                    "no token endpoint is known: the discovery document names none, so set endpoints.token")
+                    "no token endpoint is known: the discovery document names none, so "
+                        + (provider.clients.contains { $0.client.profile != nil }
+                            ? "the provider must name it" : "set endpoints.token"))
             ]
         }
         let revocation = calls.revocationEndpoint(discovered, presentingCertificate: presents).map {

@@ -51,11 +51,14 @@ struct RequestInspection {
             findings.append(Finding(.discovery, .ok, "authorization requests are pushed to \(address)"))
         } else {
             let reason = form == nil ? "it requires pushed requests" : "\(name) has request: \(form?.rawValue ?? "")"
-            let way = profile == nil && form != nil ? ", or change request" : ""
+            let remedy =
+                profile == nil
+                ? "set endpoints.pushed_authorization_request" + (form == nil ? "" : ", or change request")
+                : "the provider must name it, because a profile takes endpoints from the document alone"
             findings.append(
                 Finding(
                     .discovery, .failure,
-                    "the document names no pushed_authorization_request_endpoint that can be used, but \(reason): set endpoints.pushed_authorization_request\(way)"
+                    "the document names no pushed_authorization_request_endpoint that can be used, but \(reason): \(remedy)"
                 ))
         }
         return findings

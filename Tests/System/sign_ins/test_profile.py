@@ -12,7 +12,7 @@ from harness import client, commands, tokens
 from harness.proofs import ProofEndpoint
 from harness.service import Service, run, write_config
 from harness.token_endpoint import answered, error
-from harness.tokens import ec_key, rsa_key
+from harness.tokens import ec_key, ed_key, rsa_key
 
 from .calls import ON, begin
 
@@ -55,7 +55,7 @@ def settings(endpoint, own, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def issuer(shared_server):
-    return shared_server.issuer("profile", ec_key("op"), rsa_key("rsa"))
+    return shared_server.issuer("profile", ec_key("op"), rsa_key("rsa"), ed_key("ed25519"), ed_key("ed448", "Ed448"))
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +116,16 @@ def test_a_signature_that_the_profile_does_not_allow_is_refused(service, server,
     client.contract.assert_code(finish(service, begun, iss=issuer.url), "algorithm_not_allowed")
 
 
+def test_eddsa_is_ed25519_alone(service, server, issuer):
+    def finished(key: str) -> client.Response:
+        begun = begin(service, "bank", redirect_uri=REDIRECT)
+        server.members = {"id_token": tokens.jws(issuer.key(key), issuer.claims(nonce=begun["nonce"]))}
+        return finish(service, begun, iss=issuer.url)
+
+    assert finished("ed25519").json["token"]["algorithm"] == "Ed25519"
+    client.contract.assert_code(finished("ed448"), "key_not_found")
+
+
 def test_a_grant_that_is_not_bound_is_dropped(service, server, issuer):
     begun = begin(service, "bank", redirect_uri=REDIRECT)
     server.members = {"id_token": issuer.token(nonce=begun["nonce"]), "token_type": "Bearer"}
@@ -133,6 +143,17 @@ def test_a_key_that_can_t_sign_so_is_refused(settings, shared_server, tmp_path):
     result = run(*commands.config_check(config))
     text = result.stdout.decode() + result.stderr.decode()
     assert result.returncode == 1 and "the key can't sign with PS256, ES256 and EdDSA, as the client's profile demands" in text, text
+
+
+def test_a_key_of_client_keys_on_ed448_is_refused(settings, shared_server, tmp_path):
+    own = {"id": "client", "auth": "private_key_jwt", "redirect_uris": [REDIRECT], "sender_constraint": "dpop"}
+    entry = settings(shared_server.issuer("profile-448"), clients=[own])
+    for curve, refused in (("Ed25519", False), ("Ed448", True)):
+        file = key_file(tmp_path, jwk.JWK.generate(kty="OKP", crv=curve), curve)
+        keys = [{"id": "sig", "use": "signature", "algorithm": "EdDSA", "key_file": file}]
+        result = run(*commands.config_check(write_config(tmp_path, {"providers": [entry], "client_keys": keys} | ON)))
+        text = result.stdout.decode() + result.stderr.decode()
+        assert (result.returncode == 1 and "the key is on Ed448" in text) == refused, text
 
 
 # `config check --live`
