@@ -130,45 +130,6 @@ def test_grants_are_bound_where_the_settings_say_so(tmp_path):
         assert dev.entries(level="warning") == [] and dev.entries(level="error") == []
 
 
-def test_everything_that_high_assurance_asks_for_works_in_one_entry(tmp_path):
-    """Pushed requests, bound tokens, signed UserInfo responses and signing out. Required encryption does not count."""
-    home, callback = "http://localhost:8000/", "http://localhost:8000/callback"
-    client = {
-        "id": "mine", "auth": "private_key_jwt", "request": "pushed", "sender_constraint": "dpop",
-        "redirect_uris": [callback], "post_logout_redirect_uris": [home],
-    }  # fmt: skip
-    bank = {
-        "id": "bank", "issuer": "https://bank.example", "audiences": ["mine"], "clients": [client],
-        "user_info": {"signed": "required"}, "encryption": {"required": ["id_token", "user_info"]},
-    }  # fmt: skip
-    keys = [
-        {"id": "sig", "use": "signature", "key_file": "/nowhere/sig.pem", "algorithm": "ES256"},
-        {"id": "enc", "use": "encryption", "key_file": "/nowhere/enc.pem", "algorithms": ["ECDH-ES+A256KW"]},
-    ]
-    file = tmp_path / "mine.yaml"
-    file.write_text(yaml.dump({"client_keys": keys, "providers": [bank], "sign_ins": {}}))
-    with Dev("--config", str(file)) as dev:
-
-        def follow(url: str) -> dict:
-            location = dev.ask_issuer("GET", url.split(dev.issuer_address)[1]).header("Location")
-            return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(location).query))
-
-        request = {"provider": "bank", "redirect_uri": callback, "prompt": "none", "login_hint": "alex", "scopes": ["openid", "email"]}
-        begun = dev.api.post("/v1/sign-ins", request).json
-        assert "request_uri=" in begun["authorization_url"] and "nonce=" not in begun["authorization_url"]
-        response = follow(begun["authorization_url"])
-        finished = dev.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "response": response})
-        assert finished.status == 200, finished
-        grant = finished.json["grant"]
-        assert grant["token_type"] == "DPoP" and grant["binding"]
-        assert finished.json["identity"]["email"] == "alex@gmail.com"
-        request = {"provider": "bank", "id_token_hint": grant["id_token"], "post_logout_redirect_uri": home}
-        ended = dev.api.post("/v1/sign-outs", request)
-        assert ended.status == 200 and ended.json["logout_url"].startswith(f"http://{dev.issuer_address}/bank/logout?"), ended
-        assert dev.ask_issuer("GET", ended.json["logout_url"].split(dev.issuer_address)[1]).status == 200
-        assert dev.entries(level="warning") == [] and dev.entries(level="error") == []
-
-
 def test_a_public_client_may_use_a_custom_url_scheme(dev):
     begun = dev.api.post("/v1/sign-ins", {"provider": "oidc", "redirect_uri": "com.example.app:/cb", "prompt": "none"})
     path = begun.json["authorization_url"].split(dev.issuer_address)[1]
