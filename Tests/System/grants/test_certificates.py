@@ -21,12 +21,13 @@ REDIRECT = "https://app.example/callback"
 class Identity:
     """A client's certificate and key, in two files."""
 
-    def __init__(self, authority: Authority, directory, name: str = "client"):
+    def __init__(self, authority: Authority, directory, name: str = "client", host: str = "client.example"):
         self.certificate_file, self.key_file = directory / f"{name}.pem", directory / f"{name}.key"
+        self._host = host
         self.renew(authority)
 
     def renew(self, authority: Authority) -> None:
-        pem = authority.client_file().read_bytes()
+        pem = authority.client_file(self._host).read_bytes()
         key, _, rest = pem.partition(b"-----BEGIN CERTIFICATE-----")
         self.key_file.write_bytes(key)
         self.key_file.chmod(0o600)

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import ssl
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -41,12 +42,13 @@ class Page:
 
 
 class Browser:
-    """Keeps cookies, and never uses a proxy, because everything is on loopback."""
+    """Keeps cookies, and never uses a proxy, because everything is on loopback. `context` is that of TLS."""
 
-    def __init__(self):
+    def __init__(self, context: ssl.SSLContext | None = None):
         self._opener = urllib.request.build_opener(
-            urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(CookieJar()), _NoRedirects
-        )
+            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context),
+            urllib.request.HTTPCookieProcessor(CookieJar()), _NoRedirects,
+        )  # fmt: skip
 
     def get(self, url: str, **query: str) -> Page:
         return self.request("GET", with_query(url, query))

@@ -3,7 +3,8 @@
 Peculiarities that a verifier must handle: `auth_time` is 0, the JWK Set is sent with `Cache-Control: no-store`, the
 issuer has a path, discovery lists an algorithm that Assay does not support (ES256K), and with EdDSA, `at_hash` and
 `c_hash` use SHA-256. The audience of clients' assertions must be the endpoint. Refusals of a refresh token (400), and of a
-client at the revocation endpoint (401), have no body. The revocation endpoint refuses public clients.
+client at the revocation endpoint (401), have no body. The revocation endpoint refuses public clients. A certificate with
+another name is refused without a body (403), and the UserInfo endpoint asks for none.
 """
 
 import contextlib
@@ -17,6 +18,7 @@ from . import jwk
 from .browser import Browser, Page, with_query
 from .process import Process
 from .sign_in import SignIn, new_nonce
+from harness.certificates import Authority
 from harness.waiting import free_port
 
 # glewlwyd does not know the new name "Ed25519" (RFC 9864).
@@ -30,6 +32,8 @@ _ADMINISTRATOR = {"username": "admin", "password": "password"}
 _USER = {"username": "maria", "password": "correct horse battery"}
 # There is a client for each of these ways to authenticate. Clients that are named after an algorithm use HTTP Basic.
 _AUTHENTICATIONS = ["client_secret_post", "private_key_jwt", "none"]
+# The name in the certificate of the client that authenticates by it.
+CERTIFIED_NAME = "client.example"
 _PLUGIN = "oidc"
 # The client property that names its key; the client database stores this one by default.
 _KEY_ID_PROPERTY = "alg_kid"
@@ -50,9 +54,13 @@ class Glewlwyd(contextlib.AbstractContextManager):
     name = "Maria Muster"
     email = "maria@example.com"
 
-    def __init__(self, algorithms: list[str] = ALGORITHMS, **parameters):
-        """`parameters` are of the plugin, with `_` in place of `-`."""
+    def __init__(self, algorithms: list[str] = ALGORITHMS, authority: Authority | None = None, **parameters):
+        """With an `authority`, it is served over TLS, and has a client that authenticates by a certificate of it.
+        `parameters` are of the plugin, with `_` in place of `-`.
+        """
         self._algorithms = algorithms
+        self._authority = authority
+        self._context = authority and authority.client_context()
         self._parameters = {name.replace("_", "-"): value for name, value in parameters.items()}
         self._generation = 0
         # The private key of the client that authenticates with `private_key_jwt`.
@@ -63,7 +71,11 @@ class Glewlwyd(contextlib.AbstractContextManager):
         return f"client-{algorithm.lower()}"
 
     def client_id_with(self, authentication: str) -> str:
-        return f"client-with-{authentication}" if authentication in _AUTHENTICATIONS else self.client_id(self._algorithms[0])
+        return f"client-with-{authentication}" if authentication in self._authentications else self.client_id(self._algorithms[0])
+
+    @property
+    def _authentications(self) -> list[str]:
+        return _AUTHENTICATIONS + (["tls_client_auth"] if self._authority else [])
 
     @property
     def client_ids(self) -> list[str]:
@@ -78,17 +90,19 @@ class Glewlwyd(contextlib.AbstractContextManager):
                 raise RuntimeError("glewlwyd is not installed: run scripts/bootstrap")
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="glewlwyd-")))
             port = free_port()
-            self._api = f"http://127.0.0.1:{port}/api"
+            base = f"{'https' if self._authority else 'http'}://127.0.0.1:{port}"
+            self._api = f"{base}/api"
             self.issuer = f"{self._api}/{_PLUGIN}"
             _make_database(directory / "database.sqlite3")
-            (directory / "glewlwyd.conf").write_text(_settings(port, directory / "database.sqlite3"))
+            settings = _settings(port, base, directory / "database.sqlite3") + self._tls_settings()
+            (directory / "glewlwyd.conf").write_text(settings)
             self._process = Process(
                 [_EXECUTABLE, "--config-file", str(directory / "glewlwyd.conf")], f"{self._api}/config",
-                directory / "log",
+                directory / "log", context=self._context,
             )
             stack.callback(self._process.stop)
             self._process.start()
-            self._administrator = _logged_in(self._api, _ADMINISTRATOR)
+            self._administrator = self._logged_in(_ADMINISTRATOR)
             self._set_up()
             self._stack = stack.pop_all()
         return self
@@ -109,13 +123,14 @@ class Glewlwyd(contextlib.AbstractContextManager):
         }
         code = self.answer_for(with_query(f"{self.issuer}/auth", query))["code"]
         form = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.redirect_uri}
-        answer = Browser().post_form(f"{self.issuer}/token", form, basic=(client_id, self.client_secret)).expect().json
+        browser = Browser(self._context)
+        answer = browser.post_form(f"{self.issuer}/token", form, basic=(client_id, self.client_secret)).expect().json
         return SignIn(client_id, answer["id_token"], answer["access_token"], nonce, code)
 
     def answer_for(self, authorization_url: str) -> dict[str, str]:
         """Logs in and consents as the user; returns the parameters of the redirect."""
         client_id = dict(parse_qsl(urlsplit(authorization_url).query))["client_id"]
-        browser = _logged_in(self._api, _USER)
+        browser = self._logged_in(_USER)
         browser.send_json("PUT", f"{self._api}/auth/grant/{client_id}", {"scope": "openid"}).expect()
         return browser.get(authorization_url + "&g_continue=").redirect_parameters
 
@@ -158,11 +173,12 @@ class Glewlwyd(contextlib.AbstractContextManager):
         own = {
             "private_key_jwt": {"pubkey": jwk.public_pem(self.client_key)},
             "none": {"confidential": False, "client_secret": ""},
+            "tls_client_auth": {"tls_client_auth_san_dns": CERTIFIED_NAME},
         }
         return [
             self._client(self.client_id_with(way), self._algorithms[0])
             | {"token_endpoint_auth_method": [way]} | own.get(way, {})
-            for way in _AUTHENTICATIONS
+            for way in self._authentications
         ]
 
     def _client(self, client_id: str, algorithm: str) -> dict:
@@ -174,6 +190,22 @@ class Glewlwyd(contextlib.AbstractContextManager):
             "authorization_type": ["code", "refresh_token", "client_credentials"],
             _KEY_ID_PROPERTY: self.key_id(algorithm),
         }
+
+    def _logged_in(self, user: dict[str, str]) -> Browser:
+        browser = Browser(self._context)
+        browser.send_json("POST", f"{self._api}/auth", user).expect()
+        return browser
+
+    def _tls_settings(self) -> str:
+        if self._authority is None:
+            return ""
+        file = self._authority.server_file()
+        return f"""
+use_secure_connection = true
+secure_connection_key_file = "{file}"
+secure_connection_pem_file = "{file}"
+secure_connection_ca_file = "{self._authority.certificate_file}"
+"""
 
     def _new_keys(self) -> list[dict]:
         return [jwk.new_private_jwk(algorithm, self.key_id(algorithm)) for algorithm in self._algorithms]
@@ -193,14 +225,8 @@ class Glewlwyd(contextlib.AbstractContextManager):
                 "introspection-revocation-allow-target-client": True,
                 "code-duration": 60, "access-token-duration": 3600, "refresh-token-duration": 3600,
                 "refresh-token-rolling": False,
-            } | self._parameters,
+            } | ({"client-cert-source": "TLS"} if self._authority else {}) | self._parameters,
         }
-
-
-def _logged_in(api: str, user: dict[str, str]) -> Browser:
-    browser = Browser()
-    browser.send_json("POST", f"{api}/auth", user).expect()
-    return browser
 
 
 def _make_database(path: Path) -> None:
@@ -208,11 +234,11 @@ def _make_database(path: Path) -> None:
         database.executescript(_SCHEMA.read_text())
 
 
-def _settings(port: int, database: Path) -> str:
+def _settings(port: int, base: str, database: Path) -> str:
     return f"""
 port = {port}
 bind_address = "127.0.0.1"
-external_url = "http://127.0.0.1:{port}"
+external_url = "{base}"
 login_url = "login.html"
 api_prefix = "api"
 log_mode = "console"

@@ -1,6 +1,7 @@
 """A provider's own server, as a child process for the duration of a `with` block."""
 
 import os
+import ssl
 import subprocess
 import urllib.error
 import urllib.request
@@ -15,11 +16,15 @@ STOP_SECONDS = 5
 class Process:
     """A server that is ready once `url` answers. It leaves only its log behind."""
 
-    def __init__(self, command: list[str], url: str, log: Path, environment: dict[str, str] | None = None):
+    def __init__(
+        self, command: list[str], url: str, log: Path, environment: dict[str, str] | None = None,
+        context: ssl.SSLContext | None = None,
+    ):  # fmt: skip
         self._command = command
         self._url = url
         self._log = log
         self._environment = os.environ | (environment or {})
+        self._context = context
         self._child: subprocess.Popen | None = None
 
     def start(self) -> None:
@@ -46,7 +51,9 @@ class Process:
         self._child = None
 
     def _answers(self) -> bool:
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        opener = urllib.request.build_opener(
+            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=self._context)
+        )
         try:
             with opener.open(self._url, timeout=1):
                 return True
