@@ -185,6 +185,17 @@ def test_a_shared_service_is_that_of_the_kustomization():
     assert ours == theirs
 
 
+def test_labelled_backends_of_other_namespaces_may_call_a_shared_service():
+    """A peer without `namespaceSelector` would select only pods of the policy's own namespace."""
+    objects = rendered(CHART, **SHARED)
+    ingress = the(objects, "NetworkPolicy")["spec"]["ingress"]
+    [peer] = next(rule["from"] for rule in ingress if rule["ports"] == [{"port": "http"}])
+    assert peer == {"namespaceSelector": {}, "podSelector": {"matchLabels": {"assay-client": "true"}}}
+    done = helm("install", "assay", CHART, "--dry-run=client", "--namespace", "ours", **SHARED)
+    assert done.returncode == 0, done.stderr
+    assert "assay-client" in done.stdout.split("NOTES:")[1]
+
+
 def test_a_shared_service_needs_keys_or_certificates():
     assert "settings.api_keys" in refused(CHART, settings={"providers": PROVIDERS})
 

@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import tarfile
 
 import kubernetes_validate
 import pytest
@@ -246,6 +247,42 @@ def test_a_component_adds_assay_to_a_users_deployment(own):
     assert before["volumes"][0] in pods["shop"]["volumes"]
     for object in build(own):
         kubernetes_validate.validate(object, VERSIONS[-1], strict=True)
+
+
+@pytest.fixture
+def released(tmp_path):
+    """The directory of an unpacked archive, as a release ships it, with nothing else around it."""
+    packed = subprocess.run([REPOSITORY / "scripts/kubernetes", tmp_path / "dist"], check=True, capture_output=True, text=True)
+    with tarfile.open(packed.stdout.strip()) as archive:
+        archive.extractall(tmp_path, filter="data")
+    return tmp_path / pathlib.Path(packed.stdout.strip()).name.removesuffix(".tar.gz")
+
+
+def test_a_released_component_adds_assay_as_its_page_says(released):
+    page = (released / "README.md").read_text()
+    [kustomization] = re.findall(r"(?s)^```yaml\n(# kustomization.yaml\n.*?)^```$", page, re.MULTILINE)
+    mine = released.parent / "mine"
+    mine.mkdir()
+    (mine / "kustomization.yaml").write_text(kustomization)
+    (mine / "deployment.yaml").write_text(BACKEND)
+    shutil.copy(released / "base/sidecar/assay.yaml", mine)
+    assert deployments(mine)["shop"]["initContainers"][0]["image"].startswith("registry.example.net/assay:")
+    assert is_kubectls(mine)
+
+
+def test_a_release_has_every_kustomization_and_the_example_chart(released):
+    for name in KUSTOMIZATIONS:
+        assert build(released / name) == build(FOLDER / name)
+    assert all(files(released / name) for name in COMPONENTS)
+    assert (released / "helm-example/Chart.yaml").is_file() and (released / "LICENSE").is_file()
+    text = (released / "README.md").read_text()
+    assert [link for link in re.findall(r"\]\(([^)#]+)\)", text) if not (released / link).exists()] == []
+
+
+def test_the_released_kustomizations_have_the_same_bytes_each_time(released, tmp_path):
+    again = subprocess.run([REPOSITORY / "scripts/kubernetes", tmp_path / "again"], check=True, capture_output=True, text=True)
+    [archive] = (tmp_path / "dist").iterdir()
+    assert pathlib.Path(again.stdout.strip()).read_bytes() == archive.read_bytes()
 
 
 def test_a_component_leaves_other_deployments_alone(own):

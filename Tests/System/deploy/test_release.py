@@ -30,6 +30,7 @@ FILES = {
     "apt",
     f"assay-{VERSION}.tgz",
     f"assay-docs-{VERSION}.tar.gz",
+    f"assay-kubernetes-{VERSION}.tar.gz",
     "assay-image-linux-amd64.tar",
     "assay-linux-amd64.tar.gz",
     "assay.cdx.json",

@@ -2,6 +2,8 @@
 
 import functools
 import http.server
+import json
+import re
 import subprocess
 import sys
 import tarfile
@@ -110,6 +112,23 @@ def test_the_archive_has_the_same_bytes_twice(archive, tmp_path):
 def test_the_archive_names_no_place_of_this_machine(site):
     files = [file for file in site.rglob("*") if file.suffix in {".html", ".json", ".js", ".xml"}]
     assert [file.name for file in files if str(REPOSITORY) in file.read_text()] == []
+
+
+def test_the_archive_has_the_licences_of_its_parts(site):
+    assert (site / "LICENSE").read_bytes() == (REPOSITORY / "LICENSE").read_bytes()
+    notices = (site / "NOTICES").read_text()
+    assert "Permission is hereby granted" in notices and "Martin Donath" in notices
+    sources = [source for file in site.rglob("*.js.map") for source in json.loads(file.read_text())["sources"]]
+    bundled = set(re.findall(r"node_modules/((?:@[^/]+/)?[^/]+)/", "\n".join(sources)))
+    assert "lunr" in bundled
+    assert [name for name in bundled if f"- {name}: " not in notices] == []
+
+
+def test_the_releases_readme_names_pages_of_the_archive(site):
+    made = subprocess.run([sys.executable, REPOSITORY / "docs/site/release.py"], check=True, capture_output=True, text=True)
+    pages = re.findall(r"\(`(\S+\.html)`\)", made.stdout)
+    assert len(pages) >= 6 and "deploy/container/index.html" in pages
+    assert [page for page in pages if not (site / page).is_file()] == []
 
 
 def test_the_front_page_has_no_code_of_its_own():

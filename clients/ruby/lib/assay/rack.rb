@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "rack"
 require "uri"
 require "assay"
 
@@ -48,7 +49,7 @@ class Assay
       # A request that was pushed or signed does not show how it is answered.
       same_site = begun.authorization_url.match?(/response_mode=form_post|request=|request_uri=/) ? "None" : "Lax"
       kept = cookie("__Host-sign-in-#{begun.state}", begun.sign_in, 600, same_site)
-      answer(303, "", "location" => begun.authorization_url, "set-cookie" => kept)
+      answer(303, "", { "location" => begun.authorization_url }, kept)
     rescue Error => e
       warn "begin: #{e.message}"
       answer(e.may_retry? ? 503 : 500, "Signing in is not possible right now. Please try again later.")
@@ -71,17 +72,17 @@ class Assay
 
     def finish_with(env, provider, sign_in, response, done)
       status, headers, body = @signed_in.call(env, @assay.finish_in_browser(sign_in, response, redirect_uri(provider)))
-      [status, COMMON.merge(headers, "set-cookie" => [*headers["set-cookie"], done].join("\n")), body]
+      [status, COMMON.merge(with_cookie(headers, done)), body]
     rescue Error => e
       if e.code == "sign_in_denied"
-        return answer(303, "", "location" => e.context.to_s.match?(OWN_PATH) ? e.context : "/", "set-cookie" => done)
+        return answer(303, "", { "location" => e.context.to_s.match?(OWN_PATH) ? e.context : "/" }, done)
       end
 
       warn "finish: #{e.message}"
       # The cookie stays, so that reloading the page repeats the finish.
       return answer(503, "Signing in takes longer than usual. Please reload this page in a moment.") if e.may_retry?
 
-      answer([0, 422, 503].include?(e.status) ? 400 : 500, "That did not work. Please sign in again.", "set-cookie" => done)
+      answer([0, 422, 503].include?(e.status) ? 400 : 500, "That did not work. Please sign in again.", {}, done)
     end
 
     def redirect_uri(provider)
@@ -94,8 +95,17 @@ class Assay
       []
     end
 
-    def answer(status, text, headers = {})
+    def answer(status, text, headers = {}, cookie = nil)
+      headers = with_cookie(headers, cookie) if cookie
       [status, COMMON.merge({ "content-type" => "text/plain; charset=utf-8" }, headers), [text]]
+    end
+
+    # Session middleware adds its cookie under Rack's own name of the header, which is capitalized in Rack 2. Under another name, one of
+    # the two would be lost.
+    def with_cookie(headers, added)
+      cookies, others = headers.partition { |name, _| name.casecmp?("set-cookie") }
+      lines = [*cookies.flat_map(&:last), added]
+      others.to_h.merge(Rack::SET_COOKIE => Rack.release.to_i < 3 ? lines.join("\n") : lines)
     end
 
     # Sent only to this host over HTTPS, and hidden from scripts.
