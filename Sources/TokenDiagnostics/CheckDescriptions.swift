@@ -149,7 +149,7 @@ struct CheckDescriptions {
     }
 }
 
-/// A provider's keys, and their origin as far as it is known.
+/// A provider's keys, and their origin as far as it is known. An empty ``set`` means that there are none.
 public struct ExplainedKeys: Sendable {
     public var set: JWKSet
     /// The algorithms that the provider may sign with, unless the policy lists its own.
@@ -162,6 +162,8 @@ public struct ExplainedKeys: Sendable {
     public var clockOffsetSeconds: Int64?
     /// Why the last fetch failed; `nil` if it did not.
     public var fetchFailure: String?
+    /// What to do about ``fetchFailure``.
+    package var fetchAdvice: String?
     /// Whether a fetch was needed to find the token's key, and failed.
     public var isMissingKey: Bool
 

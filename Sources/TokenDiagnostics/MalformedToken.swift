@@ -142,7 +142,7 @@ struct MalformedToken {
                     ? "Configure the provider so that its access tokens are signed and not encrypted."
                     : "To open it, add encryption to the provider in the settings; or configure the client at the provider so that its tokens are signed and not encrypted."
             )
-        case .serialization, .tooLong: serializationDiagnosis
+        case .empty, .serialization, .tooLong: serializationDiagnosis
         case .header: partDiagnosis("header", parts.first)
         case .payload: partDiagnosis("payload", parts.dropFirst().first)
         case .signature: partDiagnosis("signature", parts.last)

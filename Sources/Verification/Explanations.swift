@@ -285,17 +285,41 @@ extension RequestVerifier.ProviderSlot {
 }
 
 extension ExplainedKeys {
-    /// `nil` if the provider has no keys that may be used now.
+    /// Without keys that may be used now, the set is empty, and says why; `nil` if there is nothing to say.
     ///
     /// - Parameter verdict: why the token was rejected; `nil` if it was not.
     init?(_ status: KeyStatus?, onceDecided verdict: Problem?, now: Int64) {
-        guard let status, let snapshot = status.snapshot, snapshot.isUsable(at: status.now) else { return nil }
+        guard let status else { return nil }
+        guard let snapshot = status.snapshot, snapshot.isUsable(at: status.now) else {
+            guard let failure = status.lastFailure else { return nil }
+            self.init(set: .empty, fetchFailure: failure.message)
+            fetchAdvice = failure.phase.advice
+            return
+        }
         self.init(
             set: snapshot.keys, algorithms: snapshot.algorithms,
             fetchedAt: UnixTime(seconds: snapshot.fetchedAtUnixSeconds),
             nextFetchAt: status.nextFetchAt(unixSeconds: now).map(UnixTime.init(seconds:)),
             clockOffsetSeconds: snapshot.clockOffsetSeconds,
             fetchFailure: status.lastFailure?.message, isMissingKey: verdict?.code == "keys_unavailable")
+        fetchAdvice = status.lastFailure?.phase.advice
+    }
+}
+
+extension FetchFailure.Phase {
+    /// What to do if a provider's keys can't be fetched.
+    fileprivate var advice: String {
+        switch self {
+        case .dns:
+            "Check this machine's resolver, and the host; if only a proxy can resolve it, set HTTPS_PROXY."
+        case .address: "Correct the host, or allow its address with network.allow_addresses."
+        case .connect:
+            "Let this machine connect to the host (egress rules, firewall), or set HTTPS_PROXY to a proxy that may."
+        case .tls:
+            "Check this machine's clock and its CA certificates (ca-certificates); for a private CA, set network.ca_file."
+        case .http, .parse: "Check issuer, discovery_url or jwks_uri, and whether the provider has an outage."
+        case .file: "Correct the file; a running Assay reads it again within seconds."
+        }
     }
 }
 

@@ -30,7 +30,7 @@ import TestSupport
     }
 
     @Test(arguments: [
-        ("", Rejection.TokenPart.serialization), ("a.b", .serialization), ("a.b.c.d", .serialization),
+        ("", Rejection.TokenPart.empty), ("a.b", .serialization), ("a.b.c.d", .serialization),
         ("a.b.c.d.e", .encrypted),
         ("a.b.c.d.e.f", .serialization), ("!.e30.Zg", .header), ("bnVsbA.e30.Zg", .header), ("e30.!.Zg", .payload),
         ("e30.e30.!", .signature),

@@ -236,6 +236,20 @@ import TokenDiagnostics
         #expect(explanation[.signature].state == .notReached)
         #expect(explanation[.audience].refusal?.code == "audience_mismatch")
         #expect(!explanation.isValid)
+        #expect(explanation[.key].explanation.hasSuffix("can't be checked."))
+    }
+
+    @Test func `without keys, the summary says why they could not be fetched, and what to do`() throws {
+        var keys = ExplainedKeys(set: .empty, fetchFailure: "idp.example has no address")
+        keys.fetchAdvice = "Check this machine's resolver."
+        let explanation = try IDTokenVerifier().explain(
+            try UnverifiedToken(SignIn.plain.token), with: keys, under: SignIn.plain.policy,
+            expecting: VerificationParameters(), now: UnixTime(seconds: 1_700_000_100))
+        #expect(explanation.refusal == .keysUnavailable)
+        let said = explanation[.key]
+        #expect(said.explanation.hasSuffix("can't be checked: idp.example has no address."))
+        #expect(explanation.summary.contains("idp.example has no address"))
+        #expect(explanation.likelyCause?.fix == keys.fetchAdvice)
     }
 
     @Test func `without keys, a refused algorithm is what is wrong`() throws {

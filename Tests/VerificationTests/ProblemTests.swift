@@ -42,6 +42,7 @@ import TestSupport
         .rejected(.cryptographyUnavailable),
         .rejected(.tokenMalformed(.tooLong)),
         .rejected(.tokenMalformed(.encrypted)),
+        .rejected(.tokenMalformed(.empty)),
         .rejected(.tokenMalformed(.serialization)),
         .rejected(.tokenMalformed(.header)),
         .rejected(.tokenMalformed(.payload)),

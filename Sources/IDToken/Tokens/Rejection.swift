@@ -51,6 +51,7 @@ public enum Rejection: Error, Equatable, Sendable {
 
     /// Which part of the token is malformed.
     public enum TokenPart: Equatable, Sendable {
+        case empty
         case tooLong
         case encrypted
         case serialization

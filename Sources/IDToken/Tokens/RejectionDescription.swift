@@ -46,6 +46,7 @@ extension Rejection: CustomStringConvertible {
 extension Rejection.TokenPart {
     fileprivate var reason: String {
         switch self {
+        case .empty: "the token is empty"
         case .tooLong: "the token is too long"
         case .encrypted: "the token is encrypted (JWE)"
         case .serialization: "the token is not three parts of base64url"

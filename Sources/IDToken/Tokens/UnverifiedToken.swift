@@ -28,7 +28,7 @@ public struct UnverifiedToken: Sendable {
         do throws(JWSError) {
             jws = try CompactJWS(text, headerCache: headerCache)
         } catch {
-            throw Rejection(error)
+            throw text.isEmpty ? .tokenMalformed(.empty) : Rejection(error)
         }
         self.jws = jws
         do throws(JSONError) {

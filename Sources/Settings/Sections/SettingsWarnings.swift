@@ -16,6 +16,24 @@ extension Settings {
             + mistakableKindWarnings + serviceLinkWarnings
     }
 
+    /// Warnings about providers whose IDs are those of an example. A service that starts with them verifies nobody's
+    /// tokens, but tests and `assay dev` use them on purpose, so only `assay config check` shows them.
+    package var exampleWarnings: [String] {
+        providers.compactMap { provider in
+            let examples = (provider.policy.audiences + [provider.policy.issuer]).filter(Self.isExample)
+            guard !examples.isEmpty else { return nil }
+            return "provider \(provider.policy.id): only an example: \(examples.joined(separator: ", ")); "
+                + "set your own, or remove the provider"
+        }
+    }
+
+    /// Whether a client ID or URL can belong to nobody (RFC 2606, section 3).
+    private static func isExample(_ text: String) -> Bool {
+        let host = text.split(separator: "://", maxSplits: 1).last?.prefix { $0 != "/" && $0 != ":" } ?? ""
+        return text.hasPrefix("com.example.") || text.hasSuffix("-example.apps.googleusercontent.com")
+            || host == "example.com" || host.hasSuffix(".example.com")
+    }
+
     /// Without a shared store, each process has its own memory of used nonces.
     private var singleUseWarnings: [String] {
         guard (signIns?.store.url ?? .memory) == .memory else { return [] }

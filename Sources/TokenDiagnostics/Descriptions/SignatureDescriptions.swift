@@ -27,7 +27,7 @@ extension CheckDescriptions {
     }
 
     private func key(_ rejection: Rejection?, _ isAlgorithmRefused: Bool) -> Check {
-        guard let keys else { return withoutKeys(isAlgorithmRefused) }
+        guard let keys, !keys.set.keys.isEmpty else { return withoutKeys(isAlgorithmRefused) }
         let kids = keys.set.keys.compactMap(\.keyID)
         let expected = kids.isEmpty ? "a key without kid" : "kid " + Redaction.list(kids)
         let found = token.keyID.map { "kid " + Redaction.text($0) } ?? "no kid"
@@ -68,8 +68,11 @@ extension CheckDescriptions {
         return .failed(
             .key, .keysUnavailable,
             Diagnosis(
-                "Assay has no keys for the provider \(policy.id), so the signature can't be checked.",
-                fix: "See the provider's last_error, or run assay config check --live to see why."),
+                """
+                Assay has no keys for the provider \(policy.id), so the signature can't be checked\
+                \(keys?.fetchFailure.map { ": \($0)" } ?? "").
+                """,
+                fix: keys?.fetchAdvice ?? "Send the token again once the keys have been fetched."),
             found: token.keyID.map { "kid " + Redaction.text($0) })
     }
 
@@ -90,8 +93,8 @@ extension CheckDescriptions {
             """,
             fix:
                 """
-                Send the token again once the keys of \(policy.id) have been fetched; run assay config check --live \
-                to see why they are not.
+                Send the token again once the keys of \(policy.id) have been fetched. \
+                \(keys.fetchAdvice ?? "The provider's last_error says why they are not.")
                 """)
     }
 

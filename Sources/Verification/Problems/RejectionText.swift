@@ -51,6 +51,8 @@ extension Rejection {
 
     var idTokenDetail: String {
         switch self {
+        case .tokenMalformed(.empty):
+            "The token is empty; check where the app or the backend takes it from: it had none to send."
         case .tokenMalformed(.tooLong):
             "The token is longer than limits.max_token allows; send nothing but the id_token, have the provider put less into it, such as fewer groups, or raise the limit."
         case .tokenMalformed(.encrypted):
@@ -140,6 +142,7 @@ extension Rejection {
     /// sent, if it can be recognized.
     var accessTokenDetail: String {
         switch self {
+        case .tokenMalformed(.empty): idTokenDetail
         case .tokenMalformed(.tooLong):
             "The token is longer than limits.max_token allows; send nothing but the access token, have the provider put less into it, such as fewer groups, or raise the limit."
         case .tokenMalformed(.encrypted):
@@ -193,6 +196,8 @@ extension Rejection {
     /// The detail for a notification, where it differs from that for an ID Token.
     var notificationDetail: String {
         switch self {
+        case .tokenMalformed(.empty):
+            "The notification is empty; check how the backend reads the provider's request: it had none to send."
         case .tokenMalformed(.tooLong):
             "The notification is longer than limits.max_token allows; send nothing but the notification, exactly as the provider sent it, or raise the limit."
         case .tokenMalformed(.encrypted):

@@ -49,7 +49,7 @@ struct Config: AsyncParsableCommand {
             let clientFaults = settings.clientFileFaults(effective)
             if !clientFaults.isEmpty { throw ConfigurationError(clientFaults, in: source.path) }
             let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
-            let warnings = settings.allWarnings + (proxy?.warnings ?? [])
+            let warnings = settings.allWarnings + (proxy?.warnings ?? []) + settings.exampleWarnings
             if !json {
                 for warning in warnings { print("warning: \(warning)") }
                 let ids = settings.providers.map(\.policy.id).joined(separator: ", ")

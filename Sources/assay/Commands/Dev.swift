@@ -107,7 +107,7 @@ struct Dev: AsyncParsableCommand {
             await ListenAddress(server.adminAddress)?.waitUntilReady()
             let started = DevAnnouncement(
                 service: server.serviceAddress, admin: server.adminAddress, provider: provider,
-                providers: development.providers)
+                providers: development.providers, origin: path == nil ? origin : nil)
             print(json ? started.json : started.text)
             // A pipe is not flushed at each line, and its reader may be waiting for these.
             fflush(nil)

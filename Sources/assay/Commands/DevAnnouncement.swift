@@ -13,14 +13,24 @@ struct DevAnnouncement {
     let admin: String
     let provider: DevProviderServer
     let providers: [DevProviderSettings]
+    /// The origin of the backend whose users sign in through the browser; `nil` if the settings list redirect URIs.
+    let origin: String?
 
     /// For people: the page to open, the console, and a command to paste.
     var text: String {
         """
         Sign in   \(provider.origin)/
         Console   \(Self.url(admin))/console
+        Clients   \(clients)
         Try       \(command)
         """
+    }
+
+    /// The first audience of each provider, which a backend's sign-ins name, and where it may send browsers back to.
+    private var clients: String {
+        let named = providers.map(\.shown).filter { !$0.policy.audiences.isEmpty }
+        let ids = named.map { "\($0.policy.id) \($0.policy.audiences[0])" }.joined(separator: ", ")
+        return origin.map { "\(ids); for a backend at \($0)" } ?? ids
     }
 
     /// Gets a token from the first provider, and verifies it.

@@ -4,10 +4,11 @@ import json
 import pathlib
 import re
 import sys
+import zipfile
 
 import pytest
 
-from client_packages.packages import CLIENTS, CONFORMANCE, PACKAGES, run
+from client_packages.packages import CLIENTS, CONFORMANCE, PACKAGES, artifact, run
 
 EXAMPLES = {
     "python": "python/example.py", "typescript": "typescript/example.mts", "go": "go/example.go", "ruby": "ruby/example.rb",
@@ -50,6 +51,32 @@ def test_the_psr_15_site_signs_in(installed, package):
     assert begun["status"] == 303 and "__Host-sign-in-s=" in begun["cookies"][0] and "SameSite=None" in begun["cookies"][0]
     assert (finished["status"], finished["location"], len(finished["cookies"])) == (303, "/basket", 1)
     assert other["status"] == 404
+
+
+def test_the_php_package_installs_as_pasted_into_an_empty_directory(tmp_path):
+    """Without the public registry, which nothing here needs."""
+    archive = artifact("php", tmp_path, ".zip")
+    [script] = re.findall(r"^```sh\n(.*?)^```$", (CLIENTS / "php/README.md").read_text(), re.DOTALL | re.MULTILINE)
+    project, home = tmp_path / "project", tmp_path / "composer"
+    project.mkdir()
+    home.mkdir()
+    (home / "config.json").write_text('{"repositories": [{"packagist.org": false}]}')
+    pasted = script.replace("/path/to/clients", str(archive.parent))
+    run("bash", "-euc", pasted, directory=project, COMPOSER_ALLOW_SUPERUSER="1", COMPOSER_HOME=str(home))
+    assert (project / "vendor/assay/client/src").is_dir()
+
+
+@pytest.mark.parametrize("package", [each for each in PACKAGES if each.name == "kotlin"])
+def test_java_compiles_and_the_jar_has_its_pom_where_maven_looks(installed, package, tmp_path):
+    command = installed(package)
+    path = command[command.index("-cp") + 1]
+    [block] = re.findall(r"^```java\n(.*?)^```$", (CLIENTS / "kotlin/README.md").read_text(), re.DOTALL | re.MULTILINE)
+    (tmp_path / "Site.java").write_text(f"import assay.*;\nclass Site {{ void finish(String signIn, String idToken) {{\n{block}}} }}\n")
+    run("javac", "-cp", path, "-d", tmp_path, tmp_path / "Site.java")
+    pom = (CLIENTS / "kotlin/pom.xml").read_bytes()
+    [group] = re.findall(rb"^  <groupId>(.+)</groupId>$", pom, re.MULTILINE)
+    with zipfile.ZipFile(path.split(":")[0]) as jar:
+        assert jar.read(f"META-INF/maven/{group.decode()}/assay-client/pom.xml") == pom
 
 
 def test_the_rack_site_signs_in():

@@ -255,6 +255,12 @@ VERSIONS = {
     "clients/php/composer.json",
     "clients/kotlin/pom.xml",
     *(f"clients/{language}/README.md" for language in LANGUAGES),
+    "docs/installing.md",
+    "docs/getting-started.md",
+    "deploy/README.md",
+    "deploy/container/README.md",
+    "deploy/kubernetes/README.md",
+    *(f"deploy/kubernetes/{place}/{file}.yaml" for place in ("components/sidecar", "base/shared") for file in ("kustomization", "deployment")),
 }
 
 

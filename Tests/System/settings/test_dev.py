@@ -160,10 +160,11 @@ def test_the_console_is_on(dev):
 def test_the_output_is_the_page_the_console_and_a_command():
     process = Process(*commands.DEV)
     try:
-        process.wait_for(lambda: len(process.output) == 3)
-        page, console, command = process.output
+        process.wait_for(lambda: len(process.output) == 4)
+        page, console, clients, command = process.output
         assert re.fullmatch(r"Sign in +http://127.0.0.1:\d+/", page)
         assert re.fullmatch(r"Console +http://127.0.0.1:\d+/console", console)
+        assert re.fullmatch(r"Clients +apple com\.example\.app, google .+, oidc \S+; for a backend at http://localhost:8000", clients)
         assert command.startswith("Try") and command.count("curl") == 2
         process.terminate()
         assert process.wait() == 0
