@@ -147,8 +147,8 @@ let package = Package(
         .executableTarget(
             name: "micro",
             dependencies: [
-                "COpenSSL", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Replay", "Service", "SignIns",
-                "Verification", .product(name: "NIOEmbedded", package: "swift-nio"),
+                "Bytes", "COpenSSL", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Replay", "Service",
+                "SignIns", "Verification", .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,
             path: "Benchmarks/micro",

@@ -1,4 +1,6 @@
+import Bytes
 import HTTP
+import IDToken
 import JOSE
 import NIOHTTP1
 import OpenSSL
@@ -33,11 +35,20 @@ let accessTokenBenchmarks = [
             return try endpoints.response(to: prepared.removeLast()).status == .ok
         }
     },
-    Benchmark("access-token-certificate") {
-        let endpoints = try Endpoints()
-        let thumbprint = JSONTree.string(String(repeating: "A", count: 43))
-        let token = try endpoints.accessToken(boundTo: ["x5t#S256": thumbprint])
-        let request = try Request(path, ["token": .string(token), "certificate": thumbprint])
+    Benchmark("access-token-certificate") { try verification(showing: thumbprint()) },
+    Benchmark("access-token-certificate-pem") { try verification(showing: percentEncoded(certificate)) },
+    Benchmark("access-token-certificate-der") {
+        try verification(showing: certificate.split(separator: "\n").dropFirst().dropLast().joined())
+    },
+    Benchmark("introspection-known") {
+        let token = "9f2c7d51b0e84a36a1c5d8e7f4b39260"
+        let endpoints = try Endpoints(knowing: [
+            token: .object([
+                "active": .bool(true), "aud": .string("https://api.example"), "client_id": .string("client"),
+                "scope": .string("read write"), "sub": .string("user-1"), "exp": .integer(4_102_444_800),
+            ])
+        ])
+        let request = try Request(path, ["token": .string(token), "provider": .string("legacy")])
         return { try endpoints.response(to: request).status == .ok }
     },
 ]
@@ -47,3 +58,31 @@ private let (path, url) = ("/v1/access-tokens/verify", "https://api.example/orde
 extension Request {
     fileprivate init(_ path: String, _ members: [String: JSONTree]) throws { try self.init("POST", path, members) }
 }
+
+/// - Parameter shown: the certificate that the token is bound to, in one of its forms.
+private func verification(showing shown: String) throws -> Benchmark.Iteration {
+    let endpoints = try Endpoints()
+    let token = try endpoints.accessToken(boundTo: ["x5t#S256": .string(thumbprint())])
+    let request = try Request(path, ["token": .string(token), "certificate": .string(shown)])
+    return { try endpoints.response(to: request).status == .ok }
+}
+
+private func thumbprint() throws -> String {
+    guard let thumbprint = CertificateThumbprint(certificate) else { throw Mistake("no certificate") }
+    return thumbprint.text
+}
+
+/// Of a client with a key on P-256, signed by itself.
+private let certificate = """
+    -----BEGIN CERTIFICATE-----
+    MIIBnjCCAUOgAwIBAgIUQS6SLDBD5j0BZX/esiuUeqaZWWswCgYIKoZIzj0EAwIw
+    IzEQMA4GA1UECgwHRXhhbXBsZTEPMA0GA1UEAwwGY2xpZW50MCAXDTI2MTEyODE5
+    MjY0OVoYDzIxMjYxMTA0MTkyNjQ5WjAjMRAwDgYDVQQKDAdFeGFtcGxlMQ8wDQYD
+    VQQDDAZjbGllbnQwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAARJPwghxNjYRzX0
+    URSRqVMJowbi3Hqs6XDcK65dkv6ZOrSicRM9F46cpBn1kEPuQ0kz2PFg7b3/eBq3
+    ovy/D4DPo1MwUTAdBgNVHQ4EFgQUZ7cndmGGxL/6x+Fn0C7Whk5HRaEwHwYDVR0j
+    BBgwFoAUZ7cndmGGxL/6x+Fn0C7Whk5HRaEwDwYDVR0TAQH/BAUwAwEB/zAKBggq
+    hkjOPQQDAgNJADBGAiEA6JpZd0TinTwU3aAvZd2Ni+XXWAgKrBLKNr4W4WH/bBAC
+    IQCc+FUxpUxTjcr5FVWF4CCx+ilUzfBT+QGpHyqFb2SuHQ==
+    -----END CERTIFICATE-----
+    """

@@ -5,6 +5,7 @@ import Keys
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
+import OAuth
 import OpenSSL
 import Replay
 import Service
@@ -27,7 +28,8 @@ struct Request {
 }
 
 /// The service listener's endpoints on an event loop that the benchmark turns, with two providers: `p` for ID Tokens and
-/// notifications, `api` for access tokens. One key signs for both.
+/// notifications, `api` for access tokens. One key signs for both. If opaque tokens are known, a third provider issued
+/// them: `legacy`.
 final class Endpoints {
     private let loop = EmbeddedEventLoop()
     private let responder: any HTTPResponder
@@ -36,8 +38,10 @@ final class Endpoints {
     private static let issuer = "https://issuer.example"
     private static let (issuedAt, expiresAt): (Int64, Int64) = (1_700_000_000, 4_102_444_800)
 
-    /// - Parameter takesProofs: whether DPoP proofs are checked; each passes once.
-    init(takesProofs: Bool = false) throws {
+    /// - Parameters:
+    ///   - takesProofs: whether DPoP proofs are checked; each passes once.
+    ///   - known: opaque tokens, and what their issuer says of each.
+    init(takesProofs: Bool = false, knowing known: [String: JSONTree] = [:]) throws {
         let key = try SigningKey(generating: .ellipticCurve(.p256))
         signer = JWSSigner(key)
         var members: [String: JSONTree] = [
@@ -58,12 +62,13 @@ final class Endpoints {
         // The logout token of each iteration is the same one.
         var notifications = NotificationRules(kinds: [.logout])
         notifications.maximumAgeSeconds = Self.expiresAt - Self.issuedAt
-        let providers = [
+        var providers = [
             Provider(policy: policy, isOptional: false, notifications: notifications, keys: .store(store)),
             Provider(
                 policy: apiPolicy, accessTokens: ProviderPreset.oidc.facts(PresetArguments()).accessTokens.dialect,
                 isOptional: false, keys: .store(store)),
         ]
+        if !known.isEmpty { providers.append(try opaqueProvider(knowing: known, store, on: loop)) }
         responder = try makeResponder(
             on: loop, providers.map { ($0, .one(delivered, store)) }, takesProofs: takesProofs)
     }
@@ -157,6 +162,31 @@ private func makeResponder(
         proofStore: StoreSetup(.memory(ClaimMemory(capacity: 1_000_000))), signInKeys: try HandleKeys.made())
     loop.run()
     return responder
+}
+
+/// A provider that is never asked, because its answers are known.
+private func opaqueProvider(
+    knowing known: [String: JSONTree], _ store: KeyStore, on loop: EmbeddedEventLoop
+) throws -> Provider {
+    let policy = ProviderPreset.oidc.policy(
+        id: "legacy", issuer: "https://legacy.example", audiences: ["https://api.example"])
+    var rules = IntrospectionRules()
+    rules.cachePeriod = .seconds(3600)
+    rules.endpoint = "https://legacy.example/introspect"
+    let introspector = try Introspector(
+        rules, by: OAuthClient(id: "api"), of: policy, allowingHTTP: false,
+        calls: ProviderCalls(
+            rules: NetworkRules(), proxy: nil, credentials: [:], quirks: [], keptConnections: 0, on: loop,
+            onReport: { _ in }),
+        slots: CallSlots(limit: 1), keys: ResponseKeys(store, KeyDemand(), on: loop),
+        SharedIntrospectionMemory(entries: known.count, on: loop))
+    for (token, answer) in known {
+        guard let token = AccessToken(token) else { throw Mistake("no access token") }
+        try introspector.remember(text(answer), about: token)
+    }
+    return Provider(
+        policy: policy, accessTokens: ProviderPreset.oidc.facts(PresetArguments()).accessTokens.dialect,
+        introspector: introspector, isOptional: false, keys: .store(store))
 }
 
 private func text(_ value: JSONTree) -> [UInt8] {

@@ -58,11 +58,11 @@ struct Fixtures {
         let members = try key(algorithm)
         func octets(_ name: String) throws -> [UInt8] { try decode(Array((members[name]?.string ?? "").utf8)[...]) }
         return switch (members["kty"]?.string, members["crv"]?.string) {
-        case ("RSA", _): try PublicKey.rsa(modulus: octets("n"), exponent: octets("e"))
-        case (_, "P-256"): try PublicKey.ellipticCurve(.p256, x: octets("x"), y: octets("y"))
-        case (_, "P-384"): try PublicKey.ellipticCurve(.p384, x: octets("x"), y: octets("y"))
-        case (_, "P-521"): try PublicKey.ellipticCurve(.p521, x: octets("x"), y: octets("y"))
-        default: try PublicKey.edwards(.ed25519, point: octets("x"))
+        case ("RSA", _): try PublicKey(.rsa(modulus: octets("n"), exponent: octets("e")))
+        case (_, "P-256"): try PublicKey(.ellipticCurve(.p256, x: octets("x"), y: octets("y")))
+        case (_, "P-384"): try PublicKey(.ellipticCurve(.p384, x: octets("x"), y: octets("y")))
+        case (_, "P-521"): try PublicKey(.ellipticCurve(.p521, x: octets("x"), y: octets("y")))
+        default: try PublicKey(.edwards(.ed25519, point: octets("x")))
         }
     }
 

@@ -1,17 +1,20 @@
 /// Decodes percent-encoded text; `nil` if a `%` is not followed by two hexadecimal digits (RFC 3986, section 2.1).
 package func percentDecoded(_ text: some StringProtocol) -> [UInt8]? {
+    let encoded = Array(text.utf8)
+    guard var percent = encoded.span.firstIndex(of: UInt8(ascii: "%")) else { return encoded }
     var octets: [UInt8] = []
-    var rest = Array(text.utf8)[...]
-    while let octet = rest.popFirst() {
-        guard octet == UInt8(ascii: "%") else {
-            octets.append(octet)
-            continue
-        }
-        guard let high = rest.popFirst()?.hexadecimalValue, let low = rest.popFirst()?.hexadecimalValue else {
-            return nil
-        }
+    octets.reserveCapacity(encoded.count)
+    var start = 0
+    while percent < encoded.count {
+        guard percent + 2 < encoded.count, let high = encoded[percent + 1].hexadecimalValue,
+            let low = encoded[percent + 2].hexadecimalValue
+        else { return nil }
+        octets += encoded[start..<percent]
         octets.append(high << 4 | low)
+        start = percent + 3
+        percent = encoded.span.firstIndex(of: UInt8(ascii: "%"), from: start) ?? encoded.count
     }
+    octets += encoded[start...]
     return octets
 }
 

@@ -47,29 +47,12 @@ public final class JWK: Sendable {
         guard let keyType = members["kty"]?.string else { return nil }
         // A public key set must not contain private or symmetric keys; a published private key is compromised.
         guard members["d"] == nil, members["k"] == nil else { return nil }
-        func octets(_ name: String) -> [UInt8]?? {
-            guard let value = members[name] else { return .none }
-            return .some(value.string.flatMap(Base64URL.decodeLeniently))
-        }
         do throws(KeyMaterialError) {
-            switch keyType {
-            case "RSA":
-                guard let n = octets("n"), let e = octets("e") else { return nil }
-                guard let n, let e else { throw .malformed }
-                material = .usable(try PublicKey.rsa(modulus: n, exponent: e))
-            case "EC":
-                guard let curve = (members["crv"]?.string).flatMap(EllipticCurve.init(rawValue:)),
-                    let x = octets("x"), let y = octets("y")
-                else { return nil }
-                guard let x, let y else { throw .malformed }
-                material = .usable(try PublicKey.ellipticCurve(curve, x: x, y: y))
-            case "OKP":
-                guard let curve = (members["crv"]?.string).flatMap(EdwardsCurve.init(rawValue:)), let x = octets("x")
-                else { return nil }
-                guard let x else { throw .malformed }
-                material = .usable(try PublicKey.edwards(curve, point: x))
-            default: return nil
+            let found = try KeyMaterial(keyType: keyType, curve: members["crv"]?.string) { name in
+                members[name.string].map { $0.string.flatMap(Base64URL.decodeLeniently) }
             }
+            guard let found else { return nil }
+            material = .usable(try PublicKey(found))
         } catch {
             switch error {
             case .tooLarge: return nil
@@ -86,9 +69,9 @@ public final class JWK: Sendable {
         use = members["use"]?.string
         // A value that is not a string matches no issuer.
         issuer = members["issuer"].map { $0.string ?? "" }
-        algorithms =
-            Self.isForVerification(members)
-            ? SignatureAlgorithms(fitting: keyType, curve, keyAlgorithm: members["alg"]?.string) : []
+        algorithms = SignatureAlgorithms(
+            fitting: keyType, curve, keyAlgorithm: members["alg"].map(\.string), use: members["use"].map(\.string),
+            operations: members["key_ops"].map { $0.array?.map(\.string) })
         // The members that forbid a key to verify have no properties.
         text = isCanonical && !algorithms.isEmpty ? nil : Self.text(of: members)
     }
@@ -154,26 +137,13 @@ public final class JWK: Sendable {
         }
     }
 
-    /// - Source: RFC 7638, section 3.2; RFC 8037, section 2, for `OKP`.
     private static func thumbprint(
         of members: [String: JSONTree], _ keyType: String, areCanonical: Bool
     ) -> String? {
-        // RFC 7638 requires lexicographic order.
-        let names: [StaticString] =
-            switch keyType {
-            case "RSA": ["e", "kty", "n"]
-            case "EC": ["crv", "kty", "x", "y"]
-            default: ["crv", "kty", "x"]
-            }
-        var json = JSONWriter()
-        json.beginObject()
-        for name in names {
-            let text = members["\(name)"]?.string
-            json.member(name, areCanonical ? text : text.map(canonical))
+        keyThumbprint(keyType: keyType) { name in
+            let text = members[name.string]?.string
+            return areCanonical ? text : text.map(canonical)
         }
-        json.endObject()
-        guard let digest = try? DigestContext().digest(json.bytes.span, with: .sha256) else { return nil }
-        return String(decoding: Base64URL.encode(digest), as: UTF8.self)
     }
 
     /// Encodes the same number as base64url, so that the thumbprint does not depend on the provider's encoding.
@@ -181,31 +151,88 @@ public final class JWK: Sendable {
         guard Base64URL.hasBase64Characters(text), let octets = Base64URL.decodeLeniently(text) else { return text }
         return String(decoding: Base64URL.encode(octets), as: UTF8.self)
     }
+}
 
-    /// An absent `use` or `key_ops` fits (RFC 7517, sections 4.2 and 4.3); Microsoft, Slack and Supabase omit one of
-    /// them.
-    private static func isForVerification(_ members: [String: JSONTree]) -> Bool {
-        if let use = members["use"], use.string != "sig" { return false }
-        if let operations = members["key_ops"], operations.array?.contains(.string("verify")) != true { return false }
-        // An `alg` that is not a string fits nothing.
-        if let algorithm = members["alg"], algorithm.string == nil { return false }
-        return true
+/// The members of a JWK that say which key it is.
+private enum Names {
+    static let keyType: JSONName = "kty"
+    static let curve: JSONName = "crv"
+    static let modulus: JSONName = "n"
+    static let exponent: JSONName = "e"
+    static let x: JSONName = "x"
+    static let y: JSONName = "y"
+}
+
+extension KeyMaterial {
+    /// Reads the members of a JWK that its type needs.
+    ///
+    /// - Parameter octets: the number or point in a member: `nil` if there is none, and `.some(nil)` if it has another form.
+    /// - Returns: `nil` if the type or curve is unknown, or if a member is missing.
+    /// - Throws: ``KeyMaterialError``.
+    init?(keyType: String, curve: String?, _ octets: (JSONName) -> [UInt8]??) throws(KeyMaterialError) {
+        switch keyType {
+        case "RSA":
+            guard let n = octets(Names.modulus), let e = octets(Names.exponent) else { return nil }
+            guard let n, let e else { throw .malformed }
+            self = try .rsa(modulus: n, exponent: e)
+        case "EC":
+            guard let curve = curve.flatMap(EllipticCurve.init(rawValue:)), let x = octets(Names.x),
+                let y = octets(Names.y)
+            else { return nil }
+            guard let x, let y else { throw .malformed }
+            self = try .ellipticCurve(curve, x: x, y: y)
+        case "OKP":
+            guard let curve = curve.flatMap(EdwardsCurve.init(rawValue:)), let x = octets(Names.x) else { return nil }
+            guard let x else { throw .malformed }
+            self = try .edwards(curve, point: x)
+        default: return nil
+        }
     }
 }
 
+/// Identifies a key by its type and public members: the SHA-256 of them, in base64url.
+///
+/// - Parameter text: a member's value.
+/// - Returns: `nil` when out of memory.
+/// - Source: RFC 7638, section 3.2; RFC 8037, section 2, for `OKP`.
+func keyThumbprint(keyType: String, _ text: (JSONName) -> String?) -> String? {
+    // RFC 7638 requires lexicographic order.
+    let names =
+        switch keyType {
+        case "RSA": [Names.exponent, Names.keyType, Names.modulus]
+        case "EC": [Names.curve, Names.keyType, Names.x, Names.y]
+        default: [Names.curve, Names.keyType, Names.x]
+        }
+    var json = JSONWriter()
+    json.beginObject()
+    for name in names {
+        json.name(escaping: name.string)
+        json.value(text(name))
+    }
+    json.endObject()
+    guard let digest = try? DigestContext().digest(json.bytes.span, with: .sha256) else { return nil }
+    return String(decoding: Base64URL.encode(digest), as: UTF8.self)
+}
+
 extension SignatureAlgorithms {
-    /// The algorithms that fit a key's type and curve, and its own `alg` if it has one.
-    fileprivate init(fitting keyType: String, _ curve: String?, keyAlgorithm: String?) {
+    /// The algorithms that a key may verify, according to the members of its JWK. A member is `nil` if there is none, and
+    /// `.some(nil)` if it has another type.
+    ///
+    /// An absent `use` or `key_ops` fits (RFC 7517, sections 4.2 and 4.3); Microsoft, Slack and Supabase omit one of
+    /// them.
+    init(
+        fitting keyType: String, _ curve: String?, keyAlgorithm: String??, use: String??, operations: [String?]??
+    ) {
+        self.init()
+        if let use, use != "sig" { return }
+        if let operations, operations?.contains("verify") != true { return }
         let fitting = SignatureAlgorithm.allCases.filter { $0.fits(keyType: keyType, curve: curve) }
         guard let keyAlgorithm else {
             self.init(fitting)
             return
         }
-        // A key whose `alg` contradicts its `kty` or `crv` fits nothing.
-        guard let own = SignatureAlgorithm(rawValue: keyAlgorithm), fitting.contains(own) else {
-            self.init()
-            return
-        }
+        // A key whose `alg` is no string, or contradicts its `kty` or `crv`, fits nothing.
+        guard let own = keyAlgorithm.flatMap(SignatureAlgorithm.init(rawValue:)), fitting.contains(own) else { return }
         self.init(fitting.filter { $0.agrees(withKeyAlgorithm: own) })
     }
 }

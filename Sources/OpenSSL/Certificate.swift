@@ -70,15 +70,6 @@ extension Certificate {
         self.init(der)
     }
 
-    /// Reads PEM with one certificate and nothing else; `nil` for anything else.
-    package init?(onlyIn pem: Span<UInt8>) {
-        let blocks = PEMBlock.all(in: pem)
-        guard blocks.count == 1, let block = blocks.first, block.label == "CERTIFICATE",
-            let der = block.decoded(from: pem)
-        else { return nil }
-        self.init(der)
-    }
-
     /// Whether it certifies the public half of this key.
     package func matches(_ key: SigningKey) -> Bool {
         defer { ERR_clear_error() }

@@ -49,7 +49,9 @@ private import COpenSSL
     package func digest(_ bytes: Span<UInt8>, with algorithm: DigestAlgorithm) throws(OpenSSLError) -> [UInt8] {
         var output = Output(repeating: 0)
         try write(digestOf: bytes, algorithm, into: &output)
-        return (0..<algorithm.outputLength).map { output[$0] }
+        return [UInt8](capacity: algorithm.outputLength) { digest in
+            for index in 0..<algorithm.outputLength { digest.append(output[index]) }
+        }
     }
 
     /// Large enough for the longest output, that of SHAKE256.

@@ -46,6 +46,106 @@ package enum PublicKeyKind: Sendable, Equatable {
     case edwards(EdwardsCurve)
 }
 
+/// What a public key is made of, with the lengths that its kind needs. Whether a point is on its curve is checked where
+/// an `EVP_PKEY` is made of it.
+package struct KeyMaterial: Sendable {
+    package let kind: PublicKeyKind
+    private let form: Form
+
+    private enum Form: Sendable {
+        case rsa(modulus: [UInt8], exponent: [UInt8])
+        /// In uncompressed form: 0x04, x, y.
+        case point(EllipticCurve, [UInt8])
+        case edwards(EdwardsCurve, [UInt8])
+    }
+
+    /// An RSA key of 2048 to 8192 bits, with an odd exponent of at least 3 and at most 64 bits.
+    ///
+    /// Bytes are big-endian. Leading zeros are accepted, because some providers send them.
+    ///
+    /// - Throws: ``KeyMaterialError``.
+    package static func rsa(modulus: [UInt8], exponent: [UInt8]) throws(KeyMaterialError) -> KeyMaterial {
+        let modulus = modulus.drop { $0 == 0 }
+        let exponent = exponent.drop { $0 == 0 }
+        guard let first = modulus.first, let last = modulus.last, let lastOfExponent = exponent.last else {
+            throw .malformed
+        }
+        let bits = modulus.count * 8 - first.leadingZeroBitCount
+        guard bits >= 2048 else { throw .tooSmall }
+        guard bits <= 8192, exponent.count <= 8 else { throw .tooLarge }
+        guard last & 1 == 1, lastOfExponent & 1 == 1, exponent.count > 1 || lastOfExponent >= 3 else {
+            throw .malformed
+        }
+        return KeyMaterial(
+            kind: .rsa(modulusLength: modulus.count),
+            form: .rsa(modulus: Array(modulus), exponent: Array(exponent)))
+    }
+
+    /// A key on one of the NIST curves, from its coordinates at full length.
+    ///
+    /// - Throws: ``KeyMaterialError/malformed``.
+    package static func ellipticCurve(
+        _ curve: EllipticCurve, x: [UInt8], y: [UInt8]
+    ) throws(KeyMaterialError) -> KeyMaterial {
+        // Leading zeros beyond the full length are accepted, short coordinates are not (RFC 7518, section 6.2.1.2).
+        guard let x = x.droppingLeadingZeros(to: curve.coordinateLength),
+            let y = y.droppingLeadingZeros(to: curve.coordinateLength)
+        else { throw .malformed }
+        return KeyMaterial(kind: .ellipticCurve(curve), form: .point(curve, [0x04] + x + y))
+    }
+
+    /// A key on an Edwards curve, from its encoded point. Points of small order are rejected: with such a key, one
+    /// signature could be valid for several messages.
+    ///
+    /// OpenSSL checks during verification that the point is on the curve: no signature is valid with one that is not.
+    ///
+    /// - Throws: ``KeyMaterialError/malformed``.
+    package static func edwards(_ curve: EdwardsCurve, point: [UInt8]) throws(KeyMaterialError) -> KeyMaterial {
+        guard point.count == curve.publicKeyLength, !curve.isSmallOrderOrNotCanonical(point) else { throw .malformed }
+        return KeyMaterial(kind: .edwards(curve), form: .edwards(curve, point))
+    }
+
+    /// The components that a JWK has. Numbers have no leading zeros, coordinates their full length.
+    package var publicComponents: PublicComponents {
+        switch form {
+        case .rsa(let modulus, let exponent): [("n", modulus), ("e", exponent)]
+        case .point(let curve, let point):
+            [("x", Array(point[1...curve.coordinateLength])), ("y", Array(point[(curve.coordinateLength + 1)...]))]
+        case .edwards(_, let point): [("x", point)]
+        }
+    }
+
+    /// The uncompressed point of a key on a NIST curve.
+    var point: [UInt8]? { if case .point(_, let point) = form { point } else { nil } }
+
+    /// Makes an `EVP_PKEY`; the caller owns it.
+    ///
+    /// - Throws: ``KeyMaterialError/malformed`` if OpenSSL rejects the material: a point on a NIST curve that is at
+    ///   infinity, out of range or not on the curve.
+    func makeKey() throws(KeyMaterialError) -> OpaquePointer {
+        switch form {
+        case .rsa(let modulus, let exponent):
+            return try unsafe makePublicKey(
+                type: "RSA",
+                [
+                    .number(OSSL_PKEY_PARAM_RSA_N, bigEndian: modulus),
+                    .number(OSSL_PKEY_PARAM_RSA_E, bigEndian: exponent),
+                ])
+        case .point(let curve, let point):
+            return try unsafe makePublicKey(
+                type: "EC",
+                [.text(OSSL_PKEY_PARAM_GROUP_NAME, curve.rawValue), .octets(OSSL_PKEY_PARAM_PUB_KEY, point)])
+        case .edwards(let curve, let point):
+            let key = unsafe EVP_PKEY_new_raw_public_key_ex(nil, curve.rawValue, nil, point, point.count)
+            guard let key = unsafe key else {
+                _ = OpenSSLError.drain()
+                throw .malformed
+            }
+            return unsafe key
+        }
+    }
+}
+
 /// A public key, decoded and checked once.
 ///
 /// It holds the components only: there may be many thousands of keys, and an `EVP_PKEY` takes a kilobyte more. Each
@@ -67,24 +167,19 @@ package final class PublicKey: Sendable {
     /// What an `EVP_PKEY` is made of.
     // A class, so that a weak reference tells whether the key still exists.
     private final class Components: Sendable {
-        let form: Form
+        let material: KeyMaterial
 
-        init(_ form: Form) { self.form = form }
+        init(_ material: KeyMaterial) { self.material = material }
     }
 
-    private enum Form: Sendable {
-        case parameters(type: String, [KeyParameter])
-        case raw(type: String, [UInt8])
-    }
-
-    /// - Throws: ``KeyMaterialError/malformed`` if OpenSSL rejects the components.
-    private init(_ form: Form, kind: PublicKeyKind, checksPoint: Bool = false) throws(KeyMaterialError) {
-        components = Components(form)
-        self.kind = kind
+    /// - Throws: ``KeyMaterialError/malformed`` if OpenSSL rejects the material.
+    package init(_ material: KeyMaterial) throws(KeyMaterialError) {
+        components = Components(material)
+        kind = material.kind
         serial = .next()
-        let key = try unsafe Self.makeKey(form)
+        let key = try unsafe material.makeKey()
         defer { unsafe EVP_PKEY_free(key) }
-        if checksPoint { try unsafe Self.checkPublicPoint(of: key) }
+        if case .ellipticCurve = kind { try unsafe Self.checkPublicPoint(of: key) }
     }
 
     /// A copy of a key, as a separate object.
@@ -95,21 +190,7 @@ package final class PublicKey: Sendable {
     }
 
     /// The components that a JWK has. Numbers have no leading zeros, coordinates their full length.
-    package var publicComponents: PublicComponents {
-        switch components.form {
-        case .raw(_, let point): [("x", point)]
-        case .parameters(_, let parameters):
-            parameters.flatMap { parameter -> PublicComponents in
-                switch parameter {
-                case .number(let name, let octets): [(name, octets)]
-                // 0x04, x, y.
-                case .octets(_, let point):
-                    [("x", Array(point[1...point.count / 2])), ("y", Array(point[(point.count / 2 + 1)...]))]
-                case .text: []
-                }
-            }
-        }
-    }
+    package var publicComponents: PublicComponents { components.material.publicComponents }
 
     /// An object that lives as long as the key or any copy of it. Unlike the key, it is not retained for each
     /// verification, so a weak reference to it costs nothing there.
@@ -120,85 +201,17 @@ package final class PublicKey: Sendable {
     /// - Throws: ``OpenSSLError`` when out of memory.
     func makeKey() throws(OpenSSLError) -> OpaquePointer {
         do throws(KeyMaterialError) {
-            return try unsafe Self.makeKey(components.form)
+            return try unsafe components.material.makeKey()
         } catch {
             // The components have been accepted before.
             throw .drain()
         }
     }
 
-    private static func makeKey(_ form: Form) throws(KeyMaterialError) -> OpaquePointer {
-        switch form {
-        case .parameters(let type, let parameters): return try unsafe makePublicKey(type: type, parameters)
-        case .raw(let type, let octets):
-            let key = unsafe EVP_PKEY_new_raw_public_key_ex(nil, type, nil, octets, octets.count)
-            guard let key = unsafe key else {
-                _ = OpenSSLError.drain()
-                throw .malformed
-            }
-            return unsafe key
-        }
-    }
-
-    /// An RSA key of 2048 to 8192 bits, with an odd exponent of at least 3 and at most 64 bits.
-    ///
-    /// Bytes are big-endian. Leading zeros are accepted, because some providers send them.
-    ///
-    /// - Throws: ``KeyMaterialError``.
-    package static func rsa(modulus: [UInt8], exponent: [UInt8]) throws(KeyMaterialError) -> PublicKey {
-        let modulus = modulus.drop { $0 == 0 }
-        let exponent = exponent.drop { $0 == 0 }
-        guard let first = modulus.first, let last = modulus.last, let lastOfExponent = exponent.last else {
-            throw .malformed
-        }
-        let bits = modulus.count * 8 - first.leadingZeroBitCount
-        guard bits >= 2048 else { throw .tooSmall }
-        guard bits <= 8192, exponent.count <= 8 else { throw .tooLarge }
-        guard last & 1 == 1, lastOfExponent & 1 == 1, exponent.count > 1 || lastOfExponent >= 3 else {
-            throw .malformed
-        }
-        return try PublicKey(
-            .parameters(
-                type: "RSA",
-                [
-                    .number(OSSL_PKEY_PARAM_RSA_N, bigEndian: Array(modulus)),
-                    .number(OSSL_PKEY_PARAM_RSA_E, bigEndian: Array(exponent)),
-                ]), kind: .rsa(modulusLength: modulus.count))
-    }
-
-    /// A key on one of the NIST curves, from its coordinates at full length.
+    /// Checks a point that OpenSSL has accepted once more.
     ///
     /// A point that is at infinity, out of range or not on the curve is rejected. These curves have prime order, so each
     /// of their other points is in the group (NIST SP 800-56A revision 3, section 5.6.2.3.3, step 4).
-    ///
-    /// - Throws: ``KeyMaterialError/malformed``.
-    package static func ellipticCurve(
-        _ curve: EllipticCurve, x: [UInt8], y: [UInt8]
-    ) throws(KeyMaterialError) -> PublicKey {
-        // Leading zeros beyond the full length are accepted, short coordinates are not (RFC 7518, section 6.2.1.2).
-        guard let x = x.droppingLeadingZeros(to: curve.coordinateLength),
-            let y = y.droppingLeadingZeros(to: curve.coordinateLength)
-        else { throw .malformed }
-        return try PublicKey(
-            .parameters(
-                type: "EC",
-                [
-                    .text(OSSL_PKEY_PARAM_GROUP_NAME, curve.rawValue),
-                    .octets(OSSL_PKEY_PARAM_PUB_KEY, [0x04] + x + y),
-                ]), kind: .ellipticCurve(curve), checksPoint: true)
-    }
-
-    /// A key on an Edwards curve, from its encoded point. Points of small order are rejected: with such a key, one
-    /// signature could be valid for several messages.
-    ///
-    /// OpenSSL checks during verification that the point is on the curve: no signature is valid with one that is not.
-    ///
-    /// - Throws: ``KeyMaterialError/malformed``.
-    package static func edwards(_ curve: EdwardsCurve, point: [UInt8]) throws(KeyMaterialError) -> PublicKey {
-        guard point.count == curve.publicKeyLength, !curve.isSmallOrderOrNotCanonical(point) else { throw .malformed }
-        return try PublicKey(.raw(type: curve.rawValue, point), kind: .edwards(curve))
-    }
-
     private static func checkPublicPoint(of key: OpaquePointer) throws(KeyMaterialError) {
         let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key, nil)
         defer { unsafe EVP_PKEY_CTX_free(context) }

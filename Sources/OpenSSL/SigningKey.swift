@@ -207,11 +207,13 @@ extension SigningKey {
     /// - Throws: ``OpenSSLError``, or ``KeyMaterialError`` if it is not usable for verification.
     private func publicKey() throws -> PublicKey {
         let components = try publicComponents().map(\.octets)
-        return switch kind {
-        case .rsa: try .rsa(modulus: components[0], exponent: components[1])
-        case .ellipticCurve(let curve): try .ellipticCurve(curve, x: components[0], y: components[1])
-        case .edwards(let curve): try .edwards(curve, point: components[0])
-        }
+        let material: KeyMaterial =
+            switch kind {
+            case .rsa: try .rsa(modulus: components[0], exponent: components[1])
+            case .ellipticCurve(let curve): try .ellipticCurve(curve, x: components[0], y: components[1])
+            case .edwards(let curve): try .edwards(curve, point: components[0])
+            }
+        return try PublicKey(material)
     }
 }
 

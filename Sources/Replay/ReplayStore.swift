@@ -135,9 +135,11 @@ extension ClaimKey {
     ///     collide.
     /// - Throws: ``OpenSSLError`` when out of memory.
     package init(_ kind: StaticString, of parts: [[UInt8]], _ context: borrowing DigestContext) throws(OpenSSLError) {
-        var message = Array("assay \(kind)".utf8)
+        var message = Array("assay ".utf8)
+        message.reserveCapacity(parts.reduce(64) { $0 + $1.count + 8 })
+        kind.withUTF8Buffer { unsafe message.append(contentsOf: $0) }
         for part in parts {
-            message += (0..<8).map { UInt8(truncatingIfNeeded: part.count >> ($0 * 8)) }
+            for index in 0..<8 { message.append(UInt8(truncatingIfNeeded: part.count >> (index * 8))) }
             message += part
         }
         let digest = try context.digest(message.span, with: .sha256)

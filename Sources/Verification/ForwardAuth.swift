@@ -96,7 +96,7 @@ package final class ForwardAuth {
         }
     }
 
-    /// Verifies an opaque token.
+    /// Verifies an opaque token: at once if the provider need not be asked.
     ///
     /// - Parameters:
     ///   - evidence: what the request has to prove the key that the token is bound to.
@@ -105,8 +105,8 @@ package final class ForwardAuth {
     package func verdict(
         on token: RequestVerifier.OpaqueToken, with evidence: BindingEvidence, timeout: Interval,
         until deadline: MonotonicTime
-    ) async -> IntrospectedVerdict<GatewayToken> {
-        await verifier.verdict(
+    ) -> Reply<IntrospectedVerdict<GatewayToken>, Never> {
+        verifier.verdict(
             on: token, expecting: AccessTokenParameters(evidence: evidence), timeout: timeout, until: deadline
         ) { token, _ in .opaque(token) }
     }

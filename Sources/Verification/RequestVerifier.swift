@@ -4,6 +4,7 @@ package import IDToken
 internal import JOSE
 package import Keys
 internal import NIOCore
+internal import OAuth
 
 /// Verifies the requests of one event loop with one version of the settings: the token verifier, the providers, and the
 /// loop's latest copy of their keys.
@@ -26,6 +27,8 @@ package final class RequestVerifier {
     /// The providers that are asked about their access tokens.
     let ofOpaqueTokens: ProviderIndex
     package let resources: [ServedResource]
+    /// The answers about opaque tokens that this loop has used lately.
+    let introspections = LoopIntrospections()
 
     /// A provider, and this loop's latest copy of its keys.
     ///

@@ -26,14 +26,14 @@ import TestSupport
         }
         switch scheme {
         case .rsaPKCS1, .rsaPSS:
-            return try PublicKey.rsa(modulus: number("modulus"), exponent: number("publicExponent"))
+            return try PublicKey(.rsa(modulus: number("modulus"), exponent: number("publicExponent")))
         case .ecdsa(let curve):
             func coordinate(_ name: String) throws -> [UInt8] {
                 let digits = try number(name)
                 return [UInt8](repeating: 0, count: max(0, curve.coordinateLength - digits.count)) + digits
             }
-            return try PublicKey.ellipticCurve(curve, x: coordinate("wx"), y: coordinate("wy"))
-        case .edwards(let curve): return try PublicKey.edwards(curve, point: number("pk"))
+            return try PublicKey(.ellipticCurve(curve, x: coordinate("wx"), y: coordinate("wy")))
+        case .edwards(let curve): return try PublicKey(.edwards(curve, point: number("pk")))
         }
     }
 

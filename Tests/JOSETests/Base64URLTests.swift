@@ -25,6 +25,20 @@ import TestSupport
         #expect(decode("A+z/4ME") == nil)
     }
 
+    @Test func `lines of base64 have its alphabet and its padding`() {
+        func decode(_ text: String) -> [UInt8]? { Base64URL.decodeLines(Array(text.utf8).span) }
+        for text in ["A+z/4ME=", "A+z/\n4ME=\n", " A+\r\n\tz/4M E="] {
+            #expect(decode(text) == [3, 236, 255, 224, 193])
+        }
+        #expect(decode("") == [] && decode("A+z/") == [3, 236, 255] && decode("4A==") == [224])
+        for text in [
+            "A-z_4ME=", "A+z/4ME", "A+z/4M==", "A+z/4===", "====", "=", "A+z/=", "4ME=A+z/", "A+z/4MF=", "A+z/4M.=",
+            "é===",
+        ] {
+            #expect(decode(text) == nil, "\(text)")
+        }
+    }
+
     @Test func `octets come back, whatever their number`() {
         var generator = SplitMix64(seed: 4648)
         for count in 0..<300 {

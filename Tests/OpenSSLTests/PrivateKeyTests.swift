@@ -85,12 +85,13 @@ import TestSupport
         let key = try SigningKey(pem: pem(base64).utf8.span)
         #expect(key.kind == kind)
         let components = try key.publicComponents().map(\.octets)
-        let publicKey: PublicKey =
+        let material: KeyMaterial =
             switch kind {
             case .rsa: try .rsa(modulus: components[0], exponent: components[1])
             case .ellipticCurve(let curve): try .ellipticCurve(curve, x: components[0], y: components[1])
             case .edwards(let curve): try .edwards(curve, point: components[0])
             }
+        let publicKey = try PublicKey(material)
         let message = Array("message".utf8)
         let signature = try key.sign(message, scheme)
         let isValid = try SignatureChecker().isValid(signature.span, of: message.span, by: publicKey, scheme)

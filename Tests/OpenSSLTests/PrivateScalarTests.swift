@@ -19,7 +19,7 @@ import Testing
             #expect(
                 try SignatureChecker().isValid(
                     signature.span, of: message.span,
-                    by: .ellipticCurve(.p256, x: coordinates[0], y: coordinates[1]), .ecdsa(.p256)))
+                    by: PublicKey(.ellipticCurve(.p256, x: coordinates[0], y: coordinates[1])), .ecdsa(.p256)))
         }
     }
 

@@ -12,7 +12,7 @@ import TestSupport
 
     private func error(_ modulus: [UInt8], _ exponent: [UInt8]) -> KeyMaterialError? {
         do throws(KeyMaterialError) {
-            _ = try PublicKey.rsa(modulus: modulus, exponent: exponent)
+            _ = try PublicKey(.rsa(modulus: modulus, exponent: exponent))
             return nil
         } catch {
             return error
@@ -57,7 +57,7 @@ import TestSupport
 
     @Test func `leading zeros change neither the key nor the length of its signatures`() throws {
         let components = try TestKey.rsa.signing.publicComponents().map(\.octets)
-        let padded = try PublicKey.rsa(modulus: [0, 0] + components[0], exponent: [0] + components[1])
+        let padded = try PublicKey(.rsa(modulus: [0, 0] + components[0], exponent: [0] + components[1]))
         #expect(padded.kind == .rsa(modulusLength: 256))
         let message = Array("message".utf8)
         let signature = TestKey.rsa.sign(message)
@@ -69,7 +69,7 @@ import TestSupport
 @Suite struct EllipticCurvePublicKeyTests {
     private func isKey(_ curve: EllipticCurve, _ x: [UInt8], _ y: [UInt8]) -> Bool {
         do throws(KeyMaterialError) {
-            _ = try PublicKey.ellipticCurve(curve, x: x, y: y)
+            _ = try PublicKey(.ellipticCurve(curve, x: x, y: y))
             return true
         } catch {
             #expect(error == .malformed)
@@ -143,7 +143,7 @@ import TestSupport
 @Suite struct EdwardsPublicKeyTests {
     private func isKey(_ curve: EdwardsCurve, _ point: [UInt8]) -> Bool {
         do throws(KeyMaterialError) {
-            _ = try PublicKey.edwards(curve, point: point)
+            _ = try PublicKey(.edwards(curve, point: point))
             return true
         } catch {
             #expect(error == .malformed)
@@ -209,12 +209,12 @@ import TestSupport
     @Test func `by a y that no point has, nothing verifies`() throws {
         let message = Array("message".utf8)
         for y: UInt8 in [2, 7, 8, 11, 12, 13, 17] {
-            let key = try PublicKey.edwards(.ed25519, point: point([y], .ed25519, sign: false))
+            let key = try PublicKey(.edwards(.ed25519, point: point([y], .ed25519, sign: false)))
             let signature = TestKey.ed25519.sign(message)
             #expect(try !isValid(signature, of: message, by: key, .edwards(.ed25519)), "Ed25519, y = \(y)")
         }
         for y: UInt8 in [2, 6, 10, 11, 14, 15, 16] {
-            let key = try PublicKey.edwards(.ed448, point: point([y], .ed448, sign: false))
+            let key = try PublicKey(.edwards(.ed448, point: point([y], .ed448, sign: false)))
             let signature = TestKey.ed448.sign(message)
             #expect(try !isValid(signature, of: message, by: key, .edwards(.ed448)), "Ed448, y = \(y)")
         }

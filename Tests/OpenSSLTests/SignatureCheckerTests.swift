@@ -312,3 +312,78 @@ private let message = Array("The quick brown fox jumps over the lazy dog".utf8)
         #expect(checker.contextCount >= inUse.count)
     }
 }
+
+/// Keys that came with the message.
+@Suite struct UnfamiliarKeyTests {
+    private func material(_ key: TestKey) throws -> KeyMaterial {
+        let components = try key.signing.publicComponents().map(\.octets)
+        return switch key.signing.kind {
+        case .rsa: try .rsa(modulus: components[0], exponent: components[1])
+        case .ellipticCurve(let curve): try .ellipticCurve(curve, x: components[0], y: components[1])
+        case .edwards(let curve): try .edwards(curve, point: components[0])
+        }
+    }
+
+    @Test(arguments: Signer.all)
+    private func `only what its own key has signed is valid`(signer: Signer) throws {
+        let checker = try SignatureChecker()
+        let key = try material(signer.key)
+        let signature = try signer.sign(message)
+        func verdict(_ signature: [UInt8], _ message: [UInt8]) throws -> UnfamiliarVerdict {
+            try checker.verdict(on: signature.span, of: message.span, byUnfamiliar: key, signer.scheme)
+        }
+        // Twice: on a NIST curve, the second check reuses the context of the first.
+        for _ in 0..<2 {
+            #expect(try verdict(signature, message) == .valid)
+            #expect(try verdict(signature.flippingBit(77), message) == .invalid)
+            #expect(try verdict(signature, message + [0]) == .invalid)
+            #expect(try verdict(Array(signature.dropLast()), message) == .invalid)
+            #expect(try verdict([], message) == .invalid)
+        }
+        for other in Signer.all where other.scheme != signer.scheme {
+            let verdict = try checker.verdict(
+                on: signature.span, of: message.span, byUnfamiliar: key, other.scheme)
+            #expect(verdict == .invalid, "\(other.scheme)")
+        }
+        #expect(checker.contextCount == 0)
+    }
+
+    @Test func `keys that take turns keep their own verdicts`() throws {
+        let checker = try SignatureChecker()
+        let keys = (0..<4).map { TestKey("\($0)", "ES256", .ellipticCurve(.p256)) }
+        let signatures = keys.map { $0.sign(message) }
+        for round in 0..<3 {
+            for (signed, signature) in signatures.enumerated() {
+                for (other, key) in keys.enumerated() {
+                    let verdict = try checker.verdict(
+                        on: signature.span, of: message.span, byUnfamiliar: material(key), .ecdsa(.p256))
+                    #expect(verdict == (signed == other ? .valid : .invalid), "round \(round)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [(TestKey.p256, EllipticCurve.p256), (.p384, .p384), (.p521, .p521)], [true, false])
+    func `a point off the curve is refused, before and after a good one`(
+        pair: (TestKey, EllipticCurve), isFirst: Bool
+    ) throws {
+        let (key, curve) = pair
+        let checker = try SignatureChecker()
+        let good = try material(key)
+        let signature = try key.signing.sign(message, .ecdsa(curve))
+        func verdict(_ material: KeyMaterial) throws -> UnfamiliarVerdict {
+            try checker.verdict(on: signature.span, of: message.span, byUnfamiliar: material, .ecdsa(curve))
+        }
+        if !isFirst { #expect(try verdict(good) == .valid) }
+        let point = try key.signing.publicComponents().map(\.octets)
+        let zero = [UInt8](repeating: 0, count: curve.coordinateLength)
+        let most = [UInt8](repeating: 0xff, count: curve.coordinateLength)
+        for (x, y) in [
+            (zero, zero), (point[1], point[0]), (most, most), (point[0], most), (point[0].flippingBit(9), point[1]),
+            (point[0], point[1].flippingBit(9)),
+        ] {
+            #expect(try verdict(.ellipticCurve(curve, x: x, y: y)) == .keyMalformed)
+            #expect(try verdict(good) == .valid)
+        }
+    }
+}

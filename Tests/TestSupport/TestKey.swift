@@ -29,9 +29,9 @@ package final class TestKey: Sendable {
     package func publicKey() -> PublicKey {
         let components = try! signing.publicComponents().map(\.octets)
         return switch signing.kind {
-        case .rsa: try! PublicKey.rsa(modulus: components[0], exponent: components[1])
-        case .ellipticCurve(let curve): try! PublicKey.ellipticCurve(curve, x: components[0], y: components[1])
-        case .edwards(let curve): try! PublicKey.edwards(curve, point: components[0])
+        case .rsa: try! PublicKey(.rsa(modulus: components[0], exponent: components[1]))
+        case .ellipticCurve(let curve): try! PublicKey(.ellipticCurve(curve, x: components[0], y: components[1]))
+        case .edwards(let curve): try! PublicKey(.edwards(curve, point: components[0]))
         }
     }
 

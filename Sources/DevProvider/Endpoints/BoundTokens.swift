@@ -130,7 +130,7 @@ extension EmulatedProvider {
     ) throws -> String {
         guard let jws = try? CompactJWS(proof), jws.header.type == "dpop+jwt", let algorithm = jws.header.algorithm,
             let key = jws.embeddedKey,
-            try JWSVerifier(signatureCacheCapacity: 0).isSigned(jws, by: key, with: algorithm),
+            (try? JWSVerifier(signatureCacheCapacity: 0).checkSignature(of: jws, by: key, with: algorithm)) != nil,
             let claims = (try? JSONTree(readingObject: jws.payload))?.object,
             claims["htm"] == .string(method), claims["htu"] == .string(base + path),
             claims["jti"]?.string != nil, claims["ath"] == (try token.map(Self.hash)),

@@ -14,6 +14,18 @@ package enum Reply<Value, Failure: Error> {
         case .later(let wait): try await wait()
         }
     }
+
+    /// The value, if it is there now.
+    // Where `Failure` is `Never`, a `switch` outside of this type crashes the compiler (Swift 6.3).
+    package var immediate: Value? { if case .now(let value) = self { value } else { nil } }
+
+    /// What becomes of the value, once it is there.
+    package func map<Other>(_ transform: @escaping (Value) -> Other) -> Reply<Other, Failure> {
+        switch self {
+        case .now(let value): .now(transform(value))
+        case .later(let wait): .later { () async throws(Failure) in transform(try await wait()) }
+        }
+    }
 }
 
 extension EventLoop {

@@ -36,10 +36,10 @@ public struct Authorization: Sendable, Equatable {
 extension Claims {
     /// The scopes in a claim: a space-separated string, or a list; `nil` if the claim is absent or `null`.
     fileprivate func scopes(_ claim: ClaimName) throws(Rejection) -> [String]? {
-        guard let value = value(at: ClaimPath(claim.string)), value.kind != .null else { return nil }
+        guard let value = object[claim.json], value.kind != .null else { return nil }
         var texts: [String]
-        if let text = value.string {
-            texts = text.split(separator: " ").map(String.init)
+        if let text = value.utf8 {
+            texts = text.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
         } else if let elements = value.elements {
             texts = []
             for element in elements {

@@ -32,19 +32,65 @@ public struct CertificateThumbprint: Sendable, Equatable {
 
     /// - Parameter text: one certificate in PEM, which may be percent-encoded.
     private static func digest(ofPEM text: String) -> [UInt8]? {
-        guard let plain = percentDecoded(text), isOneBlock(plain) else { return nil }
-        return Certificate(onlyIn: plain.span)?.thumbprint
+        percentDecoded(text).flatMap { content(ofPEM: $0.span) }.flatMap(digest(ofDER:))
     }
 
-    /// Whether there is nothing around one block. A proxy may join two fields with a comma, and a reader of PEM skips what
-    /// is before a block and after it.
-    private static func isOneBlock(_ pem: [UInt8]) -> Bool {
-        let parts = String(decoding: pem, as: UTF8.self).split(separator: "-----", omittingEmptySubsequences: false)
-        guard parts.count == 5, parts[0].isEmpty else { return false }
-        return parts[4].utf8.allSatisfy { $0 == 0x0a || $0 == 0x0d || $0 == 0x20 || $0 == 0x09 }
+    /// The content of one block, with nothing but white space after it. A proxy may join two fields with a comma, and
+    /// readers of PEM skip what is before a block and after it.
+    ///
+    /// - Source: RFC 7468, section 5.1.
+    private static func content(ofPEM text: Span<UInt8>) -> [UInt8]? {
+        var end = text.count
+        while end > 0, text[end - 1].isWhiteSpace { end -= 1 }
+        guard end >= begin.count + Self.end.count, text.extracting(..<begin.count).isExactly(begin.span),
+            text.extracting((end - Self.end.count)..<end).isExactly(Self.end.span)
+        else { return nil }
+        return Base64URL.decodeLines(text.extracting(begin.count..<(end - Self.end.count)))
     }
 
-    private static func digest(ofDER der: [UInt8]) -> [UInt8]? { Certificate(der)?.thumbprint }
+    private static let begin = Array("-----BEGIN CERTIFICATE-----".utf8)
+    private static let end = Array("-----END CERTIFICATE-----".utf8)
+
+    /// A certificate is compared with the hash of the one that the token's issuer has seen. So it is not decoded: with any
+    /// other content, the hash would be another one.
+    private static func digest(ofDER der: [UInt8]) -> [UInt8]? {
+        guard der.span.isCertificate else { return nil }
+        return try? DigestContext().digest(der.span, with: .sha256)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isWhiteSpace: Bool { self == 0x0a || self == 0x0d || self == 0x20 || self == 0x09 }
+}
+
+extension Span<UInt8> {
+    /// Whether this is one certificate in DER, judged by its outline: what is to be signed, an algorithm, and a signature.
+    ///
+    /// - Source: RFC 5280, section 4.1; X.690, sections 8.1 and 10.1.
+    fileprivate var isCertificate: Bool {
+        guard let content = content(ofElement: 0x30, at: 0), content.upperBound == count else { return false }
+        var position = content.lowerBound
+        for tag: UInt8 in [0x30, 0x30, 0x03] {
+            guard let content = self.content(ofElement: tag, at: position) else { return false }
+            position = content.upperBound
+        }
+        return position == count
+    }
+
+    /// The place of an element's content; `nil` unless the element has this tag and a length in DER, and is whole.
+    private func content(ofElement tag: UInt8, at position: Int) -> Range<Int>? {
+        guard position + 1 < count, self[position] == tag else { return nil }
+        var (start, length) = (position + 2, Int(self[position + 1]))
+        if length >= 0x80 {
+            let octets = length & 0x7f
+            // No certificate is longer than three octets can say. The shortest form is the only one.
+            guard (1...3).contains(octets), start + octets <= count else { return nil }
+            length = (0..<octets).reduce(0) { $0 << 8 | Int(self[start + $1]) }
+            guard length >= (octets == 1 ? 0x80 : 1 << (8 * (octets - 1))) else { return nil }
+            start += octets
+        }
+        return start + length <= count ? start..<(start + length) : nil
+    }
 }
 
 /// How a gateway writes the client's certificate into a header field. The raw values are the names in the settings.

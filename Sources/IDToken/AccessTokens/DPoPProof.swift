@@ -190,7 +190,7 @@ extension JWSVerifier {
     /// The key in a proof's header, which has signed it.
     ///
     /// - Throws: ``Rejection/proofInvalid(_:)``, ``Rejection/cryptographyUnavailable``.
-    private func signingKey(of jws: CompactJWS, _ rules: ProofRules) throws(Rejection) -> JWK {
+    private func signingKey(of jws: CompactJWS, _ rules: ProofRules) throws(Rejection) -> EmbeddedKey {
         guard jws.header.type?.lowercased() == "dpop+jwt", !jws.header.hasUnsupportedParameter else {
             throw .proofInvalid(.type)
         }
@@ -199,11 +199,15 @@ extension JWSVerifier {
         }
         guard let key = jws.embeddedKey else { throw .proofInvalid(.key) }
         do throws(JWSError) {
-            if try isSigned(jws, by: key, with: algorithm) { return key }
+            try checkSignature(of: jws, by: key, with: algorithm)
+            return key
         } catch {
-            throw Rejection(error)
+            switch error {
+            case .keyUnsuitable: throw .proofInvalid(.key)
+            case .signatureInvalid: throw .proofInvalid(.signature)
+            default: throw Rejection(error)
+            }
         }
-        throw .proofInvalid(.signature)
     }
 }
 

@@ -6,31 +6,12 @@ internal import IDToken
 ///
 /// Pure: events and the time go in. It has hashes of tokens, never a token.
 struct IntrospectionMemory<Waiter: Sendable>: Sendable {
+    typealias Key = IntrospectionKey
+
     private var questions: [Key: [Int: Waiter]] = [:]
     private var active: BoundedTable<Key, KnownAnswer>
     /// A table of its own, so that junk never displaces answers about good tokens.
     private var inactive: BoundedTable<Key, MonotonicTime>
-
-    /// A token, as one entry of the settings asks about it.
-    struct Key: Hashable, Sendable {
-        /// Another number for each entry, and for each version of its settings.
-        let entry: Int
-        /// Of the token.
-        let sha256: [UInt8]
-    }
-
-    /// An answer about an active token.
-    struct KnownAnswer: Sendable {
-        let token: ActiveToken
-        /// `nil` if the answer was not signed.
-        let keys: SigningKeys?
-        /// When the question was sent: the answer may be as old.
-        let askedAt: MonotonicTime
-
-        func isUsable(upTo maximumAge: Interval, now: MonotonicTime, _ unixNow: UnixTime) -> Bool {
-            now - askedAt < maximumAge && now >= askedAt && token.expiresAt.map { unixNow < $0 } ?? true
-        }
-    }
 
     /// What to do for a request.
     enum Step {
@@ -111,5 +92,33 @@ struct IntrospectionMemory<Waiter: Sendable>: Sendable {
     enum Outcome {
         case active(KnownAnswer)
         case inactive
+    }
+}
+
+/// A token, as one entry of the settings asks about it.
+package struct IntrospectionKey: Hashable, Sendable {
+    /// Another number for each entry, and for each version of its settings.
+    let entry: Int
+    /// Of the token.
+    let sha256: [UInt8]
+}
+
+/// An answer about an active token.
+// A class, so that other loops' references to it end when it is forgotten.
+final class KnownAnswer: Sendable {
+    let token: ActiveToken
+    /// `nil` if the answer was not signed.
+    let keys: SigningKeys?
+    /// When the question was sent: the answer may be as old.
+    let askedAt: MonotonicTime
+
+    init(token: ActiveToken, keys: SigningKeys?, askedAt: MonotonicTime) {
+        self.token = token
+        self.keys = keys
+        self.askedAt = askedAt
+    }
+
+    func isUsable(upTo maximumAge: Interval, now: MonotonicTime, _ unixNow: UnixTime) -> Bool {
+        now - askedAt < maximumAge && now >= askedAt && token.expiresAt.map { unixNow < $0 } ?? true
     }
 }

@@ -15,6 +15,8 @@ package struct Introspection: Sendable {
     package let age: Interval
     /// The requests to the provider that were made for this one.
     package let calls: [CallReport]
+    /// The answer about an active token; `nil` for any other.
+    var known: KnownAnswer?
 }
 
 /// Why nothing is known about a token.
@@ -32,12 +34,12 @@ package enum IntrospectionFailure: Error, Equatable, Sendable {
 package final class Introspector: Sendable {
     package let calls: ProviderCalls
     package let slots: CallSlots
-    private let rules: IntrospectionRules
+    let rules: IntrospectionRules
     private let configured: FetchURL?
     private let presentsCertificate: Bool
     private let keys: ResponseKeys
     private let memory: SharedIntrospectionMemory
-    private let entry: Int
+    let entry: Int
     private let responseRules: SignedResponseRules
 
     /// - Parameters:
@@ -79,18 +81,14 @@ package final class Introspector: Sendable {
         let loop = calls.loop
         return loop.flatSubmit { [self] in
             guard let sha256 = memory.sha256(of: token) else { return failed(.call(.notSent(.credential))) }
-            let key = IntrospectionMemory<Waiter>.Key(entry: entry, sha256: sha256)
+            let key = IntrospectionKey(entry: entry, sha256: sha256)
             let (now, promise, id) = (
                 SystemClocks.monotonic(), loop.makePromise(of: Introspection.self), memory.makeID()
             )
             let step = memory.state.value.ask(
                 key, promise, id: id, usingAnswersUpTo: rules.cachePeriod, now: now, .now())
             switch step {
-            case .known(let known):
-                promise.succeed(
-                    Introspection(
-                        result: .success(.active(known.token)), keys: known.keys, isCached: true,
-                        age: now - known.askedAt, calls: []))
+            case .known(let known): promise.succeed(Introspection(known, now: now))
             case .inactive:
                 promise.succeed(
                     Introspection(result: .success(.inactive), keys: nil, isCached: true, age: .seconds(0), calls: []))
@@ -107,6 +105,17 @@ package final class Introspector: Sendable {
         }
     }
 
+    /// Remembers what the provider says of a token, as if it had just been asked. On the calls' event loop.
+    ///
+    /// - Throws: why the answer is refused.
+    package func remember(_ answer: [UInt8], about token: AccessToken) throws(CallFailure) {
+        guard let sha256 = memory.sha256(of: token) else { throw .notSent(.credential) }
+        guard let object = try? JSONObject(answer) else { throw .answerInvalid(.notJSON) }
+        end(
+            IntrospectionKey(entry: entry, sha256: sha256), askedAt: SystemClocks.monotonic(),
+            .success(.read(try IntrospectionAnswer(object, answer), nil)), by: 0, [])
+    }
+
     private func failed(_ failure: IntrospectionFailure) -> EventLoopFuture<Introspection> {
         calls.loop.makeSucceededFuture(
             Introspection(result: .failure(failure), keys: nil, isCached: false, age: .seconds(0), calls: []))
@@ -114,7 +123,7 @@ package final class Introspector: Sendable {
 
     /// Ends the wait of a request at its deadline. The question goes on.
     private func leave(
-        _ key: IntrospectionMemory<Waiter>.Key, _ promise: Waiter, _ id: Int, at deadline: MonotonicTime
+        _ key: IntrospectionKey, _ promise: Waiter, _ id: Int, at deadline: MonotonicTime
     ) {
         let rest = max((deadline - SystemClocks.monotonic()).milliseconds, 0)
         let timer = calls.loop.scheduleTask(in: .milliseconds(rest)) { [memory] in
@@ -136,7 +145,7 @@ package final class Introspector: Sendable {
     }
 
     private func send(
-        _ token: AccessToken, _ key: IntrospectionMemory<Waiter>.Key, at address: FetchURL, _ slot: CallSlot,
+        _ token: AccessToken, _ key: IntrospectionKey, at address: FetchURL, _ slot: CallSlot,
         by id: Int,
         askedAt: MonotonicTime, until deadline: MonotonicTime
     ) {
@@ -205,18 +214,21 @@ package final class Introspector: Sendable {
     ///
     /// - Parameter id: of the request that asked it, which reports the calls.
     private func end(
-        _ key: IntrospectionMemory<Waiter>.Key, askedAt: MonotonicTime, _ result: Result<Reading, IntrospectionFailure>,
+        _ key: IntrospectionKey, askedAt: MonotonicTime, _ result: Result<Reading, IntrospectionFailure>,
         by id: Int, _ reports: [CallReport]
     ) {
         let now = SystemClocks.monotonic()
         var (outcome, signingKeys): (IntrospectionMemory<Waiter>.Outcome?, SigningKeys?)
+        var known: KnownAnswer?
         let answer: Result<IntrospectionAnswer, IntrospectionFailure>
         switch result {
         case .success(.read(let read, let keys)):
             (answer, signingKeys) = (.success(read), keys)
             switch read {
             case .inactive: outcome = .inactive
-            case .active(let token): outcome = .active(.init(token: token, keys: keys, askedAt: askedAt))
+            case .active(let token):
+                let answer = KnownAnswer(token: token, keys: keys, askedAt: askedAt)
+                (outcome, known) = (.active(answer), answer)
             }
         case .success(.unverified(_, let failure)): answer = .failure(.call(failure))
         case .failure(let failure): answer = .failure(failure)
@@ -226,7 +238,7 @@ package final class Introspector: Sendable {
             promise.succeed(
                 Introspection(
                     result: answer, keys: signingKeys, isCached: false, age: now - askedAt,
-                    calls: waiter == id ? reports : []))
+                    calls: waiter == id ? reports : [], known: known))
         }
     }
 }

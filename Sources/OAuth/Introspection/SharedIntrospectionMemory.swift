@@ -1,6 +1,6 @@
 package import HTTP
-internal import IDToken
-internal import JOSE
+package import IDToken
+package import JOSE
 package import Keys
 package import NIOCore
 private import OpenSSL
@@ -52,6 +52,66 @@ package final class SharedIntrospectionMemory: Sendable {
 
     /// The number of a new introspector, so that it uses no other one's answers.
     func makeEntry() -> Int { lastEntry.add(1, ordering: .relaxed).newValue }
+}
+
+/// The answers about active tokens that one event loop has used lately. Confined to that loop.
+///
+/// It keeps none alive: what ``SharedIntrospectionMemory`` forgets is forgotten here. But to ask there, on another event
+/// loop, costs more than the rest of a request.
+package final class LoopIntrospections {
+    /// More than the default of `introspection.entries`.
+    private var answers = BoundedTable<IntrospectionKey, Reference>(capacity: 16_384)
+
+    package init() {}
+
+    private struct Reference {
+        weak var answer: KnownAnswer?
+    }
+
+    func usable(
+        _ key: IntrospectionKey, upTo maximumAge: Interval, now: MonotonicTime, _ unixNow: UnixTime
+    ) -> KnownAnswer? {
+        guard let known = answers[key]?.answer, known.isUsable(upTo: maximumAge, now: now, unixNow) else { return nil }
+        return known
+    }
+
+    func insert(_ answer: KnownAnswer, for key: IntrospectionKey) {
+        answers.insert(Reference(answer: answer), for: key)
+    }
+}
+
+extension Introspector {
+    /// Names a token among a loop's answers.
+    ///
+    /// - Parameter verifier: the loop's.
+    /// - Returns: `nil` if answers are not used again, or if OpenSSL fails.
+    package func key(of token: ArraySlice<UInt8>, hashedBy verifier: JWSVerifier) -> IntrospectionKey? {
+        guard rules.cachePeriod > .seconds(0) else { return nil }
+        let sha256 = try? verifier.checker.withHash(of: token.span, .sha256) { hash in
+            hash.indices.map { hash[$0] }
+        }
+        return sha256.map { IntrospectionKey(entry: entry, sha256: $0) }
+    }
+
+    /// What is known about a token on a loop.
+    package func known(
+        _ key: IntrospectionKey, on loop: LoopIntrospections, now: MonotonicTime, _ unixNow: UnixTime
+    ) -> Introspection? {
+        loop.usable(key, upTo: rules.cachePeriod, now: now, unixNow).map { Introspection($0, now: now) }
+    }
+
+    /// Keeps an answer on a loop, where it may be used again.
+    package func keep(_ introspection: Introspection, for key: IntrospectionKey, on loop: LoopIntrospections) {
+        if let known = introspection.known { loop.insert(known, for: key) }
+    }
+}
+
+extension Introspection {
+    init(_ known: KnownAnswer, now: MonotonicTime) {
+        self.init(
+            result: .success(.active(known.token)), keys: known.keys, isCached: true, age: now - known.askedAt,
+            calls: [], known: known)
+    }
 }
 
 /// The keys that signed a response.

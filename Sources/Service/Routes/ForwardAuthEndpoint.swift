@@ -35,16 +35,11 @@ extension ServiceResponder {
                 forwardAuth: forwardAuth, rule: rule, token: token, evidence: evidence, record: record,
                 deadline: deadline)
             if let opaque = forwardAuth.opaqueToken(token.text, by: rule) {
-                return .later { await self.answer(asking: opaque, question) }
+                return reply(to: question, about: opaque)
             }
             let now = VerificationTime.now()
             switch forwardAuth.verify(token.text, with: evidence, by: rule, at: now) {
-            case .decided(let verdict):
-                guard case .allowed = question.decision(on: verdict, at: now), verdict.answer?.newProof != nil else {
-                    return .now(answer(verdict, question, at: now))
-                }
-                // Claims only after the wait has been admitted: a request that is shed must not use up a proof.
-                return .later { await self.answerClaimingProof(of: verdict, question, at: now) }
+            case .decided(let verdict): return HTTPReply(response(to: question, with: verdict, at: now))
             case .pending(let wait):
                 return .later {
                     let milliseconds = self.service.settings.forwardAuth.keysTimeoutMilliseconds
@@ -52,7 +47,7 @@ extension ServiceResponder {
                     let verdict = await forwardAuth.verifier.verdict(after: wait, until: min(keysDeadline, deadline)) {
                         forwardAuth.verify(token.text, with: evidence, by: rule, at: $0)
                     }
-                    return await self.answerClaimingProof(of: verdict, question, at: .now())
+                    return await self.response(to: question, with: verdict, at: .now()).value()
                 }
             }
         } catch {
@@ -79,28 +74,38 @@ extension ServiceResponder {
         }
     }
 
-    /// Asks the provider about an opaque token, and answers.
-    private func answer(asking token: RequestVerifier.OpaqueToken, _ question: Question) async -> HTTPResponse {
+    /// Asks the provider about an opaque token, unless its answer is known.
+    private func reply(to question: Question, about token: RequestVerifier.OpaqueToken) -> HTTPReply {
         let settings = service.settings
         var question = question
         question.deadline =
             SystemClocks.monotonic() + Interval(milliseconds: settings.forwardAuth.introspectionTimeoutMilliseconds)
-        let introspected = await question.forwardAuth.verdict(
+        let verdict = question.forwardAuth.verdict(
             on: token, with: question.evidence, timeout: settings.providerTimeout, until: question.deadline)
-        question.record = question.record.counting(introspected, in: service)
-        return await answerClaimingProof(of: introspected.verdict, question, at: .now())
+        if let introspected = verdict.immediate {
+            question.record = question.record.counting(introspected, in: service)
+            return HTTPReply(response(to: question, with: introspected.verdict, at: .now()))
+        }
+        return .later { [question] in
+            let introspected = await verdict.value()
+            var question = question
+            question.record = question.record.counting(introspected, in: self.service)
+            return await self.response(to: question, with: introspected.verdict, at: .now()).value()
+        }
     }
 
-    /// Claims the token's proof if nothing else refuses the request, and answers.
-    private func answerClaimingProof(
-        of verdict: Verdict<GatewayToken>, _ question: Question, at now: VerificationTime
-    ) async -> HTTPResponse {
+    /// Claims the token's proof if nothing else refuses the request, and answers: at once if the proof is not claimed
+    /// elsewhere.
+    private func response(
+        to question: Question, with verdict: Verdict<GatewayToken>, at now: VerificationTime
+    ) -> Reply<HTTPResponse, Never> {
         guard case .allowed = question.decision(on: verdict, at: now),
             case .verified(let token, let provider) = verdict,
             let proof = token.newProof
-        else { return answer(verdict, question, at: now) }
-        let problem = await problem(claiming: proof, ofProvider: provider, until: question.deadline)
-        return answer(verdict.unless(problem), question, at: now)
+        else { return .now(answer(verdict, question, at: now)) }
+        return problem(claiming: proof, ofProvider: provider, until: question.deadline).map {
+            self.answer(verdict.unless($0), question, at: now)
+        }
     }
 
     private func answer(

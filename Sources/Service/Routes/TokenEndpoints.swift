@@ -52,38 +52,47 @@ extension ServiceResponder {
             return .now(service.end(record, error, of: resource))
         }
         if let opaque = verifier.opaqueToken(in: request) {
+            let timeout = service.settings.providerTimeout
+            let verdict = verifier.verdict(
+                on: opaque, request, timeout: timeout, until: SystemClocks.monotonic() + timeout)
+            if let introspected = verdict.immediate {
+                return reply(
+                    with: introspected.verdict, to: request, by: verifier, record.counting(introspected, in: service))
+            }
             return .later {
-                let timeout = self.service.settings.providerTimeout
-                let introspected = await verifier.verdict(
-                    on: opaque, request, timeout: timeout, until: SystemClocks.monotonic() + timeout)
+                let introspected = await verdict.value()
                 return self.answer(
-                    await self.claimingProof(of: introspected.verdict), to: request, by: verifier,
+                    await self.claimingProof(of: introspected.verdict).value(), to: request, by: verifier,
                     record.counting(introspected, in: self.service))
             }
         }
         switch verifier.verify(request, at: .now()) {
-        case .decided(let verdict):
-            guard verdict.answer?.newProof != nil else {
-                return .now(answer(verdict, to: request, by: verifier, record))
-            }
-            // Claims only after the wait has been admitted: a request that is shed must not use up a proof.
-            return .later {
-                self.answer(await self.claimingProof(of: verdict), to: request, by: verifier, record)
-            }
+        case .decided(let verdict): return reply(with: verdict, to: request, by: verifier, record)
         case .pending(let wait):
             return .later {
                 let verdict = await verifier.verdict(after: wait, until: self.keysDeadline()) {
                     verifier.verify(request, at: $0)
                 }
-                return self.answer(await self.claimingProof(of: verdict), to: request, by: verifier, record)
+                return self.answer(await self.claimingProof(of: verdict).value(), to: request, by: verifier, record)
             }
         }
     }
 
+    /// Answers at once, unless the token's proof must be claimed elsewhere.
+    private func reply(
+        with verdict: Verdict<AccessTokenAnswer>, to request: AccessTokenRequest, by verifier: RequestVerifier,
+        _ record: RequestRecord
+    ) -> HTTPReply {
+        guard verdict.answer?.newProof != nil else { return .now(answer(verdict, to: request, by: verifier, record)) }
+        return HTTPReply(claimingProof(of: verdict).map { self.answer($0, to: request, by: verifier, record) })
+    }
+
     /// The verdict after the token's proof has been claimed.
-    private func claimingProof(of verdict: Verdict<AccessTokenAnswer>) async -> Verdict<AccessTokenAnswer> {
-        guard case .verified(let answer, let provider) = verdict, let proof = answer.newProof else { return verdict }
-        return verdict.unless(await problem(claiming: proof, ofProvider: provider))
+    private func claimingProof(of verdict: Verdict<AccessTokenAnswer>) -> Reply<Verdict<AccessTokenAnswer>, Never> {
+        guard case .verified(let answer, let provider) = verdict, let proof = answer.newProof else {
+            return .now(verdict)
+        }
+        return problem(claiming: proof, ofProvider: provider).map { verdict.unless($0) }
     }
 
     private func answer(

@@ -88,7 +88,14 @@ extension RequestVerifier {
         }
     }
 
-    /// Asks the provider, unless its answer is known.
+    /// What this loop knows about a token.
+    private func knownAnswer(to question: Question, at now: VerificationTime) -> Introspection? {
+        question.introspector.key(of: question.text, hashedBy: verifier.jwsVerifier).flatMap {
+            question.introspector.known($0, on: introspections, now: now.monotonic, now.wall)
+        }
+    }
+
+    /// Asks the provider, unless its answer is known elsewhere.
     ///
     /// - Parameters:
     ///   - timeout: of the question itself, which others may wait for too.
@@ -102,6 +109,9 @@ extension RequestVerifier {
         let asked = question.introspector.ask(
             about: question.token, at: address, timeout: timeout, until: deadline)
         guard let introspection = try? await asked.get() else { return .failure(.endpointUnknown) }
+        if let key = question.introspector.key(of: question.text, hashedBy: verifier.jwsVerifier) {
+            question.introspector.keep(introspection, for: key, on: introspections)
+        }
         return .success(introspection)
     }
 
@@ -137,15 +147,15 @@ package struct IntrospectedVerdict<Answer> {
 }
 
 extension RequestVerifier {
-    /// Verifies an opaque token.
+    /// Verifies an opaque token: at once if the provider need not be asked.
     ///
     /// - Parameters:
     ///   - timeout: of a question to the provider.
     ///   - deadline: when this request gives up.
     package func verdict(
         on token: OpaqueToken, _ request: AccessTokenRequest, timeout: Interval, until deadline: MonotonicTime
-    ) async -> IntrospectedVerdict<AccessTokenAnswer> {
-        await verdict(on: token, expecting: request.parameters, timeout: timeout, until: deadline) {
+    ) -> Reply<IntrospectedVerdict<AccessTokenAnswer>, Never> {
+        verdict(on: token, expecting: request.parameters, timeout: timeout, until: deadline) {
             policy throws(Problem) in
             try request.check(against: policy)
         } answer: { token, used in
@@ -159,28 +169,45 @@ extension RequestVerifier {
     func verdict<Answer>(
         on token: OpaqueToken, expecting parameters: AccessTokenParameters, timeout: Interval,
         until deadline: MonotonicTime, checking check: (ProviderPolicy) throws(Problem) -> Void = { _ in },
-        answer make: (IntrospectedToken, IntrospectionUsed) -> Answer
-    ) async -> IntrospectedVerdict<Answer> {
-        var introspection: Introspection?
-        do throws(Problem) {
-            guard case .question(let question) = token else {
-                guard case .refused(let problem, _) = token else { throw .notFound }
-                throw problem
-            }
-            try check(question.slot.policy)
-            let answer = try await answer(to: question, timeout: timeout, until: deadline).get()
-            introspection = answer
+        answer make: @escaping (IntrospectedToken, IntrospectionUsed) -> Answer
+    ) -> Reply<IntrospectedVerdict<Answer>, Never> {
+        switch token {
+        case .refused(let problem, let provider):
+            let verdict = Verdict<Answer>.refused(problem.naming(parameters.audience), provider: provider)
+            return .now(IntrospectedVerdict(verdict: verdict, isCached: nil, calls: []))
+        case .question(let question):
             let now = VerificationTime.now()
-            let judged = try judge(question, answer, expecting: parameters, now: now)
-            return IntrospectedVerdict(
-                verdict: .verified(
-                    make(judged, IntrospectionUsed(answer, now: now.monotonic)), provider: question.provider),
-                isCached: answer.isCached, calls: answer.calls)
-        } catch {
-            return IntrospectedVerdict(
-                verdict: .refused(error.naming(parameters.audience), provider: token.provider),
-                isCached: introspection?.isCached, calls: introspection?.calls ?? [])
+            do throws(Problem) {
+                try check(question.slot.policy)
+            } catch {
+                return .now(verdict(on: question, .failure(error), expecting: parameters, now: now, answer: make))
+            }
+            if let known = knownAnswer(to: question, at: now) {
+                return .now(verdict(on: question, .success(known), expecting: parameters, now: now, answer: make))
+            }
+            return .later {
+                let answer = await self.answer(to: question, timeout: timeout, until: deadline)
+                return self.verdict(on: question, answer, expecting: parameters, now: .now(), answer: make)
+            }
         }
+    }
+
+    private func verdict<Answer>(
+        on question: Question, _ introspection: Result<Introspection, Problem>,
+        expecting parameters: AccessTokenParameters, now: VerificationTime,
+        answer make: (IntrospectedToken, IntrospectionUsed) -> Answer
+    ) -> IntrospectedVerdict<Answer> {
+        let verdict: Verdict<Answer>
+        do throws(Problem) {
+            let introspection = try introspection.get()
+            let token = try judge(question, introspection, expecting: parameters, now: now)
+            verdict = .verified(
+                make(token, IntrospectionUsed(introspection, now: now.monotonic)), provider: question.provider)
+        } catch {
+            verdict = .refused(error.naming(parameters.audience), provider: question.provider)
+        }
+        let asked = try? introspection.get()
+        return IntrospectedVerdict(verdict: verdict, isCached: asked?.isCached, calls: asked?.calls ?? [])
     }
 }
 

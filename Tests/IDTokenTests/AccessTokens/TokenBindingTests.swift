@@ -101,7 +101,10 @@ import TestSupport
         let encoded = pem.map { "\n+/= ".contains($0) ? percent($0) : String($0) }.joined()
         let encodedWhole = pem.map(percent).joined()
         let expected = try #require(CertificateThumbprint(thumbprint(pem)))
-        for form in [pem, "\(pem)\n", encoded, encodedWhole, der] { #expect(CertificateThumbprint(form) == expected) }
+        let inOneLine = pem.replacing("\n", with: " ")
+        for form in [pem, "\(pem)\n", encoded, encodedWhole, der, inOneLine, pem.replacing("\n", with: "\r\n\t")] {
+            #expect(CertificateThumbprint(form) == expected, "\(form)")
+        }
         #expect(CertificateThumbprint(otherPEM) != expected)
     }
 
@@ -112,8 +115,31 @@ import TestSupport
             "", "x", pem + otherPEM, key, key + pem, pem.replacing("CERTIFICATE", with: "X509 CRL"), "%", "%2",
             String(right.dropLast()), right + "=", right.dropLast() + "+", right.dropLast() + "9",
             pem.replacing("-----END CERTIFICATE-----\n", with: ""),
-            "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----",
+            "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----", "-----BEGIN CERTIFICATE-----", " \(pem)",
+            pem + "x",
         ] { #expect(CertificateThumbprint(text) == nil, "\(text)") }
+    }
+
+    @Test func `one certificate in DER, and nothing else`() throws {
+        let der = try #require(Base64URL.decodeLeniently(der))
+        func isRead(_ octets: [UInt8]) -> Bool {
+            var text: [UInt8] = []
+            Base64URL.appendStandard(octets.span, to: &text)
+            return CertificateThumbprint(String(decoding: text, as: UTF8.self)) != nil
+        }
+        #expect(isRead(der))
+        // A SEQUENCE with a long length.
+        try #require(der[0] == 0x30 && der[1] > 0x80)
+        let length = der[2..<(2 + Int(der[1] & 0x7f))]
+        let content = Array(der[length.endIndex...])
+        #expect(!isRead(der + [0]) && !isRead(der + der) && !isRead(Array(der.dropLast())) && !isRead([]))
+        #expect(!isRead([0x31] + der.dropFirst()) && !isRead([0x30, 0x80] + content + [0, 0]))
+        #expect(isRead([0x30, der[1]] + length + content))
+        #expect(!isRead([0x30, der[1] + 1, 0] + length + content))
+        #expect(!isRead([0x30]) && !isRead([0x30, 0]) && !isRead([0x30, 0x82]) && !isRead([0x30, 0x84, 0xff]))
+        // A public key is a sequence too, of other parts.
+        let key = TestKey.p256.publicKeyPEM().split(separator: "\n").dropFirst().dropLast().joined()
+        #expect(CertificateThumbprint(key) == nil)
     }
 
     // MARK: The header fields of gateways

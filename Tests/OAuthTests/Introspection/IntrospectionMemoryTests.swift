@@ -6,7 +6,7 @@ import Testing
 @Suite struct IntrospectionMemoryTests {
     private typealias Memory = IntrospectionMemory<String>
 
-    private static let key = Memory.Key(entry: 1, sha256: [1])
+    private static let key = IntrospectionKey(entry: 1, sha256: [1])
     private static let minute = Interval.seconds(60)
 
     private func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
@@ -15,13 +15,12 @@ import Testing
     private func answer(askedAt seconds: Int64, expiresIn lifetime: Int64? = nil, size: Int = 100) throws
         -> Memory.Outcome
     {
-        let introspected = try #require(IntrospectedClaims(Array("{}".utf8)))
-        let token = ActiveToken(introspected: introspected, expiresAt: lifetime.map(unix), size: size)
-        return .active(.init(token: token, keys: nil, askedAt: time(seconds)))
+        .active(try knownAnswer(askedAt: time(seconds), expiresAt: lifetime.map(unix), size: size))
     }
 
     private func ask(
-        _ memory: inout Memory, _ waiter: Int, at seconds: Int64, upTo age: Interval = minute, _ key: Memory.Key = key
+        _ memory: inout Memory, _ waiter: Int, at seconds: Int64, upTo age: Interval = minute,
+        _ key: IntrospectionKey = key
     ) -> String {
         let step = memory.ask(
             key, "\(waiter)", id: waiter, usingAnswersUpTo: age, now: time(seconds), unix(seconds))
@@ -35,7 +34,7 @@ import Testing
 
     private func end(
         _ memory: inout Memory, _ outcome: Memory.Outcome?, at seconds: Int64, keepingFor age: Interval = minute,
-        _ key: Memory.Key = key
+        _ key: IntrospectionKey = key
     ) -> [Int] {
         memory.end(key, outcome, keepingFor: age, now: time(seconds), unix(seconds)).keys.sorted()
     }
@@ -118,7 +117,7 @@ import Testing
         _ = ask(&memory, 0, at: 0)
         _ = try end(&memory, answer(askedAt: 0), at: 0)
         for number: UInt8 in 10..<100 {
-            let junk = Memory.Key(entry: 1, sha256: [number])
+            let junk = IntrospectionKey(entry: 1, sha256: [number])
             #expect(ask(&memory, Int(number), at: 0, junk) == "ask")
             _ = end(&memory, .inactive, at: 0, junk)
         }
@@ -141,6 +140,53 @@ import Testing
         _ = try end(&memory, answer(askedAt: 100), at: 100)
         #expect(ask(&memory, 2, at: 99) == "ask")
     }
+}
+
+/// What a loop knows besides.
+@Suite struct LoopIntrospectionsTests {
+    private let loop = LoopIntrospections()
+    private let key = IntrospectionKey(entry: 1, sha256: [1])
+
+    private func isUsable(at seconds: Int64, upTo age: Interval = .seconds(60), _ other: IntrospectionKey? = nil)
+        -> Bool
+    {
+        let now = MonotonicTime(milliseconds: seconds * 1000)
+        return loop.usable(other ?? key, upTo: age, now: now, UnixTime(seconds: seconds)) != nil
+    }
+
+    @Test func `what the shared memory forgets is forgotten on every loop`() throws {
+        var memory = IntrospectionMemory<String>(capacity: 1)
+        let zero = MonotonicTime(milliseconds: 0)
+        func end(_ key: IntrospectionKey, isKnownHere: Bool) throws {
+            let answer = try knownAnswer(askedAt: zero)
+            if isKnownHere { loop.insert(answer, for: key) }
+            _ = memory.end(
+                key, .active(answer), keepingFor: .seconds(60), now: zero, UnixTime(seconds: 0))
+        }
+        try end(key, isKnownHere: true)
+        #expect(isUsable(at: 1))
+        #expect(!isUsable(at: 1, IntrospectionKey(entry: 2, sha256: [1])))
+        try end(IntrospectionKey(entry: 1, sha256: [2]), isKnownHere: false)
+        #expect(!isUsable(at: 1))
+    }
+
+    @Test func `an answer is used neither past its time nor past the token's expiry`() throws {
+        let answer = try knownAnswer(askedAt: MonotonicTime(milliseconds: 10_000), expiresAt: UnixTime(seconds: 40))
+        loop.insert(answer, for: key)
+        #expect(isUsable(at: 10) && isUsable(at: 39))
+        #expect(!isUsable(at: 40) && !isUsable(at: 9))
+        #expect(isUsable(at: 29, upTo: .seconds(20)) && !isUsable(at: 30, upTo: .seconds(20)))
+        // The answer lives as long as somebody has it.
+        #expect(answer.keys == nil)
+    }
+}
+
+private func knownAnswer(
+    askedAt: MonotonicTime, expiresAt: UnixTime? = nil, size: Int = 100
+) throws -> KnownAnswer {
+    let introspected = try #require(IntrospectedClaims(Array("{}".utf8)))
+    let token = ActiveToken(introspected: introspected, expiresAt: expiresAt, size: size)
+    return KnownAnswer(token: token, keys: nil, askedAt: askedAt)
 }
 
 @Suite struct BoundedTableTests {

@@ -104,6 +104,14 @@ package enum HTTPReply {
     /// is then used up. Until its end, this cost counts towards the listener's limits, in addition to the request's
     /// size. If it throws, the connection is closed.
     case later(WaitingCost = WaitingCost(), () async throws -> HTTPResponse)
+
+    package init(_ reply: Reply<HTTPResponse, Never>) {
+        if let response = reply.immediate {
+            self = .now(response)
+        } else {
+            self = .later { await reply.value() }
+        }
+    }
 }
 
 /// The share of a listener's limits that a waiting response uses.
