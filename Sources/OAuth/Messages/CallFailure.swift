@@ -35,7 +35,7 @@ package enum CallFailure: Error, Equatable, Sendable {
         case notHTTP, tooLarge, redirect, contentCoding, notJSON
         /// A status that is neither a success nor an OAuth error.
         case status(UInt)
-        /// A required member is missing, or a member has the wrong type, or characters that it can't have.
+        /// A required member is missing, or a member has a type, characters, a length or a value that it can't have.
         case member(Member)
         /// The UserInfo response is not about the ID Token's user.
         case otherSubject
@@ -99,8 +99,8 @@ package enum CallFailure: Error, Equatable, Sendable {
             case .notJSON: "the body is not one well-formed JSON object without duplicate names"
             case .status(let status): "the response has status \(status), but no error member"
             case .member(let member):
-                "\(member.rawValue) is missing, has the wrong type, or contains characters that are not allowed"
-            case .otherSubject: "the UserInfo response's sub is missing, or is not the ID Token's"
+                "\(member.rawValue) is missing, or its type, characters, length or value are not allowed"
+            case .otherSubject: "the UserInfo response's sub is not the ID Token's"
             case .claim(let name): "the UserInfo response's \(name) has an invalid type or form"
             case .userInfoToken(let fault): fault.text
             case .noUserInfoEndpoint: "the discovery document names no userinfo_endpoint"

@@ -186,6 +186,14 @@ def test_the_user_info_endpoint_may_demand_a_nonce_of_its_own(service, server, i
     assert [proof.nonce for proof in server.proofs] == [None, None, "r1"]
 
 
+def test_a_second_demand_of_the_user_info_endpoint_is_a_refusal(service, server, issuer):
+    sign_in = begun(service)
+    server.members = {"id_token": issuer.token(nonce=sign_in["nonce"])}
+    server.endpoint.play(demand_of_resource("r1"), demand_of_resource("r2"), path=USER_INFO)
+    refused(finish(service, sign_in), "provider_refused", True, "use_dpop_nonce")
+    assert server.endpoint.received(USER_INFO) == 2
+
+
 def test_an_assertion_is_not_used_twice(endpoint, issuer, tmp_path):
     """The second attempt has another `jti`, because servers remember those that they have seen."""
     key = ec_key("own")
