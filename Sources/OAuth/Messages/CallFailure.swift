@@ -85,6 +85,9 @@ package enum CallFailure: Error, Equatable, Sendable {
             case .member(let member): member.rawValue
             case .otherSubject: Member.subject.rawValue
             case .claim(let name), .userInfoToken(.member(let name, _)): name
+            case .notBound: Member.tokenType.rawValue
+            case .proofWithoutKey: "cnf"
+            case .signedResponse(let fault): fault.memberName
             default: nil
             }
         }
@@ -116,6 +119,17 @@ package enum CallFailure: Error, Equatable, Sendable {
 }
 
 extension CallFailure.AnswerFault.SignedResponseFault {
+    /// The claim that is wrong; `nil` if it is none.
+    fileprivate var memberName: String? {
+        switch self {
+        case .issuer: CallFailure.AnswerFault.Member.issuer.rawValue
+        case .audience: CallFailure.AnswerFault.Member.audience.rawValue
+        case .time: CallFailure.AnswerFault.Member.issuedAt.rawValue
+        case .content: "token_introspection"
+        case .form, .type, .algorithm, .signature: nil
+        }
+    }
+
     /// Completes the sentence "the signed introspection response is refused: …".
     var text: String {
         switch self {

@@ -111,6 +111,7 @@ def test_a_token_that_is_not_bound_is_dropped(service, server, issuer, token_typ
     before, sign_in = dropped(), begun(service)
     server.members = {"id_token": issuer.token(nonce=sign_in["nonce"]), "token_type": token_type}
     problem = refused(finish(service, sign_in), "provider_answer_invalid", True)
+    assert service.wait_for_entry(message="request", request_id=problem["request_id"])["member"] == "token_type"
     if token_type != "DPoP ":
         assert "token_type is not DPoP" in problem["detail"] and dropped() == before + 1
 
