@@ -238,9 +238,9 @@ import TestSupport
     }
 
     @Test(arguments: [
-        (CallFailure.AnswerFault.member(.scope), "scope"), (.otherSubject, "sub"), (.claim("email"), "email"),
-        (.userInfoToken(.member("aud", .notOurs)), "aud"), (.notBound, "token_type"), (.proofWithoutKey, "cnf"),
-        (.signedResponse(.time), "iat"), (.signedResponse(.form), nil), (.tooLarge, nil), (.status(404), nil),
+        (CallFailure.AnswerFault.tooLarge, nil as String?), (.member(.scope), "scope"), (.otherSubject, "sub"),
+        (.claim("email"), "email"), (.userInfoToken(.member("aud", .notOurs)), "aud"), (.notBound, "token_type"),
+        (.proofWithoutKey, "cnf"), (.signedResponse(.time), "iat"), (.signedResponse(.form), nil), (.status(404), nil),
     ])
     func `a fault names the member that is wrong`(fault: CallFailure.AnswerFault, member: String?) {
         #expect(fault.memberName == member)
