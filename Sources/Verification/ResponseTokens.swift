@@ -85,6 +85,8 @@ package enum ResponseFault: Sendable, Equatable {
     ///
     /// - Parameter code: that of a refused token.
     case refused(code: String)
+    /// It is encrypted, but the provider's entry opens no encrypted tokens.
+    case encryptedUnexpectedly
     /// A parameter in the signed response is not a string.
     case content
 
@@ -96,6 +98,8 @@ package enum ResponseFault: Sendable, Equatable {
             "Beside the signed response there is code, state, iss, user, error or id_token, which a signed response has inside; somebody may have added it; begin a new sign-in."
         case .refused(let code):
             "The signed response is refused: \(code) (its iss, aud, exp, signature or encryption); begin a new sign-in, and check what is registered at the provider."
+        case .encryptedUnexpectedly:
+            "The response is encrypted, but the provider's entry has no encryption; add it to the settings, or have the provider only sign its responses, and begin a new sign-in."
         case .content:
             "A parameter in the signed response is not a string; report it to the provider."
         }
@@ -107,6 +111,7 @@ extension Problem {
     package var ofResponse: Problem {
         switch self {
         case .rejected(.cryptographyUnavailable, _): self
+        case .rejected(.tokenMalformed(.encrypted), _): .responseInvalid(.encryptedUnexpectedly)
         case .rejected, .encryption: .responseInvalid(.refused(code: code))
         default: self
         }

@@ -237,6 +237,15 @@ import TestSupport
         }
     }
 
+    @Test(arguments: [
+        (CallFailure.AnswerFault.tooLarge, nil as String?), (.member(.scope), "scope"), (.otherSubject, "sub"),
+        (.claim("email"), "email"), (.userInfoToken(.member("aud", .notOurs)), "aud"), (.notBound, "token_type"),
+        (.proofWithoutKey, "cnf"), (.signedResponse(.time), "iat"), (.signedResponse(.form), nil), (.status(404), nil),
+    ])
+    func `a fault names the member that is wrong`(fault: CallFailure.AnswerFault, member: String?) {
+        #expect(fault.memberName == member)
+    }
+
     // MARK: Revocation
 
     @Test(arguments: [
@@ -246,7 +255,8 @@ import TestSupport
         (#"{"error":"invalid_client"}"#, 200, .clientRejected(.invalidClient)),
         (#"{"error":"invalid_grant"}"#, 400, .grantInvalid(.invalidGrant)),
         (#"{"error":"unsupported_token_type"}"#, 400, .refused(.unsupportedTokenType)),
-        ("", 400, .answerInvalid(.notJSON)), ("{}", 400, .answerInvalid(.status(400))),
+        ("", 400, .answerInvalid(.status(400))), ("{}", 400, .answerInvalid(.status(400))),
+        ("<html>", 404, .answerInvalid(.status(404))), ("<html>", 203, .answerInvalid(.notJSON)),
         ("", 302, .answerInvalid(.redirect)), ("", 503, .unavailable(.status(503), retryAfterSeconds: nil)),
         ("", 429, .unavailable(.status(429), retryAfterSeconds: nil)),
     ])
@@ -261,8 +271,9 @@ import TestSupport
     @Test(arguments: [
         (#"{"sub":"1","name":"a"}"#, UInt(200), nil),
         (#"{"sub":"2"}"#, 200, CallFailure.answerInvalid(.otherSubject)),
-        (#"{"sub":1}"#, 200, .answerInvalid(.otherSubject)),
-        ("{}", 200, .answerInvalid(.otherSubject)), ("x.y.z", 200, .answerInvalid(.notJSON)),
+        (#"{"sub":1}"#, 200, .answerInvalid(.member(.subject))),
+        ("{}", 200, .answerInvalid(.member(.subject))), ("x.y.z", 200, .answerInvalid(.notJSON)),
+        ("x.y.z", 404, .answerInvalid(.status(404))),
         (#"{"error":"invalid_token"}"#, 401, .refused(.invalidToken)), ("{}", 401, .answerInvalid(.status(401))),
         ("", 500, .unavailable(.status(500), retryAfterSeconds: nil)),
     ])
@@ -272,6 +283,27 @@ import TestSupport
             #expect(try Self.answer(body, status).userInfo(of: "1") == .claims(Array(body.utf8)))
         } catch { found = error }
         #expect(found == expected)
+    }
+
+    @Test(arguments: [
+        ([#"Bearer error="invalid_token""#], "", UInt(401), CallFailure.refused(.invalidToken)),
+        ([#"Bearer realm="a", error="insufficient_scope", scope="b""#], "<html>", 403, .refused(.insufficientScope)),
+        (["Basic", #"DPoP algs="ES256",error="use_dpop_nonce""#], "{}", 401, .refused(.useDPoPNonce)),
+        ([#"Bearer error="of our own""#], "", 401, .refused(.other)),
+        // The body says it better.
+        ([#"Bearer error="invalid_token""#], #"{"error":"invalid_request"}"#, 400, .refused(.invalidRequest)),
+        ([#"Bearer x_error="invalid_token", error_description="b error=c""#], "", 401, .answerInvalid(.status(401))),
+        (["Bearer"], "", 401, .answerInvalid(.status(401))),
+        ([#"Bearer error="invalid_token""#], "", 200, .answerInvalid(.notJSON)),
+        ([#"Bearer error="invalid_token""#], "", 302, .answerInvalid(.redirect)),
+        ([#"Bearer error="invalid_token""#], "", 503, .unavailable(.status(503), retryAfterSeconds: nil)),
+    ])
+    func `a challenge of a user info endpoint is its error`(
+        challenges: [String], body: String, status: UInt, expected: CallFailure
+    ) {
+        let answer = EndpointAnswer(
+            status: status, retryAfter: nil, hasContentCoding: false, challenges: challenges, body: Array(body.utf8))
+        #expect(throws: expected) { try answer.userInfo(of: "1") }
     }
 
     @Test(arguments: [

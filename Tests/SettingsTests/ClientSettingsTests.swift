@@ -212,6 +212,7 @@ import Testing
         ("auth: none, scopes: [\"a b\"]", "", "each of scopes must be a scope"),
         ("auth: none, authorization_parameters: { state: x }", "", "state is set by Assay or by the request"),
         ("auth: none, authorization_parameters: { request_uri: x }", "", "request_uri is set by Assay"),
+        ("auth: none, authorization_parameters: { client_assertion: x }", "", "client_assertion is set by Assay"),
         (
             "auth: none, authorization_parameters: { claims: '[]' }", "",
             "claims must be a JSON object (OpenID Connect Core 1.0, section 5.5) in quotes; found \"[]\""

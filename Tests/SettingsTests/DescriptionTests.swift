@@ -66,6 +66,15 @@ import Testing
         #expect(try Self.file(path).hasSuffix("## Reference\n\n" + reference), "run scripts/docs --write")
     }
 
+    @Test func `elements of lists have no variables, except providers`() {
+        let reference = SettingsReference.markdown()
+        #expect(reference.contains("`ASSAY_PROVIDERS_<ID>_ISSUER`"))
+        for setting in Settings.members.flatMap(\.descriptions) where setting.name != "providers" {
+            guard case .list(.section, _) = setting.form else { continue }
+            #expect(!reference.contains("ASSAY_\(setting.name.uppercased())_"))
+        }
+    }
+
     @Test func `defaults are those of the reader`() {
         let usual = DefaultSettings()
         #expect(usual.value(["limits", "max_body"]) == .scalar("64KiB"))

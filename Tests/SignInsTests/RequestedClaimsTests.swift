@@ -45,6 +45,8 @@ import Verification
             #""resource":["1a:b"]"#, #""resource":["a:"]"#, #""resource":["a: b"]"#, #""resource":[null]"#,
             #""claims":"{}""#, #""claims":{"id_token":7}"#, #""require_acr":true"#, #""require_acr":1"#,
             #""claims":{"id_token":{"acr":{"essential":true,"values":"a"}}}"#,
+            #""claims":{"id_token":{"acr":{"essential":"true","value":"a"}}}"#, #""claims":{"id_token":{"acr":"a"}}"#,
+            #""claims":{"id_token":{"auth_time":{"essential":1}}}"#, #""claims":{"id_token":{"auth_time":true}}"#,
         ])
     func `what makes no sense`(members: String) {
         #expect(throws: Problem.self) { try Self.read(members) }

@@ -141,7 +141,7 @@ import TestSupport
         .stateMismatch,
         .redirectURIMismatch, .acrMismatch,
         .responseInvalid(.plain), .responseInvalid(.beside), .responseInvalid(.refused(code: "token_expired")),
-        .responseInvalid(.content),
+        .responseInvalid(.encryptedUnexpectedly), .responseInvalid(.content),
         .responseIssuerMismatch(.missing),
         .responseIssuerMismatch(.notTheProviders),
         .responseIssuerMismatch(.notTheTokens),

@@ -35,7 +35,7 @@ package enum CallFailure: Error, Equatable, Sendable {
         case notHTTP, tooLarge, redirect, contentCoding, notJSON
         /// A status that is neither a success nor an OAuth error.
         case status(UInt)
-        /// A required member is missing, or a member has the wrong type, or characters that it can't have.
+        /// A required member is missing, or a member has a type, characters, a length or a value that it can't have.
         case member(Member)
         /// The UserInfo response is not about the ID Token's user.
         case otherSubject
@@ -85,6 +85,9 @@ package enum CallFailure: Error, Equatable, Sendable {
             case .member(let member): member.rawValue
             case .otherSubject: Member.subject.rawValue
             case .claim(let name), .userInfoToken(.member(let name, _)): name
+            case .notBound: Member.tokenType.rawValue
+            case .proofWithoutKey: "cnf"
+            case .signedResponse(let fault): fault.memberName
             default: nil
             }
         }
@@ -99,8 +102,8 @@ package enum CallFailure: Error, Equatable, Sendable {
             case .notJSON: "the body is not one well-formed JSON object without duplicate names"
             case .status(let status): "the response has status \(status), but no error member"
             case .member(let member):
-                "\(member.rawValue) is missing, has the wrong type, or contains characters that are not allowed"
-            case .otherSubject: "the UserInfo response's sub is missing, or is not the ID Token's"
+                "\(member.rawValue) is missing, or its type, characters, length or value are not allowed"
+            case .otherSubject: "the UserInfo response's sub is not the ID Token's"
             case .claim(let name): "the UserInfo response's \(name) has an invalid type or form"
             case .userInfoToken(let fault): fault.text
             case .noUserInfoEndpoint: "the discovery document names no userinfo_endpoint"
@@ -116,6 +119,17 @@ package enum CallFailure: Error, Equatable, Sendable {
 }
 
 extension CallFailure.AnswerFault.SignedResponseFault {
+    /// The claim that is wrong; `nil` if it is none.
+    fileprivate var memberName: String? {
+        switch self {
+        case .issuer: CallFailure.AnswerFault.Member.issuer.rawValue
+        case .audience: CallFailure.AnswerFault.Member.audience.rawValue
+        case .time: CallFailure.AnswerFault.Member.issuedAt.rawValue
+        case .content: "token_introspection"
+        case .form, .type, .algorithm, .signature: nil
+        }
+    }
+
     /// Completes the sentence "the signed introspection response is refused: …".
     var text: String {
         switch self {

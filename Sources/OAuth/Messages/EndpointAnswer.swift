@@ -66,6 +66,22 @@ package struct EndpointAnswer: Sendable {
         }
     }
 
+    /// The error by which a resource server refuses a token or a proof. Its response need not have a body.
+    ///
+    /// - Source: RFC 6750, section 3; RFC 9449, sections 7.1 and 9.
+    private var challengeError: OAuthErrorName? {
+        guard (400..<500).contains(status) else { return nil }
+        for challenge in challenges {
+            // Parameters follow a scheme and a space, or a comma.
+            for parameter in challenge.split(whereSeparator: { $0 == " " || $0 == "," }) {
+                let name = "error=\""
+                guard parameter.lowercased().hasPrefix(name) else { continue }
+                return OAuthErrorName(naming: String(parameter.dropFirst(name.count).prefix { $0 != "\"" }))
+            }
+        }
+        return nil
+    }
+
     /// The response of a token endpoint (RFC 6749, section 5).
     ///
     /// A backend may copy each member into a header field, so none may have other characters than RFC 6749 gives it
@@ -134,11 +150,18 @@ package struct EndpointAnswer: Sendable {
         of subject: String, refusingClaims refusal: UserInfoTokenFault? = nil
     ) throws(CallFailure) -> UserInfoResponse {
         if status == 200, !hasContentCoding, mediaType == UserInfoResponse.tokenType { return .token(body) }
-        let answer = try readable()
-        if let name = answer.errorName { throw .refused(name) }
+        let answer: JSONObject
+        do throws(CallFailure) {
+            answer = try readable()
+        } catch {
+            if case .answerInvalid = error, let name = challengeError { throw .refused(name) }
+            throw error
+        }
+        if let name = answer.errorName ?? challengeError { throw .refused(name) }
         guard status == 200 else { throw .answerInvalid(.status(status)) }
         if let refusal { throw .answerInvalid(.userInfoToken(refusal)) }
-        guard answer.isString("sub", subject) else { throw .answerInvalid(.otherSubject) }
+        guard let found = try answer.text("sub", .subject) else { throw .answerInvalid(.member(.subject)) }
+        guard found.isExactly(subject) else { throw .answerInvalid(.otherSubject) }
         return .claims(body)
     }
 
@@ -177,8 +200,10 @@ package struct EndpointAnswer: Sendable {
         let object = hasContentCoding ? nil : try? JSONObject(body)
         // Redirects are not followed, but an OAuth error counts at this status too.
         if (300..<400).contains(status), object?.errorName == nil { throw .answerInvalid(.redirect) }
-        guard let object else { throw .answerInvalid(hasContentCoding ? .contentCoding : .notJSON) }
-        return object
+        if let object { return object }
+        // A page that says what is wrong need not be JSON.
+        if (400..<500).contains(status) { throw .answerInvalid(.status(status)) }
+        throw .answerInvalid(hasContentCoding ? .contentCoding : .notJSON)
     }
 
     /// Limited to 1 to 60 s; `nil` if `Retry-After` is absent or not a number of seconds.

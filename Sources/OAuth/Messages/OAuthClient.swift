@@ -58,11 +58,12 @@ package struct AuthorizationParameter: Sendable, Equatable {
     package let name: String
     package let value: String
 
-    /// Parameters that Assay or a request sets, and those that would replace them (OpenID Connect Core 1.0, section 6).
+    /// Parameters that Assay or a request sets, those that would replace them (OpenID Connect Core 1.0, section 6), and
+    /// the client's credentials, which stand beside them in a pushed request (RFC 9126, section 2.1).
     package static let reserved = [
         "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
         "nonce", "response_mode", "max_age", "prompt", "login_hint", "ui_locales", "acr_values", "request",
-        "request_uri", "dpop_jkt", "id_token_hint",
+        "request_uri", "dpop_jkt", "id_token_hint", "client_secret", "client_assertion", "client_assertion_type",
     ]
 
     /// Parameters that are objects or arrays, which are members of a request object as they are (RFC 9101, section 4).

@@ -37,7 +37,7 @@ extension ProviderReading {
         guard section.mentions(encryption.name) || rules != EncryptionRules() else { return }
         guard provider.accessTokens == nil else {
             section.refuse(
-                encryption.name, "encryption is for ID Tokens, but this provider has tokens: access; remove it")
+                encryption.name, "encryption is for ID Tokens, but this entry verifies access tokens; remove it")
             return
         }
         provider.encryption = rules

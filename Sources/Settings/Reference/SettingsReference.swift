@@ -8,8 +8,14 @@ package enum SettingsReference {
         var lines = table(all.filter(\.sections.isEmpty).flatMap { rows($0, [], .reload, usual) })
         for section in all where !section.sections.isEmpty {
             lines += ["### `\(section.name)`", "", section.help, ""]
-            let members = section.sections.flatMap(\.members)
-            lines += table(members.flatMap { rows($0, [section.name], section.change, usual) })
+            lines += table(
+                section.sections.flatMap { part in
+                    // Variables name a provider by its ID.
+                    let isElement = part.isElement && section.name != "providers"
+                    return part.members.flatMap {
+                        rows($0, [section.name], section.change, usual, isElement: isElement)
+                    }
+                })
         }
         return lines.joined(separator: "\n")
     }

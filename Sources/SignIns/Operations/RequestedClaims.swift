@@ -24,7 +24,7 @@ struct RequestedClaims {
         self.claims = claims.map { Array($0.json) }
         resources = try Self.resources(object)
         let essential = try Self.idTokenClaims(claims?.object)
-        requiresAuthenticationTime = Self.isEssential(essential?[Names.authTime])
+        requiresAuthenticationTime = try Self.isEssential(Names.authTime, in: essential)
         var classes: [String]?
         if try object.boolean(Names.requireACR) == true {
             let values = (acrValues ?? "").split(separator: " ").map(String.init)
@@ -33,7 +33,9 @@ struct RequestedClaims {
             }
             classes = values
         }
-        if let acr = essential?[Names.acr], Self.isEssential(acr), let values = try Self.values(of: acr) {
+        if try Self.isEssential(Names.acr, in: essential), let acr = essential?[Names.acr],
+            let values = try Self.values(of: acr)
+        {
             classes = classes.map { $0.filter(values.containsExactly) } ?? values
             guard classes?.isEmpty == false else {
                 throw .requestInvalid(
@@ -63,8 +65,18 @@ struct RequestedClaims {
         return object
     }
 
-    private static func isEssential(_ claim: JSONValue?) -> Bool {
-        claim?.object.flatMap { try? $0.bool(Names.essential) } == true
+    /// Whether the token must have a claim. Something that looks like a demand must not turn the check off.
+    ///
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    /// - Source: OpenID Connect Core 1.0, section 5.5.1.
+    private static func isEssential(_ name: JSONName, in claims: JSONObject?) throws(Problem) -> Bool {
+        guard let claim = claims?[name], claim.kind != .null else { return false }
+        do throws(JSONTypeMismatch) {
+            if let object = claim.object { return try object.bool(Names.essential) ?? false }
+        } catch {}
+        throw .requestInvalid(
+            "claims.id_token.\(name.string) must be null, or an object whose essential is true or false; correct it, or omit it."
+        )
     }
 
     /// The values that a claim may have; `nil` if any.

@@ -259,7 +259,7 @@ def test_no_member_of_a_grant_has_characters_that_it_cannot_have(service, endpoi
     endpoint.play(grant(**members))
     problem = contract.assert_code(refresh(service), "provider_answer_invalid")
     (name,) = members
-    assert f": {name} is missing, has the wrong type, or contains characters" in problem["detail"]
+    assert f": {name} is missing, or its type, characters, length or value are not allowed" in problem["detail"]
     line = service.wait_for_entry(message="request", code="provider_answer_invalid", request_id=problem["request_id"])
     assert line["reason"].startswith(f"{name} is missing")
 

@@ -57,7 +57,7 @@ def test_an_accepted_client_is_reported(check, endpoint):
         ),
         (error("invalid_client", error_description=f"bad {SECRET}"), "failure", "[removed]"),
         (error("invalid_scope", error_description="no offline"), "warning", 'invalid_scope: "no offline" to a made-up'),
-        (grant(token_type="Bearer\r\nX: 1"), "failure", "not an OAuth response: token_type is missing, has the wrong type, or"),
+        (grant(token_type="Bearer\r\nX: 1"), "failure", "not an OAuth response: token_type is missing, or its type, characters"),
         (error("invalid_scope"), "warning", "does not show whether it accepts the client"),
         (answered(b"<html>"), "failure", "check endpoints.token"),
         (answered(b"", "500 Internal Server Error"), "failure", "can't be used"),

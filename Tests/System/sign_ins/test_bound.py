@@ -111,6 +111,7 @@ def test_a_token_that_is_not_bound_is_dropped(service, server, issuer, token_typ
     before, sign_in = dropped(), begun(service)
     server.members = {"id_token": issuer.token(nonce=sign_in["nonce"]), "token_type": token_type}
     problem = refused(finish(service, sign_in), "provider_answer_invalid", True)
+    assert service.wait_for_entry(message="request", request_id=problem["request_id"])["member"] == "token_type"
     if token_type != "DPoP ":
         assert "token_type is not DPoP" in problem["detail"] and dropped() == before + 1
 
@@ -184,6 +185,14 @@ def test_the_user_info_endpoint_may_demand_a_nonce_of_its_own(service, server, i
     server.endpoint.play(demand_of_resource("r1"), answered({"sub": "user-1", "name": "Ada"}), path=USER_INFO)
     assert finish(service, sign_in).json["identity"]["name"] == "Ada"
     assert [proof.nonce for proof in server.proofs] == [None, None, "r1"]
+
+
+def test_a_second_demand_of_the_user_info_endpoint_is_a_refusal(service, server, issuer):
+    sign_in = begun(service)
+    server.members = {"id_token": issuer.token(nonce=sign_in["nonce"])}
+    server.endpoint.play(demand_of_resource("r1"), demand_of_resource("r2"), path=USER_INFO)
+    refused(finish(service, sign_in), "provider_refused", True, "use_dpop_nonce")
+    assert server.endpoint.received(USER_INFO) == 2
 
 
 def test_an_assertion_is_not_used_twice(endpoint, issuer, tmp_path):

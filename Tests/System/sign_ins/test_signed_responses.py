@@ -202,7 +202,7 @@ def test_encrypted_responses(service, endpoint, issuer, sealed, key, shared_serv
     assert "signature_invalid" in refused(finish(service, begun, encrypted(forged(sealed, begun), key)))["detail"]
     # Without encryption in the settings, an encrypted response is none.
     begun = started(service)
-    refused(finish(service, begun, encrypted(signed(issuer, begun), key)))
+    assert "has no encryption" in refused(finish(service, begun, encrypted(signed(issuer, begun), key)))["detail"]
 
 
 def test_keys_that_are_new_or_unknown(service, shared_server, endpoint, tmp_path):

@@ -139,7 +139,7 @@ REFUSED = {
     "exp no number": ("oidc", lambda i, k: signed(i, exp="soon"), "exp", "its exp has an invalid type"),
     "not yet": ("oidc", lambda i, k: signed(i, nbf=tokens.now() + 600), "nbf", "its nbf is in the future"),
     "no sub": ("oidc", lambda i, k: signed(i, sub=None), "sub", "it has no sub"),
-    "another sub": ("oidc", lambda i, k: signed(i, sub="user-2"), "sub", "sub is missing, or is not the ID Token's"),
+    "another sub": ("oidc", lambda i, k: signed(i, sub="user-2"), "sub", "the UserInfo response's sub is not the ID Token's"),
     "email no text": ("oidc", lambda i, k: signed(i, email=1), "email", "the UserInfo response's email"),
     "encrypted, and no encryption": ("oidc", lambda i, k: encrypted(signed(i), k), None, "the provider's entry has no encryption"),
     "unsigned inside": ("lax", lambda i, k: encrypted(json.dumps(CLAIMS), k), None, "has no signed JWT inside"),
