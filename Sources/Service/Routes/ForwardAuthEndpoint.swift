@@ -1,8 +1,9 @@
 private import Bytes
 internal import HTTP
-private import IDToken
+internal import IDToken
 private import NIOCore
 private import NIOHTTP1
+private import SignIns
 internal import Verification
 
 /// `/v1/forward-auth/{policy}`, which gateways call for each request that they receive.
@@ -161,3 +162,26 @@ extension ServiceResponder {
 }
 
 extension HTTPFields: RequestFields {}
+
+/// DPoP proofs are claimed when nothing else can refuse the token, so a rejected one uses none up.
+extension ServiceResponder {
+    /// Claims a proof.
+    ///
+    /// - Parameters:
+    ///   - provider: the number of the token's provider.
+    ///   - deadline: how long to wait for the store, if it is sooner than the store's own timeout.
+    /// - Returns: why the token is rejected; `nil` if it is not.
+    func problem(
+        claiming proof: DPoPProof, ofProvider provider: Int, until deadline: MonotonicTime? = nil
+    ) async -> Problem? {
+        do throws(Problem) {
+            guard let store = service.proofStore else { throw .storeUnavailable(isSpent: false) }
+            let claim = try proof.claim(ofProvider: service.providerIDs[provider], store.digests)
+            let made = await store.attempt(claim, until: deadline).made()
+            service.metrics.proofClaims.count(made)
+            return DPoPProof.problem(made.outcome)
+        } catch {
+            return error
+        }
+    }
+}

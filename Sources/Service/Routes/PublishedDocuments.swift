@@ -2,6 +2,7 @@ private import Bytes
 internal import HTTP
 private import JOSE
 private import NIOHTTP1
+private import OAuth
 internal import Verification
 
 /// `GET /v1/resources/{id}/metadata`, and the same document where clients look for it, at the resource's own host.
@@ -43,5 +44,15 @@ extension String {
     /// Whether this is one or more names of header fields, separated by commas (RFC 9110, section 5.6.1).
     fileprivate var isListOfFieldNames: Bool {
         !isEmpty && utf8.count <= 1024 && utf8.allSatisfy { $0.isTokenCharacter || ", ".utf8.contains($0) }
+    }
+}
+
+/// `GET /v1/jwks`: the public halves of Assay's own keys. Providers read it, so it needs no API key.
+extension ServiceResponder {
+    func keySet(_ record: RequestRecord) -> HTTPResponse {
+        let keys = service.settings.clientKeys?.published ?? []
+        var response = service.end(record, .ok, "application/jwk-set+json", keys)
+        response.caching = .forAnHour
+        return response
     }
 }
