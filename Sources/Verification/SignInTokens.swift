@@ -43,21 +43,13 @@ extension RequestVerifier {
     package func verify(_ request: HintRequest, at now: VerificationTime) -> Outcome<HintAnswer> {
         let index = request.provider
         do throws(Problem) {
-            let token: UnverifiedToken
-            do throws(Rejection) {
-                token = try verifier.read(request.idToken)
-            } catch {
-                return .pending(
-                    .opening(
-                        try opener(index, error, of: .idToken).opening(request.idToken) { opened, now in
-                            self.verify(HintRequest(request, inside: opened), at: now)
-                        }))
+            return try read(
+                request.idToken, of: .idToken, wasEncrypted: request.encryption != nil, index, request.connection
+            ) { opened, now in
+                self.verify(HintRequest(request, inside: opened), at: now)
+            } verifying: { token, slot throws(Problem) in
+                try verify(token, request, slot, now)
             }
-            guard let slot = slots[index] else { throw unknownProvider(named: nil) }
-            if request.encryption == nil, slot.provider.mustEncrypt(.idToken) {
-                throw .encryption(.required(.idToken))
-            }
-            return try verify(token, request, try slot.slot(ofConnection: request.connection), now)
         } catch {
             return .decided(.refused(error.naming(request.audience), provider: index))
         }
@@ -108,20 +100,13 @@ extension RequestVerifier {
     package func verify(_ request: ResponseRequest, at now: VerificationTime) -> Outcome<VerifiedResponse> {
         let index = request.provider
         do throws(Problem) {
-            let token: UnverifiedToken
-            do throws(Rejection) {
-                token = try verifier.read(request.token)
-            } catch {
-                return .pending(
-                    .opening(
-                        try opener(index, error, of: .idToken).opening(request.token) { opened, now in
-                            self.verify(ResponseRequest(request, inside: opened), at: now)
-                        }))
+            return try read(
+                request.token, of: .response, wasEncrypted: request.wasEncrypted, index, request.connection
+            ) { opened, now in
+                self.verify(ResponseRequest(request, inside: opened), at: now)
+            } verifying: { token, slot throws(Problem) in
+                try verify(token, request, slot, now)
             }
-            guard let slot = slots[index] else { throw unknownProvider(named: nil) }
-            if !request.wasEncrypted, slot.provider.mustEncrypt(.response) { throw .encryption(.required(.response)) }
-            let policy = try slot.slot(ofConnection: request.connection)
-            return try verify(token, request, policy, now)
         } catch {
             return .decided(.refused(error, provider: index))
         }
@@ -229,20 +214,15 @@ extension RequestVerifier {
     package func verify(_ request: UserInfoToken, at now: VerificationTime) -> Outcome<[UInt8]> {
         let index = request.provider
         do throws(Problem) {
-            let token: UnverifiedToken
-            do throws(Rejection) {
-                // The bound of the provider's responses applies, as to claims that come as JSON.
-                token = try verifier.read(request.text, upTo: request.text.count)
-            } catch {
-                return .pending(
-                    .opening(
-                        try opener(index, error, of: .idToken).opening(request.text) { opened, now in
-                            self.verify(request.inside(opened), at: now)
-                        }))
+            // The bound of the provider's responses applies, as to claims that come as JSON.
+            return try read(
+                request.text, upTo: request.text.count, of: .userInfo, wasEncrypted: request.isOpened, index,
+                request.connection
+            ) { opened, now in
+                self.verify(request.inside(opened), at: now)
+            } verifying: { token, slot throws(Problem) in
+                try verify(token, request, slot, now)
             }
-            guard let slot = slots[index] else { throw unknownProvider(named: nil) }
-            if !request.isOpened, slot.provider.mustEncrypt(.userInfo) { throw .encryption(.required(.userInfo)) }
-            return try verify(token, request, try slot.slot(ofConnection: request.connection), now)
         } catch {
             return .decided(.refused(error, provider: index))
         }
@@ -309,5 +289,32 @@ extension UserInfoTokenFault {
             case .failed: .encryption("can't be opened: it is for another key, or was changed")
             case .required: .notEncrypted
             }
+    }
+}
+
+extension RequestVerifier {
+    /// Reads a token whose provider the request names, and goes on with it; an encrypted one is opened first.
+    ///
+    /// - Parameters:
+    ///   - limit: the token's maximum length, in bytes; `nil`: that of ID Tokens.
+    ///   - kind: what the provider may have to encrypt.
+    ///   - index: the provider's number.
+    ///   - opened: verifies the same request with what was inside.
+    ///   - verify: verifies the token under the policy of its issuer.
+    private func read<Answer>(
+        _ text: ArraySlice<UInt8>, upTo limit: Int? = nil, of kind: EncryptionRules.Kind, wasEncrypted: Bool,
+        _ index: Int, _ connection: Connection?,
+        opened: @escaping (OpenedToken, VerificationTime) -> Outcome<Answer>,
+        verifying verify: (UnverifiedToken, ProviderSlot) throws(Problem) -> Outcome<Answer>
+    ) throws(Problem) -> Outcome<Answer> {
+        let token: UnverifiedToken
+        do throws(Rejection) {
+            token = try verifier.read(text, upTo: limit ?? verifier.maximumTokenLength)
+        } catch {
+            return .pending(.opening(try opener(index, error, of: .idToken).opening(text, verifying: opened)))
+        }
+        guard let slot = slots[index] else { throw unknownProvider(named: nil) }
+        if !wasEncrypted, slot.provider.mustEncrypt(kind) { throw .encryption(.required(kind)) }
+        return try verify(token, try slot.slot(ofConnection: connection))
     }
 }
