@@ -31,7 +31,7 @@ extension RequestVerifier {
             (token, index) = try read(text, ofProvider: named, among: resource?.providers ?? ofAccessTokens)
         } catch {
             return ExplainAnswer(
-                explanation: verifier.explain(malformedAccessToken: text, error),
+                explanation: verifier.explain(malformed: text, as: .accessToken, error),
                 provider: named.flatMap { slots[$0]?.policy.id }, keys: status, time: now)
         }
         let others = singlePolicies(of: resource) { $0.accessTokens != nil && $0.introspector == nil }
@@ -75,8 +75,8 @@ extension RequestVerifier {
             token = try verifier.read(request.token)
         } catch {
             return ExplainAnswer(
-                explanation: verifier.explain(malformedNotification: request.token, error), provider: entry?.policy.id,
-                keys: status, time: now)
+                explanation: verifier.explain(malformed: request.token, as: .notification, error),
+                provider: entry?.policy.id, keys: status, time: now)
         }
         let accepting = singleIssuers.map(\.provider).filter { $0.notifications != nil }.map(\.policy)
         let explained =
