@@ -49,7 +49,7 @@ let package = Package(
         .systemLibrary(
             name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"]), .brew(["jansson"])]),
         // Files that are part of the program.
-        .target(name: "CAssets"),
+        .target(name: "CAssets", exclude: ["base.css"]),
         .target(name: "Bytes", swiftSettings: settings),
         .target(name: "OpenSSL", dependencies: ["Bytes", "COpenSSL"], swiftSettings: settings),
         .target(name: "JOSE", dependencies: ["Bytes", "CJansson", "OpenSSL"], swiftSettings: settings),

@@ -15,12 +15,16 @@ static const unsigned char console_html[] = {
 #embed "../Service/Console/console.html"
 };
 static const unsigned char console_css[] = {
+#embed "base.css"
+    ,
 #embed "../Service/Console/console.css"
 };
 static const unsigned char console_js[] = {
 #embed "../Service/Console/console.js"
 };
 static const unsigned char dev_css[] = {
+#embed "base.css"
+    ,
 #embed "../DevProvider/Pages/dev.css"
 };
 static const unsigned char submit_js[] = {

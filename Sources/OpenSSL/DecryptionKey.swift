@@ -30,7 +30,7 @@ package enum DecryptionKeyKind: Sendable, Equatable {
     let pointer: OpaquePointer
 
     /// The longest RSA key in bits: a private operation with a longer one would stop an event loop for too long.
-    package static let maximumRSABits = 3072
+    static let maximumRSABits = 3072
 
     /// Generates a key pair; the exponent of RSA keys is 65537.
     ///

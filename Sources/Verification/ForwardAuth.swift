@@ -31,14 +31,14 @@ package final class ForwardAuth {
             self.verifier = verifier
             let resource = policy.resource.flatMap(verifier.resource)
             self.resource = resource
-            let accepts = { (provider: Provider) in policy.providers.containsExactly(provider.policy.id) }
-            providers = ProviderIndex(verifier.slots) {
-                accepts($0) && $0.introspector == nil && !$0.mustEncrypt(.idToken)
+            let accepted = policy.providers.compactMap { verifier.provider($0)?.number }.sorted()
+            providers = ProviderIndex(verifier.slots, among: accepted) {
+                $0.introspector == nil && !$0.mustEncrypt(.idToken)
             }
-            encrypting = ProviderIndex(verifier.slots) { accepts($0) && $0.mustEncrypt(.idToken) }
+            encrypting = ProviderIndex(verifier.slots, among: accepted) { $0.mustEncrypt(.idToken) }
             opaque = policy.providers.lazy.compactMap(verifier.ofOpaqueTokens.named).first
-            let takesBearer = verifier.slots.contains { slot in
-                slot.map { accepts($0.provider) && $0.provider.accessTokens?.requiredBinding != .dpop } ?? false
+            let takesBearer = accepted.contains { number in
+                verifier.slots[number]?.provider.accessTokens?.requiredBinding != .dpop
             }
             self.proofs = policy.takesProofs ? proofs : nil
             let algorithms = self.proofs?.algorithms.elements ?? []

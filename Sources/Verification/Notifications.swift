@@ -100,8 +100,7 @@ extension RequestVerifier {
 
     /// Searches the issuers of all providers, then the alternative issuers that only notifications use.
     private func index(ofNotificationIssuer issuer: String) -> Int? {
-        ofIDTokens.withIssuer(issuer, slots)
-            ?? slots.firstIndex { $0?.provider.notifications?.issuers.containsExactly(issuer) == true }
+        ofIDTokens.withIssuer(issuer, slots) ?? ofNotificationIssuers[ExactString(issuer)]
     }
 
     /// - Throws: ``Problem/rejected(_:of:)``.

@@ -2,6 +2,8 @@ private import Bytes
 internal import HTTP
 internal import IDToken
 internal import Keys
+internal import NIOCore
+internal import OAuth
 internal import TokenDiagnostics
 
 extension RequestVerifier {
@@ -91,5 +93,141 @@ extension RequestVerifier {
             under: slot.policy, rules, isNamed: request.provider != nil, fetchesLazily: slot.source.isLazy,
             others: accepting.filter { !$0.id.isExactly(slot.policy.id) }, now: time)
         return ExplainAnswer(explanation: explanation, provider: slot.policy.id, keys: status, time: now)
+    }
+}
+
+/// Explanations of encrypted tokens.
+extension RequestVerifier {
+    /// A request for an encrypted token: opened, or why it was not.
+    enum OpenedRequest<Request> {
+        case plain(Request)
+        case opened(Request)
+        case refused(Problem, provider: Int?)
+    }
+
+    /// Opens the token of a request that is to be explained, if it is encrypted.
+    ///
+    /// - Parameters:
+    ///   - verify: the verification of the request.
+    ///   - inside: the same request for the token inside.
+    func opened<Request, Answer>(
+        _ request: Request, verifying verify: (VerificationTime) -> Outcome<Answer>,
+        inside: (OpenedToken) -> Request
+    ) async -> OpenedRequest<Request> {
+        switch verify(.now()) {
+        case .pending(.opening(let opening)):
+            do throws(Problem) {
+                return .opened(inside(try await open(opening, isPaidFor: false)))
+            } catch {
+                return .refused(error, provider: opening.provider)
+            }
+        case .decided(.refused(.encryption(let fault), let provider)):
+            return .refused(.encryption(fault), provider: provider)
+        case .decided(.refused(.requestInvalid(let text), let provider)):
+            return .refused(.requestInvalid(text), provider: provider)
+        case .decided, .pending(.keys): return .plain(request)
+        }
+    }
+
+    /// Explains a request, after its token has been opened if it is encrypted.
+    ///
+    /// - Parameters:
+    ///   - text: the token, as it was sent.
+    ///   - names: the checks of its kind.
+    ///   - explain: explains a request whose token is signed.
+    func explained<Request>(
+        _ request: OpenedRequest<Request>, _ text: ArraySlice<UInt8>, _ names: [CheckName],
+        by explain: (Request) async -> Explained
+    ) async -> Explained {
+        switch request {
+        case .plain(let request): return await explain(request)
+        case .opened(let request):
+            let explained = await explain(request)
+            return Explained(
+                answer: explained.answer.map { $0.concealed(inside: text) }, provider: explained.provider)
+        case .refused(let problem, let provider):
+            // An error of the request or the instance, not of the token.
+            guard case .encryption = problem else { return Explained(answer: .failure(problem), provider: provider) }
+            let slot = provider.flatMap { slots[$0] }
+            let status = await slot?.source.status()
+            let explanation = Explanation(
+                unopened: text, names, code: problem.code, detail: problem.detail)
+            return Explained(
+                answer: .success(
+                    ExplainAnswer(
+                        explanation: explanation, provider: slot?.policy.id, keys: status,
+                        time: SystemClocks.unixSeconds())), provider: provider)
+        }
+    }
+}
+
+extension ExplainAnswer {
+    fileprivate func concealed(inside text: ArraySlice<UInt8>) -> ExplainAnswer {
+        ExplainAnswer(
+            explanation: explanation.concealed(inside: text), provider: provider, keys: keys, time: time)
+    }
+}
+
+/// Explains opaque tokens. The provider is asked in the same cases as for the request itself.
+extension RequestVerifier {
+    /// - Parameters:
+    ///   - isNamed: whether the request named the provider.
+    ///   - check: rejects a request that the settings don't allow.
+    /// - Returns: with the verdict, for the checks of a policy.
+    func explained(
+        opaqueToken token: OpaqueToken, expecting parameters: AccessTokenParameters, isNamed: Bool,
+        until deadline: MonotonicTime, checking check: (ProviderPolicy) throws(Problem) -> Void = { _ in }
+    ) async -> (explained: Explained, token: IntrospectedToken?) {
+        var judged: IntrospectedToken?
+        do throws(Problem) {
+            let question: Question
+            switch token {
+            case .question(let asked): question = asked
+            case .refused(let problem, let provider):
+                return (refused(problem, provider: provider), nil)
+            }
+            try check(question.slot.policy)
+            let now = VerificationTime.now()
+            let answer: ExplainedAnswer
+            do throws(Problem) {
+                let introspection = try await self.answer(
+                    to: question, timeout: deadline - now.monotonic, until: deadline
+                ).get()
+                switch introspection.result {
+                case .success(.active(let token)): answer = .active(token.introspected)
+                case .success(.inactive): throw .rejected(.tokenInactive, of: .opaqueToken)
+                case .failure(let failure): throw Problem(failure)
+                }
+                judged = try? judge(question, introspection, expecting: parameters, now: now)
+            } catch {
+                answer = .none(code: error.code, Diagnosis(sentence: error.detail))
+            }
+            let explanation = verifier.explain(
+                opaqueToken: question.text, answer, under: question.slot.policy, question.dialect, isNamed: isNamed,
+                expecting: parameters, now: now.wall
+            ) { $0.detail(of: .opaqueToken) }
+            let status = await question.slot.source.status()
+            return (
+                Explained(
+                    answer: .success(
+                        ExplainAnswer(
+                            explanation: explanation, provider: question.slot.policy.id, keys: status,
+                            time: now.wall.seconds)), provider: question.provider), judged
+            )
+        } catch {
+            return (Explained(answer: .failure(error), provider: token.provider), nil)
+        }
+    }
+
+    /// A token that is not sent to any provider.
+    private func refused(_ problem: Problem, provider: Int?) -> Explained {
+        let name: CheckName = if case .rejected(.tokenMalformed, _) = problem { .tokenForm } else { .provider }
+        let explanation = Explanation(
+            opaqueTokenRefusedAt: name, code: problem.code, Diagnosis(sentence: problem.detail))
+        return Explained(
+            answer: .success(
+                ExplainAnswer(
+                    explanation: explanation, provider: provider.flatMap { slots[$0]?.policy.id }, keys: nil,
+                    time: SystemClocks.unixSeconds())), provider: provider)
     }
 }

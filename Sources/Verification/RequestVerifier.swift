@@ -1,4 +1,4 @@
-private import Bytes
+internal import Bytes
 internal import HTTP
 package import IDToken
 internal import JOSE
@@ -26,6 +26,8 @@ package final class RequestVerifier {
     let ofAccessTokens: ProviderIndex
     /// The providers that are asked about their access tokens.
     let ofOpaqueTokens: ProviderIndex
+    /// The numbers of the providers by the alternative issuers that only notifications use.
+    let ofNotificationIssuers: [ExactString: Int]
     package let resources: [ServedResource]
     /// The answers about opaque tokens that this loop has used lately.
     let introspections = LoopIntrospections()
@@ -108,11 +110,19 @@ package final class RequestVerifier {
         self.slots = slots
         self.verifier = verifier
         self.decryptions = decryptions
-        self.resources = resources.map { ServedResource($0, slots) }
         ofPlainIDTokens = ProviderIndex(slots) { $0.accessTokens == nil && !$0.mustEncrypt(.idToken) }
         ofIDTokens = ProviderIndex(slots) { $0.accessTokens == nil }
-        ofAccessTokens = ProviderIndex(slots) { $0.accessTokens != nil && $0.introspector == nil }
-        ofOpaqueTokens = ProviderIndex(slots) { $0.introspector != nil }
+        let ofAccessTokens = ProviderIndex(slots) { $0.accessTokens != nil && $0.introspector == nil }
+        self.ofAccessTokens = ofAccessTokens
+        let ofOpaqueTokens = ProviderIndex(slots) { $0.introspector != nil }
+        self.ofOpaqueTokens = ofOpaqueTokens
+        self.resources = resources.map { resource in
+            ServedResource(resource, slots) { ofAccessTokens.named($0) ?? ofOpaqueTokens.named($0) }
+        }
+        ofNotificationIssuers = Dictionary(
+            slots.enumerated().flatMap { number, slot in
+                (slot?.provider.notifications?.issuers ?? []).map { (ExactString($0), number) }
+            }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The providers with one issuer each, and their keys.

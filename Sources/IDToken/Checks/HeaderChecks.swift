@@ -27,7 +27,7 @@ extension JWSVerifier {
     /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``.
     /// - Source: OpenID Connect Core 1.0, 3.1.3.7, step 7; RFC 8725, section 3.1.
     @inline(__always)
-    package func checkAlgorithm(
+    func checkAlgorithm(
         _ header: JOSEHeader, allowing algorithms: SignatureAlgorithms
     ) throws(Rejection) -> SignatureAlgorithm {
         do throws(JWSError) {
@@ -45,7 +45,7 @@ extension JWSVerifier {
     ///   ``Rejection/cryptographyUnavailable``.
     /// - Source: OpenID Connect Core 1.0, 3.1.3.7, step 6; RFC 7515, section 5.2.
     @inline(__always)
-    package func checkSignature(
+    func checkSignature(
         _ jws: CompactJWS, _ keys: JWKSet, _ algorithm: SignatureAlgorithm
     ) throws(Rejection) -> VerifiedJWS {
         do throws(JWSError) {

@@ -182,5 +182,5 @@ func checkNotificationAge(
 
 extension NotificationRules {
     /// Whether a notification must have `exp`. Only logout tokens must; Google's security events have none.
-    package func mustExpire(_ kind: NotificationKind) -> Bool { kind == .logout && !logoutTokensMayLackExpiration }
+    func mustExpire(_ kind: NotificationKind) -> Bool { kind == .logout && !logoutTokensMayLackExpiration }
 }

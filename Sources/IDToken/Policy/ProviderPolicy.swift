@@ -177,3 +177,134 @@ public struct EmailRule: Sendable, Equatable {
 
     public init() {}
 }
+
+/// An issuer that differs by tenant: a URL in which the name of a claim, in braces, is replaced by that claim's value,
+/// such as `https://login.microsoftonline.com/{tid}/v2.0`.
+public struct IssuerTemplate: Sendable, Equatable {
+    /// The claim that names the tenant.
+    public let claim: ClaimName
+    private let prefix: String
+    private let suffix: String
+
+    /// In bytes. Longer names are rejected.
+    private static let maximumTenantLength = 128
+
+    /// `nil` unless the text has exactly one name in braces. Braces can't occur in a URL, so a plain issuer is never
+    /// mistaken for a template.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "{", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        let rest = parts[1].split(separator: "}", omittingEmptySubsequences: false)
+        guard rest.count == 2, !rest[0].isEmpty, !parts[0].contains("}") else { return nil }
+        claim = ClaimName(String(rest[0]))
+        prefix = String(parts[0])
+        suffix = String(rest[1])
+    }
+
+    /// The template as written.
+    public var text: String { prefix + "{" + claim.string + "}" + suffix }
+
+    /// The issuer of one tenant.
+    public func issuer(ofTenant tenant: String) -> String { prefix + tenant + suffix }
+
+    /// The tenant of an issuer; `nil` if the issuer does not match this template.
+    ///
+    /// A tenant's name consists of unreserved URL characters (RFC 3986, section 2.3), so it can't match other parts of
+    /// an issuer.
+    package func tenant(in issuer: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let (start, end) = (prefix.utf8, suffix.utf8)
+        guard issuer.count > start.count + end.count, issuer.starts(with: start),
+            issuer.suffix(end.count).elementsEqual(end)
+        else { return nil }
+        let tenant = issuer.dropFirst(start.count).dropLast(end.count)
+        guard tenant.count <= Self.maximumTenantLength, tenant.allSatisfy(\.isUnreserved) else { return nil }
+        return tenant
+    }
+
+    /// Whether both templates are equal except for the claim in braces.
+    func hasSameText(_ other: IssuerTemplate) -> Bool {
+        prefix.isExactly(other.prefix) && suffix.isExactly(other.suffix)
+    }
+
+    /// Whether an issuer could match both templates. May return false positives.
+    fileprivate func mayOverlap(_ other: IssuerTemplate) -> Bool {
+        let (prefixes, suffixes) = ((prefix, other.prefix), (suffix, other.suffix))
+        return (prefixes.0.hasPrefix(prefixes.1) || prefixes.1.hasPrefix(prefixes.0))
+            && (suffixes.0.hasSuffix(suffixes.1) || suffixes.1.hasSuffix(suffixes.0))
+    }
+}
+
+/// The tenants whose tokens are accepted if the issuer is a template.
+public enum TenantRule: Sendable, Equatable {
+    case any(except: [String])
+    case only([String])
+
+    /// Names are compared byte for byte.
+    package func allows(_ tenant: ArraySlice<UInt8>) -> Bool {
+        switch self {
+        case .any(let exceptions): !exceptions.contains { $0.isExactly(tenant.span) }
+        case .only(let tenants): tenants.contains { $0.isExactly(tenant.span) }
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isUnreserved: Bool {
+        switch self {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: isLetterOrDigit
+        }
+    }
+}
+
+/// Which values a claim may have. Distinguishes ID Tokens from other tokens signed with the same keys, or the users of
+/// one organization from others.
+public struct ClaimRule: Sendable, Equatable {
+    public var claim: ClaimPath
+    /// What the claim, or each element of a list, is compared with, byte for byte: the text of a string, or a boolean or
+    /// integer as JSON writes it.
+    public var values: [String]
+    public var kind: Kind
+
+    /// How a claim's value must relate to the values of the rule.
+    public enum Kind: Sendable, Equatable {
+        /// The claim must be present, with one of the values, or a list with one of them.
+        case oneOf
+        /// The claim may be absent. If present, it must not have any of the values, nor be a list with one of them.
+        case noneOf
+        /// The claim must be absent or `null`. The values are ignored.
+        case absent
+    }
+
+    public init(_ claim: ClaimPath, _ kind: Kind, _ values: [String]) {
+        self.claim = claim
+        self.kind = kind
+        self.values = values
+    }
+}
+
+/// The location of a claim: its name, or a JSON Pointer (RFC 6901) to a member of an object claim, such as
+/// `/firebase/tenant`.
+public struct ClaimPath: Sendable, Hashable {
+    /// The path as written. Rejections name it.
+    public let name: ClaimName
+    /// The member names from the outermost object inwards, at least one.
+    package let steps: [ClaimName]
+
+    public init(_ text: String) {
+        name = ClaimName(text)
+        guard text.hasPrefix("/") else {
+            steps = [name]
+            return
+        }
+        steps = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { step in
+            // RFC 6901, section 4: ~1 first, so that ~01 becomes ~1.
+            ClaimName(
+                step.split(separator: "~1", omittingEmptySubsequences: false).map(Self.tilde).joined(separator: "/"))
+        }
+    }
+
+    private static func tilde(_ text: Substring) -> String {
+        text.split(separator: "~0", omittingEmptySubsequences: false).joined(separator: "~")
+    }
+}

@@ -1,3 +1,5 @@
+private import Bytes
+
 /// What is known about a provider before any settings are read: facts that one would otherwise copy from its manual.
 ///
 /// To add a provider, add a file to `Providers/` and its preset to ``all``; the verifier does not change.
@@ -142,4 +144,143 @@ public enum PublishedKeys: Sendable, Equatable {
     case certificates(String)
     /// One public key in PEM for each `kid`, at this address with `{kid}` replaced; `nil`: the settings must say where.
     case publicKeys(String?)
+}
+
+/// A value that a preset needs from the relying party.
+public struct PresetParameter: Sendable {
+    /// The name in the settings.
+    public let name: String
+    /// A description that completes the sentence "must be …".
+    public let meaning: String
+    /// Stands in for a value that is not known.
+    public let placeholder: String
+    public let isOptional: Bool
+    /// What is wrong with a value that people are known to write; `nil`: nothing is known.
+    public let advice: @Sendable (String) -> String?
+    private let isWellFormed: @Sendable (String) -> Bool
+
+    init(
+        _ name: String, _ meaning: String, placeholder: String? = nil, isOptional: Bool = false,
+        advice: @escaping @Sendable (String) -> String? = { _ in nil },
+        isWellFormed: @escaping @Sendable (String) -> Bool
+    ) {
+        self.name = name
+        self.meaning = meaning
+        self.placeholder = placeholder ?? "<\(name)>"
+        self.isOptional = isOptional
+        self.advice = advice
+        self.isWellFormed = isWellFormed
+    }
+
+    /// Whether a value has the right form.
+    public func accepts(_ argument: String) -> Bool { isWellFormed(argument) }
+
+    /// The issuer itself, for self-hosted software.
+    ///
+    /// - Parameter form: the form of such an issuer.
+    static func issuer(_ form: String) -> PresetParameter {
+        PresetParameter("issuer", "the issuer exactly as in its tokens, such as \(form)", placeholder: form) {
+            !$0.isEmpty
+        }
+    }
+
+    static func host(_ meaning: String, placeholder: String? = nil) -> PresetParameter {
+        PresetParameter("domain", meaning, placeholder: placeholder, advice: adviceOnHost, isWellFormed: isHost)
+    }
+
+    /// A name that consists of letters, digits, hyphens and underscores.
+    static func word(
+        _ name: String, _ meaning: String, placeholder: String? = nil, isOptional: Bool = false
+    ) -> PresetParameter {
+        PresetParameter(name, meaning, placeholder: placeholder, isOptional: isOptional, isWellFormed: isWord)
+    }
+
+    static func isWord(_ text: String) -> Bool {
+        (1...128).contains(text.utf8.count)
+            && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+    }
+
+    /// For a URL in a host's place.
+    @Sendable private static func adviceOnHost(_ text: String) -> String? {
+        guard let scheme = text.firstRange(of: "://") else { return nil }
+        let host = String(text[scheme.upperBound...].prefix { $0 != "/" })
+        return isHost(host) ? "write \(host)" : nil
+    }
+
+    /// A host name with at least two labels and an optional port.
+    @Sendable static func isHost(_ text: String) -> Bool {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard let name = parts.first, parts.count <= 2, parts.dropFirst().allSatisfy({ UInt16($0) != nil }) else {
+            return false
+        }
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        return labels.count >= 2
+            && labels.allSatisfy { label in
+                (1...63).contains(label.utf8.count)
+                    && label.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
+            }
+    }
+}
+
+/// A relying party's values for a preset's parameters.
+public struct PresetArguments: Sendable, ExpressibleByDictionaryLiteral {
+    private var values: [String: String] = [:]
+
+    public init() {}
+
+    public init(dictionaryLiteral elements: (String, String)...) {
+        values = Dictionary(elements, uniquingKeysWith: { $1 })
+    }
+
+    /// The value given for a parameter.
+    public subscript(name: String) -> String? {
+        get { values[name] }
+        set { values[name] = newValue }
+    }
+
+    /// The value given for a parameter, or its placeholder.
+    subscript(parameter: PresetParameter) -> String { values[parameter.name] ?? parameter.placeholder }
+}
+
+/// A provider's endpoints for codes and tokens; `nil` for those that its discovery document names.
+public struct ProviderEndpoints: Sendable, Equatable {
+    public var authorization: String?
+    public var token: String?
+    public var revocation: String?
+    public var userInfo: String?
+    /// For authorization requests that are sent before the browser (RFC 9126).
+    public var pushedRequest: String?
+
+    public init(
+        authorization: String? = nil, token: String? = nil, revocation: String? = nil, userInfo: String? = nil,
+        pushedRequest: String? = nil
+    ) {
+        self.authorization = authorization
+        self.userInfo = userInfo
+        self.token = token
+        self.revocation = revocation
+        self.pushedRequest = pushedRequest
+    }
+}
+
+/// A deviation of a provider's endpoints from the protocol.
+public enum ProviderQuirk: String, Sendable, CaseIterable {
+    /// It responds `invalid_request` if a refresh token was revoked.
+    case revokedIsInvalidRequest = "revoked_is_invalid_request"
+    /// A refresh token stays valid after it was used.
+    case refreshTokensStay = "refresh_tokens_stay"
+    /// It does not know the scope `openid`, and sends ID Tokens without it.
+    case noOpenIDScope = "no_openid_scope"
+    /// If scopes are requested, it sends its response only as a form POST.
+    case formPostForScopes = "form_post_for_scopes"
+    /// Its token endpoint returns the granted scopes as a list of strings, not as one string.
+    case scopeIsList = "scope_is_list"
+    /// Its token endpoint returns no `token_type`.
+    case noTokenType = "no_token_type"
+}
+
+/// The audience of the assertions by which clients authenticate (`private_key_jwt`).
+public enum AssertionAudience: String, Sendable, CaseIterable {
+    case issuer
+    case tokenEndpoint = "token_endpoint"
 }

@@ -81,7 +81,7 @@ package struct Claims: Sendable {
     /// too many. The user then has groups, but the token does not say which.
     ///
     /// - Source: learn.microsoft.com/entra/identity-platform/access-token-claims-reference, "Groups overage claim".
-    package func leavesOutGroups(at path: ClaimPath) -> Bool {
+    func leavesOutGroups(at path: ClaimPath) -> Bool {
         guard path.steps == [.groups] else { return false }
         if let names = object[ClaimName.claimNames.json]?.object, names.kind(of: ClaimName.groups.json) != nil {
             return true
@@ -166,7 +166,7 @@ public struct ClaimName: Sendable, Hashable {
     package static let authenticationMethods = ClaimName("amr")
     package static let accessTokenHash = ClaimName("at_hash")
     package static let codeHash = ClaimName("c_hash")
-    package static let stateHash = ClaimName("s_hash")
+    static let stateHash = ClaimName("s_hash")
     package static let sessionID = ClaimName("sid")
 
     // RFC 9068, section 2.2: claims of access tokens. `scp` is what some providers use instead of `scope`.
@@ -204,6 +204,6 @@ public struct ClaimName: Sendable, Hashable {
 
     // RFC 9068, section 2.2.3.1; and what Microsoft Entra ID sends instead if there are too many.
     package static let groups = ClaimName("groups")
-    package static let claimNames = ClaimName("_claim_names")
-    package static let hasGroups = ClaimName("hasgroups")
+    static let claimNames = ClaimName("_claim_names")
+    static let hasGroups = ClaimName("hasgroups")
 }

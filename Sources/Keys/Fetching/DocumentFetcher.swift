@@ -1,7 +1,7 @@
 package import HTTP
 package import NIOCore
-private import NIOHTTP1
-private import Synchronization
+internal import NIOHTTP1
+internal import Synchronization
 
 /// Fetches small documents over HTTP: discovery documents and JWK Sets.
 ///
@@ -197,4 +197,111 @@ package struct DocumentFetcher: Sendable {
         let encodings = headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }
         return encodings.isEmpty || (encodings.count == 1 && ["identity", "gzip", "deflate"].contains(encodings[0]))
     }
+}
+
+/// The header fields that control caching and conditional requests (RFC 9111; RFC 9110, section 8.8).
+struct CachingFields: Sendable {
+    let cacheControl: String?
+    let age: String?
+    private let expires: String?
+    let date: String?
+    private let entityTag: String?
+    private let lastModified: String?
+
+    /// Longer validators are ignored, because sending them back would cost too much.
+    private static let maximumValidator = 1024
+
+    init(_ headers: HTTPHeaders) {
+        let cacheControl = headers["Cache-Control"]
+        self.cacheControl = cacheControl.isEmpty ? nil : cacheControl.joined(separator: ",")
+        age = headers.first(name: "Age")
+        expires = headers.first(name: "Expires")
+        date = headers.first(name: "Date")
+        entityTag = Self.validator("ETag", headers)
+        // Only a valid date can be sent back, in `If-Modified-Since`.
+        lastModified = Self.validator("Last-Modified", headers).flatMap { HTTPDate.seconds(from: $0) == nil ? nil : $0 }
+    }
+
+    private init(_ new: CachingFields, over old: CachingFields) {
+        cacheControl = new.cacheControl ?? old.cacheControl
+        // `Age` belongs to this response, not to the document.
+        age = new.age
+        expires = new.expires ?? old.expires
+        date = new.date ?? old.date
+        entityTag = new.entityTag ?? old.entityTag
+        lastModified = new.lastModified ?? old.lastModified
+    }
+
+    private static func validator(_ name: String, _ headers: HTTPHeaders) -> String? {
+        headers.first(name: name).flatMap { $0.isEmpty || $0.utf8.count > maximumValidator ? nil : $0 }
+    }
+
+    /// The fields after a 304 response has updated them (RFC 9111, section 3.2).
+    func updated(with new: CachingFields) -> CachingFields { CachingFields(new, over: self) }
+
+    /// How long the response may be cached; `nil` if it does not say.
+    var lifetime: Interval? {
+        Freshness.lifetime(cacheControl: cacheControl, age: age, expires: expires, date: date)
+    }
+
+    /// The fields that make a request conditional; `nil` if there is no validator.
+    var conditions: HTTPHeaders? {
+        var headers = HTTPHeaders()
+        if let entityTag { headers.add(name: "If-None-Match", value: entityTag) }
+        if let lastModified { headers.add(name: "If-Modified-Since", value: lastModified) }
+        return headers.isEmpty ? nil : headers
+    }
+}
+
+/// An event of a fetch, for inspection.
+enum FetchEvent: Sendable, Equatable {
+    /// A host was resolved; a fetch may connect to some of its addresses.
+    case resolved(host: String, allowed: [String], refused: [String])
+    /// A proxy resolves the host's name and connects to it.
+    case proxied(host: String)
+    /// A TLS connection was established with a trusted certificate.
+    case secured(expiresAtUnixSeconds: Int64)
+    case answered(FetchedHeader)
+}
+
+/// Time-related information in the header of a response.
+struct FetchedHeader: Sendable, Equatable {
+    let cacheControl: String?
+    /// The minimum number of seconds by which the server's clock is ahead of ours; 0 if the clocks may agree, `nil` if
+    /// the response has no time.
+    let clockOffsetSeconds: Int64?
+
+    /// - Parameter period: from the request to the response, in Unix seconds.
+    init(_ fields: CachingFields, askedFor period: ClosedRange<Int64>) {
+        cacheControl = fields.cacheControl
+        // A response from an intermediate cache has the date on which the server generated it.
+        let age = fields.age.flatMap(Freshness.deltaSeconds) ?? 0
+        clockOffsetSeconds = fields.date.flatMap(HTTPDate.seconds).map { date in
+            let time = date + age
+            return time < period.lowerBound ? time - period.lowerBound : max(time - period.upperBound, 0)
+        }
+    }
+}
+
+/// Records the events of fetches.
+final class FetchTrace: Sendable {
+    private let kept = Mutex<[FetchEvent]>([])
+
+    var events: [FetchEvent] { kept.withLock { $0 } }
+
+    func record(_ event: FetchEvent) { kept.withLock { $0.append(event) } }
+}
+
+/// A request for a document, and its outcome.
+package struct FetchExchange: Sendable {
+    package let address: FetchURL
+    /// The number of redirects that led to it.
+    package let redirects: Int
+    package let startedAtUnixNanoseconds: UInt64
+    /// Until the end of the response, including name resolution and connecting.
+    package let nanoseconds: UInt64
+    /// The response's status; `nil` if there was no response.
+    package let status: UInt?
+    /// `nil` if the response is a document or a redirect.
+    package let failure: FetchFailure?
 }

@@ -1,6 +1,7 @@
 internal import Bytes
-internal import HTTP
+package import HTTP
 internal import NIOCore
+private import Synchronization
 
 /// An issuer whose keys are in use, or being fetched. Used on the pool's event loop only.
 final class PooledIssuer: Sendable {
@@ -71,7 +72,200 @@ final class IssuerUses: Sendable {
     }
 
     /// When a signature last held on any loop; `nil` if none has.
-    var provenAt: MonotonicTime? { state.value.readers.compactMap(\.use.time).max() }
+    fileprivate var provenAt: MonotonicTime? { state.value.readers.compactMap(\.use.time).max() }
 
     var lastUse: MonotonicTime { max(provenAt ?? arrivedAt, arrivedAt) }
+}
+
+/// When an event loop last used an issuer's keys, and whether a signature has held under them there.
+///
+/// Each event loop has its own and is the only one that writes it; the pool reads all of them. So noting a use costs no
+/// hop to another thread, and shares no memory with other loops.
+package final class IssuerUse: Sendable {
+    /// The time in milliseconds; 0 if no signature has held.
+    private let latest = Atomic<Int64>(0)
+
+    init() {}
+
+    /// Notes that a signature has held.
+    @inline(__always)
+    package func note(at now: MonotonicTime) { latest.store(now.milliseconds, ordering: .relaxed) }
+
+    /// When a signature last held; `nil` if none has.
+    var time: MonotonicTime? {
+        let milliseconds = latest.load(ordering: .relaxed)
+        return milliseconds == 0 ? nil : MonotonicTime(milliseconds: milliseconds)
+    }
+}
+
+/// Decides which issuers of an entry lose their keys, because others need the room or because they are not used.
+///
+/// First those under which no signature ever held: they may be names that someone invented. Then the one that was used
+/// longest ago. An issuer that has just arrived gets a moment to prove itself, and takes no proven issuer's place until
+/// then.
+struct IssuerRanking {
+    /// What is known about an issuer with keys.
+    struct Standing {
+        let arrivedAt: MonotonicTime
+        /// When a signature last held; `nil` if none has.
+        let usedAt: MonotonicTime?
+        /// Whether requests wait for its keys.
+        let isAwaited: Bool
+    }
+
+    var maximum: Int
+    var idleFor: Interval
+
+    /// How long an issuer has to prove itself.
+    static let probation = Interval.seconds(2)
+    /// How many issuers may be on probation beyond the maximum.
+    static let maximumNewcomers = 512
+
+    /// The issuers that have not been used for so long that they are dropped.
+    func idle(among standings: some Sequence<(Int, Standing)>, now: MonotonicTime) -> [Int] {
+        standings.filter { !$1.isAwaited && now - ($1.usedAt ?? $1.arrivedAt) >= idleFor }.map(\.0)
+    }
+
+    /// The issuers to drop, so that no more than the maximum stay.
+    func surplus(among standings: some Collection<(Int, Standing)>, now: MonotonicTime) -> [Int] {
+        guard standings.count > maximum else { return [] }
+        var newcomers: [(number: Int, at: MonotonicTime)] = []
+        var unproven: [(number: Int, at: MonotonicTime)] = []
+        var proven: [(number: Int, at: MonotonicTime)] = []
+        var awaited = 0
+        for (number, standing) in standings {
+            if standing.isAwaited {
+                awaited += 1
+            } else if let usedAt = standing.usedAt {
+                proven.append((number, usedAt))
+            } else if now - standing.arrivedAt < Self.probation {
+                newcomers.append((number, standing.arrivedAt))
+            } else {
+                unproven.append((number, standing.arrivedAt))
+            }
+        }
+        newcomers.sort { $0.at < $1.at }
+        let extra = max(newcomers.count - Self.maximumNewcomers, 0)
+        unproven += newcomers.prefix(extra)
+        // Newcomers and awaited issuers don't count until they are proven or their time is over.
+        let excess = proven.count + unproven.count - maximum
+        guard excess > 0 else { return [] }
+        unproven.sort { $0.at < $1.at }
+        proven.sort { $0.at < $1.at }
+        return (unproven + proven).prefix(excess).map(\.number)
+    }
+}
+
+/// Remembers the issuers whose keys could not be fetched, until the next attempt may be made.
+///
+/// Callers of an open entry can name any issuer, so the table is bounded. A failure is never evicted before its backoff
+/// ends: otherwise a flood of names could make Assay ask the same server again and again. If no failure can be evicted,
+/// the table is full, and no issuer that is not known is tried.
+struct IssuerFailures {
+    private let capacity: Int
+    private var entries: [ExactString: Entry] = [:]
+    /// Before this time, no entry can be evicted.
+    private var fullUntil: MonotonicTime?
+
+    struct Entry {
+        let failure: FetchFailure
+        /// How many fetches have failed in a row.
+        let count: Int
+        let atUnixSeconds: Int64
+        /// When the next attempt may be made.
+        let until: MonotonicTime
+    }
+
+    static let capacity = 10_000
+    /// Evicting looks at every entry, so it happens at most this often.
+    private static let minimumPause = Interval(milliseconds: 100)
+
+    init(capacity: Int = Self.capacity) { self.capacity = capacity }
+
+    var all: some Sequence<(issuer: String, entry: Entry)> { entries.lazy.map { ($0.key.string, $0.value) } }
+
+    subscript(issuer: ExactString) -> Entry? { entries[issuer] }
+
+    mutating func insert(_ entry: Entry, of issuer: ExactString, now: MonotonicTime) {
+        guard entries[issuer] != nil || hasRoom(for: 1, now: now) else { return }
+        entries[issuer] = entry
+    }
+
+    mutating func remove(_ issuer: ExactString) { entries[issuer] = nil }
+
+    /// Removes the entries of other issuers.
+    mutating func keep(where isKept: (String) -> Bool) {
+        entries = entries.filter { isKept($0.key.string) }
+        fullUntil = nil
+    }
+
+    /// Whether this number of failures could be added, after those whose backoff is over have been evicted.
+    mutating func hasRoom(for number: Int, now: MonotonicTime) -> Bool {
+        if entries.count + number <= capacity { return true }
+        if let fullUntil, now < fullUntil { return false }
+        entries = entries.filter { $0.value.until > now }
+        let earliest = entries.values.lazy.map(\.until).min() ?? now
+        fullUntil = max(earliest, now + Self.minimumPause)
+        return entries.count + number <= capacity
+    }
+}
+
+/// The state of an entry's issuers, for operators.
+package struct IssuerPoolSummary: Sendable {
+    package private(set) var ready = 0
+    package private(set) var stale = 0
+    /// Issuers without usable keys, whose last fetch failed.
+    package private(set) var unavailable = 0
+    /// Issuers whose keys are being fetched for the first time, or have expired unused.
+    package private(set) var waiting = 0
+    /// The first issuers whose last fetch failed, in the order of their names.
+    package private(set) var failing: [(issuer: String, status: KeyStatus)] = []
+
+    static let maximumFailing = 100
+
+    /// How an issuer of an entry with many can be.
+    package enum State: String, Sendable, CaseIterable {
+        case ready, stale, unavailable
+        /// Its keys are being fetched for the first time, or have expired unused.
+        case waiting
+    }
+
+    /// The number of issuers by state.
+    package var counts: [(state: State, count: Int)] {
+        [(.ready, ready), (.stale, stale), (.unavailable, unavailable), (.waiting, waiting)]
+    }
+
+    package init() {}
+
+    mutating func count(_ store: KeyStore, of issuer: String, at now: MonotonicTime) {
+        let status = store.currentStatus
+        if status.lastFailure != nil { failing.append((issuer, status)) }
+        switch KeyState(status.snapshot, at: now) {
+        case .ready: ready += 1
+        case .stale: stale += 1
+        case .unavailable: if status.lastFailure == nil { waiting += 1 } else { unavailable += 1 }
+        }
+    }
+
+    mutating func count(_ entry: IssuerFailures.Entry, of issuer: String) {
+        unavailable += 1
+        failing.append((issuer, KeyStatus(ofFailure: entry)))
+    }
+
+    mutating func finish() {
+        failing.sort { $0.issuer.utf8.lexicographicallyPrecedes($1.issuer.utf8) }
+        failing = Array(failing.prefix(Self.maximumFailing))
+    }
+}
+
+extension KeyStatus {
+    /// The state of an issuer that has no keys.
+    ///
+    /// - Parameter entry: why; `nil` if nothing is known about the issuer.
+    init(ofFailure entry: IssuerFailures.Entry?) {
+        let now = SystemClocks.monotonic()
+        self.init(
+            snapshot: nil, lastFailure: entry?.failure, lastFailureAtUnixSeconds: entry?.atUnixSeconds,
+            nextFetchIn: entry.map { max($0.until - now, .seconds(0)) }, now: now)
+    }
 }

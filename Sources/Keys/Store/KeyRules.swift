@@ -4,9 +4,9 @@ package import HTTP
 package struct KeyRules: Sendable {
     /// The shortest time for which keys are cached, even if the provider allows less: Apple has sent headers that
     /// forbid caching.
-    package var minimumLifetime = Interval.seconds(5 * 60)
+    var minimumLifetime = Interval.seconds(5 * 60)
     /// The longest time for which keys are cached.
-    package var maximumLifetime = Interval.seconds(24 * 3600)
+    var maximumLifetime = Interval.seconds(24 * 3600)
     /// When keys are refreshed, as a fraction of their lifetime: before its end, and at a random time, so that
     /// instances that fetched together don't refresh together.
     package var refreshAhead = 0.75..<0.9
@@ -19,7 +19,7 @@ package struct KeyRules: Sendable {
     /// The maximum number of fetches within ``unknownKeyWindow`` that unknown `kid`s may cause, and the same number for
     /// bad signatures by known ones.
     package var unknownKeyFetches = 2
-    package var unknownKeyWindow = Interval.seconds(30)
+    var unknownKeyWindow = Interval.seconds(30)
     /// How long a negative result is remembered. Until then, no further fetch is made for a `kid` that a fetch did not
     /// find, or for a bad signature by a key that a complete response confirmed.
     package var missingKeyMemory = Interval.seconds(30)

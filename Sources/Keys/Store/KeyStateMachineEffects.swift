@@ -57,3 +57,61 @@ extension KeyStore.StateMachine {
         case setTimer(MonotonicTime)
     }
 }
+
+/// Keys that are fetched only for requests, as those of an entry's many issuers.
+extension KeyStore.StateMachine {
+    /// A fetch has failed, so keys that are fetched only for requests are used after their lifetime too.
+    mutating func useExpiredKeys() -> [Effect] {
+        guard rules.isLazy, let snapshot, let answer else { return [] }
+        let end = snapshot.freshUntil + rules.staleIfError
+        guard snapshot.usableUntil < end, now <= end else { return [] }
+        let current = makeSnapshot(
+            answer, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil, usableUntil: end)
+        return publish(current) + resumeWaitersForAnyKeys()
+    }
+
+    /// The keys are in use, so a refresh that was left out is made up for.
+    package mutating func used(now time: MonotonicTime) -> [Effect] {
+        advance(to: time)
+        guard isRefreshOverdue, fetch == nil else { return [] }
+        return finish(beginFetch(plannedMode))
+    }
+
+    /// The fetch that began to wait for its turn is not needed any more.
+    mutating func fetchAbandoned(now time: MonotonicTime) -> [Effect] {
+        advance(to: time)
+        fetch = nil
+        return finish([])
+    }
+}
+
+/// Keys of a file, used while the provider has not delivered any.
+extension KeyStore.StateMachine {
+    /// The fallback's keys were read. They are used until the provider delivers keys, or they are read again.
+    package mutating func fallbackSucceeded(_ keys: FetchedKeys, now time: MonotonicTime) -> [Effect] {
+        advance(to: time)
+        isFallbackBroken = false
+        guard needsFallback else { return [] }
+        omitted.dropAll()
+        confirmedUntil = nil
+        answer = keys
+        // They are stale from the start, because the provider has not delivered any keys. They are read again after
+        // each failed fetch, and so at least once in the longest backoff.
+        let current = makeSnapshot(
+            keys, fetchedAt: now, freshUntil: now - Interval(milliseconds: 1),
+            usableUntil: now + rules.maximumBackoff * 2)
+        return finish(publish(current) + resumeWaitersForAnyKeys())
+    }
+
+    /// The fallback has no usable keys.
+    package mutating func fallbackFailed(_ failure: FetchFailure, now time: MonotonicTime) -> [Effect] {
+        advance(to: time)
+        defer { isFallbackBroken = true }
+        return isFallbackBroken ? [] : [.report(.fallbackFailed(failure))]
+    }
+
+    /// Whether the fallback's keys would be better than none.
+    var needsFallback: Bool {
+        rules.hasFallback && (snapshot.map { $0.source == .file || !$0.isUsable(at: now) } ?? true)
+    }
+}

@@ -77,7 +77,7 @@ package struct ClientAuthenticator {
     }
 
     /// Whether an endpoint with these methods gets the secret by another method than the configured one.
-    package func usesAnotherMethod(for methods: [String]?) -> Bool {
+    func usesAnotherMethod(for methods: [String]?) -> Bool {
         credential.otherPlace(acceptedBy: methods) != nil
     }
 

@@ -1,6 +1,7 @@
 internal import Bytes
 package import IDToken
 package import JOSE
+package import OpenSSL
 
 /// The tokens that a token endpoint issued. Only ``EndpointAnswer`` creates one.
 package struct Grant: Sendable {
@@ -105,5 +106,157 @@ extension String {
     package var isScope: Bool {
         (1...255).contains(utf8.count)
             && utf8.allSatisfy { $0.isVisibleASCII && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+    }
+}
+
+/// A request to a token endpoint, without client authentication.
+package enum GrantRequest: Sendable {
+    /// - Parameter resources: what the access token is for (RFC 8707).
+    case code(AuthorizationCode, redirectURI: String?, verifier: CodeVerifier?, resources: [String] = [])
+    case refresh(RefreshToken, scopes: [String])
+    /// For the client itself, not for a user.
+    case clientCredentials(scope: String)
+}
+
+/// A request to a revocation endpoint (RFC 7009), without client authentication.
+package struct RevocationRequest: Sendable {
+    let token: RevocableToken
+    let hint: TokenHint?
+
+    package init(_ token: RevocableToken, hint: TokenHint?) {
+        self.token = token
+        self.hint = hint
+    }
+
+    package init(_ token: RefreshToken) { self.init(RevocableToken(token), hint: .refreshToken) }
+    package init(_ token: AccessToken) { self.init(RevocableToken(token), hint: .accessToken) }
+}
+
+/// A question about an access token (RFC 7662, section 2.1), without client authentication.
+package struct IntrospectionRequest: Sendable {
+    let token: AccessToken
+
+    package init(_ token: AccessToken) { self.token = token }
+}
+
+/// A registered `token_type_hint`.
+package enum TokenHint: String, Sendable, CaseIterable {
+    case refreshToken = "refresh_token"
+    case accessToken = "access_token"
+}
+
+/// A request to a UserInfo endpoint (OpenID Connect Core 1.0, section 5.3.1).
+package struct UserInfoRequest: Sendable {
+    let accessToken: AccessToken
+    /// The key that the token is bound to; `nil` for a bearer token.
+    let proofKey: ProofKey?
+    /// Whether the token is bound to the client's certificate, which the connection then presents.
+    let isOfCertificate: Bool
+
+    package init(_ accessToken: AccessToken, provenBy proofKey: ProofKey? = nil, isOfCertificate: Bool = false) {
+        self.accessToken = accessToken
+        self.proofKey = proofKey
+        self.isOfCertificate = isOfCertificate
+    }
+
+    /// The value of `Authorization`.
+    package var authorization: String { (proofKey == nil ? "Bearer " : "DPoP ") + accessToken.text }
+
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package func secrets() throws(OpenSSLError) -> SentSecrets {
+        SentSecrets([try SecretBytes(accessToken.text.utf8.span)])
+    }
+}
+
+/// The code verifier of PKCE (RFC 7636): 32 random octets, whose base64url is sent to the token endpoint.
+package struct CodeVerifier: Equatable, Sendable, CustomStringConvertible, CustomReflectable {
+    package static let length = 32
+    package let octets: [UInt8]
+
+    /// - Returns: `nil` unless there are ``length`` octets.
+    package init?(_ octets: [UInt8]) {
+        guard octets.count == Self.length else { return nil }
+        self.octets = octets
+    }
+
+    /// A new random code verifier.
+    ///
+    /// - Throws: ``OpenSSLError`` if the random generator can't be seeded.
+    package static func random() throws(OpenSSLError) -> CodeVerifier {
+        CodeVerifier(unchecked: try randomBytes(length))
+    }
+
+    private init(unchecked octets: [UInt8]) { self.octets = octets }
+
+    /// The `code_verifier`: 43 characters.
+    var text: [UInt8] { Base64URL.encode(octets) }
+
+    /// The `code_challenge` of the method `S256`.
+    ///
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package func challenge(_ digests: borrowing DigestContext) throws(OpenSSLError) -> String {
+        String(decoding: Base64URL.encode(try digests.digest(text.span, with: .sha256)), as: UTF8.self)
+    }
+
+    package var description: String { "(secret)" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The secrets that a request contained: codes, tokens, and what authenticates the client.
+package struct SentSecrets: Sendable {
+    private let secrets: [SecretBytes]
+
+    init(_ secrets: [SecretBytes]) { self.secrets = secrets }
+
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    func adding(_ text: String) throws(OpenSSLError) -> SentSecrets {
+        SentSecrets(secrets + [try SecretBytes(text.utf8.span)])
+    }
+
+    /// The number of consecutive characters of a secret by which it is recognized: a provider may repeat only a part.
+    private static let windowLength = 8
+    /// Longer texts are cut before they are searched.
+    private static let maximumSearched = 512
+
+    /// A provider's text without the words that contain a secret, or a part of one.
+    ///
+    /// - Parameter maximumLength: in characters; longer texts are cut.
+    /// - Returns: printable ASCII; `nil` if nothing is left.
+    func removed(from text: String, maximumLength: Int) -> String? {
+        var octets: [UInt8] = []
+        for octet in text.utf8.prefix(Self.maximumSearched) {
+            // A line break, or a run of characters that are not shown, becomes one space.
+            let shown = octet.isPrintableASCII ? octet : UInt8(ascii: " ")
+            if shown != UInt8(ascii: " ") || octets.last.map({ $0 != shown }) ?? false { octets.append(shown) }
+        }
+        if octets.last == UInt8(ascii: " ") { octets.removeLast() }
+        guard !octets.isEmpty else { return nil }
+        var isSecret = [Bool](repeating: false, count: octets.count)
+        for secret in secrets { secret.withBytes { Self.mark($0, in: octets, &isSecret) } }
+        var start = 0
+        let words = octets.split(separator: UInt8(ascii: " ")).map { word in
+            defer { start += word.count + 1 }
+            return isSecret[start..<start + word.count].contains(true)
+                ? "[removed]" : String(decoding: word, as: UTF8.self)
+        }
+        let shown = words.joined(separator: " ")
+        return shown.utf8.count <= maximumLength ? shown : shown.prefix(maximumLength - 3) + "..."
+    }
+
+    /// Marks the places of a text where a part of the secret is, in whichever case. Copies nothing of the secret.
+    private static func mark(_ secret: borrowing Span<UInt8>, in text: [UInt8], _ isSecret: inout [Bool]) {
+        let length = min(windowLength, secret.count)
+        guard length > 0, length <= text.count else { return }
+        for place in 0...text.count - length {
+            for start in 0...secret.count - length {
+                var count = 0
+                while count < length, secret[start + count].asciiLowercased == text[place + count].asciiLowercased {
+                    count += 1
+                }
+                guard count == length else { continue }
+                for index in place..<place + length { isSecret[index] = true }
+                break
+            }
+        }
     }
 }

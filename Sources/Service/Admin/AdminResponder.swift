@@ -196,7 +196,7 @@ extension HTTPFields {
     ///
     /// Names without a dot and those that end in `.test`, `.localhost` (RFC 6761) or `.internal` can't be registered:
     /// they are what containers and tests call each other.
-    var isForPublicHost: Bool {
+    fileprivate var isForPublicHost: Bool {
         guard let host = hostName, host.contains("."),
             ![".test", ".localhost", ".internal"].contains(where: host.hasSuffix)
         else { return false }
@@ -218,3 +218,77 @@ extension HTTPFields {
 extension Substring {
     fileprivate var isIPAddress: Bool { (try? SocketAddress(ipAddress: String(self), port: 0)) != nil }
 }
+
+/// A page for operators on the admin listener. It shows what the other endpoints of that listener return.
+enum Console {
+    /// The page loads only its own script and style, connects only to this listener, and can't be framed. Text can't
+    /// become markup (`require-trusted-types-for`).
+    private static let policy = """
+        default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; \
+        form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'
+        """
+
+    /// Header fields of the console's files, in addition to those of every response.
+    static let headers: [(name: String, value: String)] = [
+        ("Content-Security-Policy", policy),
+        ("X-Content-Type-Options", "nosniff"),
+        ("X-Frame-Options", "DENY"),
+        ("Referrer-Policy", "no-referrer"),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
+    ]
+
+    /// One of the console's files, which are built into the executable.
+    enum File {
+        case page, style, script
+
+        var contentType: StaticString {
+            switch self {
+            case .page: "text/html; charset=utf-8"
+            case .style: "text/css; charset=utf-8"
+            case .script: "text/javascript; charset=utf-8"
+            }
+        }
+
+        var content: ByteBuffer {
+            switch self {
+            case .page: Self.pageContent
+            case .style: Self.styleContent
+            case .script: Self.scriptContent
+            }
+        }
+
+        private static let pageContent = ByteBuffer(bytes: Asset.consolePage.bytes)
+        private static let styleContent = ByteBuffer(bytes: Asset.consoleStyle.bytes)
+        private static let scriptContent = ByteBuffer(bytes: Asset.consoleScript.bytes)
+    }
+}
+
+/// Serves the service listener of `assay dev`: refuses requests for a host name that someone could register.
+///
+/// It is around the usual responder, so that requests cost nothing where there is no such rule.
+final class LocalHostsResponder: HTTPResponder {
+    private let responder: ServiceResponder
+
+    init(_ responder: ServiceResponder) { self.responder = responder }
+
+    var isStopping: Bool { responder.isStopping }
+
+    func route(_ head: RequestHead) -> HeadRouting { responder.route(head) }
+
+    func respond(to request: FailedRequest) -> HTTPResponse { responder.respond(to: request) }
+
+    func respond(to request: HTTPRequest) -> HTTPReply {
+        let route = Route(request.routing)
+        // Gateways ask about requests for their own, public hosts, and so do clients for a resource's metadata.
+        guard request.head.fields.isForPublicHost, route != .forwardAuth, route != .wellKnownMetadata else {
+            return responder.respond(to: request)
+        }
+        let service = responder.service
+        let problem = Problem.requestInvalid(
+            "Host names a public host, and a page on the Internet could send this; use localhost, an IP address, or a name without a dot or in .test or .internal."
+        )
+        return .now(service.end(service.begin(route, request, on: .service), problem))
+    }
+}
+
+@available(*, unavailable) extension LocalHostsResponder: Sendable {}

@@ -1,9 +1,11 @@
-private import HTTP
+internal import HTTP
 internal import IDToken
 internal import JOSE
+private import Keys
 internal import NIOCore
 internal import NIOHTTP1
 private import OpenSSL
+private import Replay
 internal import SignIns
 internal import Verification
 
@@ -193,5 +195,126 @@ final class ServiceLoop {
         let text = writer.bytes
         if writer.capacity > Self.keptCapacity { writer = JSONWriter() }
         return text
+    }
+}
+
+/// Whether the service is ready, depending on its providers' keys.
+struct Readiness {
+    /// By provider number: readiness ignores the provider until its keys are newer than this version.
+    private var excused: [Int: Int] = [:]
+
+    /// Whether every provider that counts for readiness has usable keys.
+    func isReady(_ verifier: RequestVerifier) -> Bool {
+        let now = SystemClocks.monotonic()
+        return verifier.singleIssuers.allSatisfy { number, provider, keys in
+            provider.isOptional || isExcused(number, keys.snapshot)
+                || provider.state(keys, at: now) != .unavailable
+        }
+    }
+
+    /// Whether readiness ignores a provider: it was added while the service was ready, and has not had keys since.
+    ///
+    /// An unreachable new provider must not take instances out of service for users of the other providers. If all
+    /// instances received the same settings at once, none would be left.
+    private func isExcused(_ number: Int, _ snapshot: KeySnapshot?) -> Bool {
+        excused[number].map { (snapshot?.version ?? 0) <= $0 } ?? false
+    }
+
+    /// Makes readiness ignore new providers that have no usable keys, until they have newer ones.
+    mutating func excuseNewcomers(_ verifier: RequestVerifier, wasReady: Bool) {
+        let now = SystemClocks.monotonic()
+        let before = excused
+        excused = [:]
+        for (number, provider, keys) in verifier.singleIssuers where provider.state(keys, at: now) == .unavailable {
+            excused[number] = wasReady ? keys.snapshot?.version ?? 0 : before[number]
+        }
+    }
+}
+
+extension ServiceLoop {
+    func live(_ record: RequestRecord) -> HTTPResponse {
+        end(record, json: Array("{\"status\":\"live\"}".utf8))
+    }
+
+    func ready(_ record: RequestRecord) -> HTTPResponse {
+        let isReady = readiness.isReady(verifier)
+        let now = SystemClocks.monotonic()
+        let text = json { json in
+            json.object { json in
+                json.member("status", stage != .serving ? "shutting_down" : isReady ? "ready" : "unready")
+                // Issuers of entries with many are fetched when needed, so readiness does not depend on them.
+                json.objects("providers", verifier.singleIssuers) { json, each in
+                    json.member("id", each.provider.policy.id)
+                    json.member("state", each.provider.state(each.keys, at: now).rawValue)
+                }
+                // An outage of a store does not affect most verifications, so it is reported but does not affect
+                // readiness.
+                if let claims {
+                    json.name("store")
+                    json.object { $0.member("state", claims.status.health.rawValue) }
+                }
+                if let proofStore {
+                    json.name("proof_store")
+                    json.object { $0.member("state", proofStore.status.health.rawValue) }
+                }
+            }
+        }
+        return end(record, json: text, status: isReady && stage == .serving ? .ok : .serviceUnavailable)
+    }
+}
+
+/// Detects whether an event loop is overloaded. Confined to that loop.
+final class OverloadDetector {
+    private let loop: any EventLoop
+    private var shedder: LoadShedder
+    private var task: RepeatedTask?
+    private static let periodMicroseconds: Int64 = 100_000
+
+    /// - Parameter queueTimeout: the maximum time that a request may wait in the queue.
+    init(on loop: any EventLoop, queueTimeout: Interval) {
+        self.loop = loop
+        self.queueTimeout = queueTimeout
+        shedder = LoadShedder(limit: queueTimeout.microseconds)
+        let bound = NIOLoopBound(self, eventLoop: loop)
+        let period = TimeAmount.microseconds(Self.periodMicroseconds)
+        task = loop.scheduleRepeatedTask(initialDelay: period, delay: period) { _ in
+            bound.value.shedder.recordTick(at: SystemClocks.monotonicMicroseconds(), period: Self.periodMicroseconds)
+        }
+    }
+
+    var queueTimeout: Interval { didSet { shedder.limit = queueTimeout.microseconds } }
+
+    /// Whether to handle a request in this turn of the loop, or to shed it.
+    ///
+    /// - Parameter startedAtMicroseconds: when the request arrived, on the monotonic clock.
+    func admits(at startedAtMicroseconds: Int64) -> Bool {
+        guard shedder.isCrowded else { return true }
+        switch shedder.admit(at: startedAtMicroseconds) {
+        case .admitted: return true
+        case .first:
+            // Runs after all requests that arrived together with this one, so it marks the end of the turn.
+            loop.assumeIsolated().execute { self.shedder.turnEnded() }
+            return true
+        case .refused: return false
+        }
+    }
+
+    func end() { task?.cancel() }
+}
+
+/// The nonces of one event loop's DPoP proofs. Confined to that loop.
+private struct LoopProofNonces {
+    let all: ProofNonces
+    /// Requests of the same second get the same nonce.
+    private var made: (at: UnixTime, nonce: String)?
+
+    init(_ all: ProofNonces) { self.all = all }
+
+    /// - Returns: `nil` when out of memory, and if there are no keys.
+    mutating func latest(at now: UnixTime) -> String? {
+        if let made, made.at == now { return made.nonce }
+        guard let nonce = try? all.nonce(at: now) else { return nil }
+        made = (now, nonce)
+        return nonce
     }
 }

@@ -5,11 +5,7 @@ internal import Verification
 /// Reads one of `forward_auth.policies`.
 enum PolicyReader {
     private static let id = Setting(
-        "id",
-        .text("1 to 64 letters, digits and hyphens", pattern: "^[A-Za-z0-9-]{1,64}$") { text in
-            (1...64).contains(text.utf8.count)
-                && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
-        }, isRequired: true, "The policy's name in the path, the log and the metrics.")
+        "id", .pathName, isRequired: true, "The policy's name in the path, the log and the metrics.")
     private static let providers = Setting(
         "providers", listOf: .text, refusesEmpty: "must name at least one provider",
         defaultDescription: "required, unless `resource` is set: then the resource's",
@@ -43,7 +39,7 @@ enum PolicyReader {
         ] + ProofUseReader.descriptions
 
     /// - Returns: `nil` if an error was reported.
-    static func read(_ element: Section, _ settings: Settings) -> ForwardAuthPolicy? {
+    static func read(_ element: Section, _ settings: Settings, _ configured: ProvidersByID) -> ForwardAuthPolicy? {
         let id = id.read(element)
         let resource = readResource(element, settings)
         let names = providers.read(element) ?? (element.isFaulty(providers.name) ? nil : resource?.providers)
@@ -51,7 +47,7 @@ enum PolicyReader {
         if names == nil, !element.isFaulty(Self.resource.name) {
             element.refuseMissing("providers", "a policy needs id and providers")
         }
-        let members = names.map { Self.providers(named: $0, element, settings) } ?? []
+        let members = names.map { Self.providers(named: $0, element, configured) } ?? []
         if let resource, let other = names?.first(where: { !resource.providers.containsExactly($0) }) {
             element.refuse(
                 providers.name,
@@ -71,12 +67,7 @@ enum PolicyReader {
         policy.proofUse = ProofUseReader.read(element)
         if policy.proofUse != ProofUse(), policy.requestURL == nil, !element.isFaulty(RequestURLReader.description.name)
         {
-            for name in ProofUseReader.descriptions.map(\.name) where element.mentions(name) {
-                element.refuse(
-                    name,
-                    "\(name) is about DPoP proofs, which a policy takes only with request_url; add it, or remove \(name)"
-                )
-            }
+            ProofUseReader.refuse(in: element, "which a policy takes only with request_url; add it")
         }
         if let resource { policy.proofUse = policy.proofUse.completed(by: resource.proofUse) }
         checkIssuers(members, policy, element)
@@ -100,16 +91,11 @@ enum PolicyReader {
     }
 
     private static func providers(
-        named names: [String], _ element: Section, _ settings: Settings
+        named names: [String], _ element: Section, _ configured: ProvidersByID
     ) -> [ProviderSettings] {
         var found: [ProviderSettings] = []
         for name in names {
-            guard let provider = settings.providers.first(where: { $0.policy.id.isExactly(name) }) else {
-                if !element.reading.isFaulty(["providers"]) {
-                    element.refuse(providers.name, "no provider has the id \(name); correct it, or add the provider")
-                }
-                continue
-            }
+            guard let provider = configured.provider(name, namedBy: providers.name, element) else { continue }
             if provider.issuers?.isOpen == true {
                 element.refuse(
                     providers.name,

@@ -1,7 +1,7 @@
 private import Bytes
+package import OAuth
 private import IDToken
-internal import JOSE
-private import OAuth
+package import JOSE
 private import Verification
 
 /// Reads `client_keys`.
@@ -156,5 +156,26 @@ enum ClientKeysReader {
             description.name,
             "the key \(key.id), which signs for the client \(client.client.id) of provider \(provider), has algorithm: \(algorithm.rawValue), but profile: \(profile.rawValue) allows only \(SecurityProfile.algorithmNames); name another with signing_key"
         )
+    }
+}
+
+/// A validated key of `client_keys`.
+package struct ClientKeySettings: Sendable, Equatable {
+    /// `kid`.
+    package let id: String
+    package let use: Use
+    package let keyFile: String
+    /// Whether `/v1/jwks` offers it.
+    package let isPublished: Bool
+    /// The profile of a client that it signs for.
+    package var profile: SecurityProfile?
+
+    /// What the key is for, with its algorithms.
+    package enum Use: Sendable, Equatable {
+        case signature(SignatureAlgorithm)
+        /// At least one.
+        case encryption([KeyManagementAlgorithm])
+
+        package var isSignature: Bool { if case .signature = self { true } else { false } }
     }
 }

@@ -23,8 +23,9 @@ enum ForwardAuthReader {
                 section.record(setting.name, setting.shown(settings.forwardAuth[keyPath: path]), .default)
             }
         }
+        let providers = ProvidersByID(settings)
         let read = section.mappings(policies.name, expected: "a mapping with id and providers") { [settings] in
-            PolicyReader.read($0, settings)
+            PolicyReader.read($0, settings, providers)
         }
         if let read {
             checkDiffer(read, section)

@@ -15,8 +15,9 @@ enum ResourceReader {
             )
         ]
     ) { top, settings in
+        let providers = ProvidersByID(settings)
         let read = top.mappings("resources", expected: "a mapping with id, resource and providers") { [settings] in
-            Self.read($0, settings)
+            Self.read($0, settings, providers)
         }
         guard let read else { return }
         if read.isEmpty { top.refuse("resources", "resources must have at least one resource; remove it for none") }
@@ -25,11 +26,7 @@ enum ResourceReader {
     }.comparing(\.resources)
 
     private static let id = Setting(
-        "id",
-        .text("1 to 64 letters, digits and hyphens", pattern: "^[A-Za-z0-9-]{1,64}$") { text in
-            (1...64).contains(text.utf8.count)
-                && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
-        }, isRequired: true, "The resource's name in requests and in the path of its metadata.")
+        "id", .pathName, isRequired: true, "The resource's name in requests and in the path of its metadata.")
     private static let resource = Setting(
         "resource", url, isRequired: true,
         "The resource's URL as its clients use it (RFC 9728). Also the audience of its tokens, unless `audiences` says otherwise; with an empty path, with and without a slash at the end."
@@ -73,13 +70,13 @@ enum ResourceReader {
     }
 
     /// - Returns: `nil` if an error was reported.
-    private static func read(_ element: Section, _ settings: Settings) -> Resource? {
+    private static func read(_ element: Section, _ settings: Settings, _ configured: ProvidersByID) -> Resource? {
         let id = id.read(element)
         let address = resource.read(element).flatMap(ResourceAddress.init)
         let names = providers.read(element)
         for (name, isThere) in [("id", id != nil), ("resource", address != nil), ("providers", names != nil)]
         where !isThere { element.refuseMissing(name, "a resource needs id, resource and providers") }
-        let members = names.map { Self.members(named: $0, element, settings) } ?? []
+        let members = names.map { Self.members(named: $0, element, configured) } ?? []
         checkOpaque(members, element)
         let audiences = readAudiences(element, members)
         let servers = readServers(element, members)
@@ -97,24 +94,16 @@ enum ResourceReader {
 
     private static func readProofUse(_ element: Section, _ settings: Settings) -> ProofUse {
         if settings.dpop == nil, !element.reading.isFaulty(["dpop"]) {
-            for name in ProofUseReader.descriptions.map(\.name) where element.mentions(name) {
-                element.refuse(
-                    name, "\(name) is about DPoP proofs, which are not checked; add dpop: {}, or remove \(name)")
-            }
+            ProofUseReader.refuse(in: element, "which are not checked; add dpop: {}")
         }
         return ProofUseReader.read(element)
     }
 
     private static func members(
-        named names: [String], _ element: Section, _ settings: Settings
+        named names: [String], _ element: Section, _ configured: ProvidersByID
     ) -> [ProviderSettings] {
         names.compactMap { name in
-            guard let provider = settings.providers.first(where: { $0.policy.id.isExactly(name) }) else {
-                if !element.reading.isFaulty(["providers"]) {
-                    element.refuse(providers.name, "no provider has the id \(name); correct it, or add the provider")
-                }
-                return nil
-            }
+            guard let provider = configured.provider(name, namedBy: providers.name, element) else { return nil }
             if provider.accessTokens == nil {
                 element.refuse(
                     providers.name,
@@ -198,6 +187,36 @@ enum ResourceReader {
                     "the resources \(other) and \(resource.id) have the same address, so their metadata would be at the same place; keep one"
                 )
             }
+        }
+    }
+}
+
+/// The providers, for resources and policies, which name some by their IDs.
+struct ProvidersByID {
+    private let providers: [ExactString: ProviderSettings]
+
+    init(_ settings: Settings) {
+        providers = Dictionary(
+            settings.providers.map { (ExactString($0.policy.id), $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// - Parameter setting: the member of `element` that names the provider.
+    /// - Returns: `nil` if there is none, which is reported.
+    func provider(_ id: String, namedBy setting: String, _ element: Section) -> ProviderSettings? {
+        let found = providers[ExactString(id)]
+        if found == nil, !element.reading.isFaulty(["providers"]) {
+            element.refuse(setting, "no provider has the id \(id); correct it, or add the provider")
+        }
+        return found
+    }
+}
+
+extension ValueType where Value == String {
+    /// What may stand in a path.
+    static var pathName: Self {
+        .text("1 to 64 letters, digits and hyphens", pattern: "^[A-Za-z0-9-]{1,64}$") { text in
+            (1...64).contains(text.utf8.count)
+                && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
         }
     }
 }

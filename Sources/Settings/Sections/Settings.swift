@@ -8,7 +8,7 @@ package struct Settings: Sendable {
     package var service = Listener(.network(host: "127.0.0.1", port: 8080))
     package var admin = Listener(.network(host: "127.0.0.1", port: 9090))
     /// Whether a listener that other machines can reach may be open to all callers.
-    package var allowsInsecureListen = false
+    var allowsInsecureListen = false
     package var limits = Limits()
     package var keys = Keys()
     package var log = Log()
@@ -31,7 +31,7 @@ package struct Settings: Sendable {
     /// API keys for the service listener. If empty, none is required.
     package var apiKeys: [APIKey] = []
     /// API keys for the admin listener; `nil`: the same keys as for the service listener.
-    package var adminAPIKeys: [APIKey]?
+    var adminAPIKeys: [APIKey]?
     /// Host names, in lower case, that an admin listener without API keys or TLS accepts besides `localhost` and IP
     /// addresses.
     package var adminHosts: [String] = []
@@ -50,7 +50,7 @@ package struct Settings: Sendable {
     package var clockSkewSeconds: Int64 = 60
     package var providers: [ProviderSettings] = []
     /// Environment variables that Kubernetes set for Services whose names begin with `assay`. They are ignored.
-    package var serviceLinks: [String] = []
+    var serviceLinks: [String] = []
     /// Every file that the settings name and, if they are from one, their own.
     package var files: [NamedFile] = []
 
@@ -60,7 +60,7 @@ package struct Settings: Sendable {
         package var staleIfErrorSeconds: Int64 = 24 * 3600
         package var maximumFetches = 64
         /// After how long without use an issuer of an entry with many loses its keys; `nil`: the default.
-        package var idleForSeconds: Int64?
+        var idleForSeconds: Int64?
 
         /// - Parameter isOpen: whether the entry has `issuers: any`.
         package func idleSeconds(isOpen: Bool) -> Int64 { idleForSeconds ?? (isOpen ? 3600 : 24 * 3600) }
@@ -193,5 +193,123 @@ extension ValueType where Value == String {
         } text: {
             $0
         }
+    }
+}
+
+extension Settings {
+    /// Start-up warnings about settings that are allowed but risky.
+    package var warnings: [String] {
+        Self.warnings("the service", service, apiKeys)
+            + Self.warnings("the admin listener", admin, operatorKeys)
+            + Self.guessableKeyWarnings("api_keys", apiKeys)
+            + Self.guessableKeyWarnings("admin.api_keys", adminAPIKeys ?? [])
+            + (tracing?.warnings ?? []) + (signIns?.warnings ?? []) + singleUseWarnings
+            + bindingWarnings + proofWarnings + limits.warnings
+            + providers.flatMap(\.warnings) + sharedRedirectURIWarnings + openPolicyWarnings
+            + mistakableKindWarnings + serviceLinkWarnings
+    }
+
+    /// Warnings about providers whose IDs are those of an example. A service that starts with them verifies nobody's
+    /// tokens, but tests and `assay dev` use them on purpose, so only `assay config check` shows them.
+    package var exampleWarnings: [String] {
+        providers.compactMap { provider in
+            let examples = (provider.policy.audiences + [provider.policy.issuer]).filter(Self.isExample)
+            guard !examples.isEmpty else { return nil }
+            return "provider \(provider.policy.id): only an example: \(examples.joined(separator: ", ")); "
+                + "set your own, or remove the provider"
+        }
+    }
+
+    /// Whether a client ID or URL can belong to nobody (RFC 2606, section 3).
+    private static func isExample(_ text: String) -> Bool {
+        let host = text.split(separator: "://", maxSplits: 1).last?.prefix { $0 != "/" && $0 != ":" } ?? ""
+        return text.hasPrefix("com.example.") || text.hasSuffix("-example.apps.googleusercontent.com")
+            || host == "example.com" || host.hasSuffix(".example.com")
+    }
+
+    /// Without a shared store, each process has its own memory of used nonces.
+    private var singleUseWarnings: [String] {
+        guard (signIns?.store.url ?? .memory) == .memory else { return [] }
+        return providers.filter(\.usesNoncesOnce).map { provider in
+            "provider \(provider.policy.id): nonce.single_use with store memory: every process accepts a nonce once, "
+                + "and again after a restart; with several instances, set sign_ins.store.url"
+        }
+    }
+
+    /// Without a shared store, each process has its own memory of used proofs; without key files, its own nonces.
+    private var proofWarnings: [String] {
+        var warnings: [String] = []
+        if remembersProofs, proofStore.url == .memory {
+            warnings.append(
+                "dpop with store memory: every process accepts a proof once, and again after a restart; with several instances, set dpop.store.url or sign_ins.store.url"
+            )
+        }
+        if needsProofNonces, signIns?.keyFiles.isEmpty != false {
+            warnings.append(
+                "nonce: required for DPoP proofs without sign_ins.key_files: every process accepts only nonces of its own; with several instances, set sign_ins.key_files"
+            )
+        }
+        if let dpop, dpop.store.url != signIns?.store.url { warnings += dpop.store.warnings("dpop.store") }
+        return warnings
+    }
+
+    /// If providers share a redirect URI, a response without an issuer does not say which provider sent it (mix-up
+    /// attack).
+    private var sharedRedirectURIWarnings: [String] {
+        var owners: [String: String] = [:]
+        var warnings: [String] = []
+        for provider in providers {
+            for uri in Set(provider.clients.flatMap(\.client.redirectURIs)).sorted() {
+                if let owner = owners[uri] {
+                    warnings.append(
+                        "the redirect URI \(uri) is listed for \(owner) and for \(provider.policy.id): give each provider its own, so that one's response can't pass as the other's"
+                    )
+                } else {
+                    owners[uri] = provider.policy.id
+                }
+            }
+        }
+        return warnings
+    }
+
+    /// Anyone who can reach the listener can query such a policy, and learn whom a token identifies.
+    private var openPolicyWarnings: [String] {
+        guard !service.listen.isLocal, !service.asksForCertificates else { return [] }
+        return forwardAuth.policies.filter { !$0.requiresKey }.map { policy in
+            "forward_auth policy \(policy.id): answered without a key (require_key: false); let only the gateway reach the service listener"
+        }
+    }
+
+    /// A gateway's request has no nonce that could tell an ID Token from an access token.
+    private var mistakableKindWarnings: [String] {
+        let mistakable = Set(providers.filter(\.couldMistakeAccessTokensForGateways).map(\.policy.id))
+        return forwardAuth.policies.flatMap { policy in
+            policy.providers.filter(mistakable.contains).map { provider in
+                "forward_auth policy \(policy.id): an access token of \(provider) could pass as an ID Token, because nonces are not compared here; require a claim that only ID Tokens have (required_claims: one of \(ProviderSettings.claimsOfIDTokens))"
+            }
+        }
+    }
+
+    private var serviceLinkWarnings: [String] {
+        guard !serviceLinks.isEmpty else { return [] }
+        let names = serviceLinks.joined(separator: ", ")
+        return [
+            "environment variables ignored (Kubernetes sets them for Services whose names begin with assay; enableServiceLinks: false in the pod's spec turns them off): \(names)"
+        ]
+    }
+
+    private static func guessableKeyWarnings(_ setting: String, _ keys: [APIKey]) -> [String] {
+        keys.filter(\.isGuessable).map { key in
+            "\(setting): \(key.name) is the digest of a key that is easy to guess; create another with assay api-key"
+        }
+    }
+
+    private static func warnings(_ name: String, _ listener: Listener, _ keys: [APIKey]) -> [String] {
+        guard !listener.listen.isLocal, !listener.asksForCertificates else { return [] }
+        if keys.isEmpty { return ["\(name) is reachable from other machines without API key or client certificate"] }
+        if listener.tls == nil {
+            return ["\(name) is reachable from other machines without TLS: API keys can be read on the network"]
+        }
+        return []
     }
 }

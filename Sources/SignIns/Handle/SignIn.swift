@@ -53,9 +53,9 @@ package struct BrowserSignIn: Equatable, Sendable {
     /// The provider's issuer, so that the code is not sent to another server that later gets the same id.
     package var issuer: String
     /// Whether the provider said, when the sign-in began, that its responses name the issuer (RFC 9207).
-    package var requiresResponseIssuer: Bool
+    var requiresResponseIssuer: Bool
     /// The profile that its request kept to.
-    package var profile: SecurityProfile?
+    var profile: SecurityProfile?
     /// `nil` for most.
     package var requested: RequestedChecks?
 }
@@ -63,15 +63,15 @@ package struct BrowserSignIn: Equatable, Sendable {
 /// What the finish does beyond the usual, because the authorization request asked for it.
 package struct RequestedChecks: Equatable, Sendable {
     /// The token's `acr` must be one of these; empty: any.
-    package var contextClasses: [String] = []
+    var contextClasses: [String] = []
     /// Whether the token must have an `auth_time`.
     package var requiresAuthenticationTime = false
     /// What the access token is for, which the token endpoint is told too (RFC 8707, section 2.2).
     package var resources: [String] = []
     /// Whether the response must be signed (JARM).
-    package var responseIsSigned = false
+    var responseIsSigned = false
     /// Whether an ID Token must come with the code from the authorization endpoint.
-    package var hasFrontToken = false
+    var hasFrontToken = false
 }
 
 /// The raw nonce. The provider receives its text, or the hash of its text.

@@ -1,9 +1,11 @@
+private import Bytes
 package import HTTP
-internal import IDToken
+package import IDToken
+private import JOSE
 package import NIOCore
 package import OpenSSL
 package import Replay
-internal import Verification
+package import Verification
 
 /// One event loop's access to the store for single-use claims. Confined to that loop.
 package final class ClaimStore {
@@ -123,7 +125,7 @@ extension ClaimOutcome {
 
 /// The state that the sign-ins of one event loop share. Confined to that loop.
 package final class LoopSignIns {
-    package private(set) var sealer: SignInSealer
+    private(set) var sealer: SignInSealer
     package let claims: ClaimStore
 
     /// - Throws: ``OpenSSLError`` when out of memory.
@@ -139,3 +141,58 @@ package final class LoopSignIns {
 }
 
 @available(*, unavailable) extension LoopSignIns: Sendable {}
+
+/// How a backend's own nonce is claimed.
+extension SingleUseNonce {
+    /// The claim that the first request with this nonce makes.
+    ///
+    /// - Throws: ``Problem/rejected(_:)`` if OpenSSL fails.
+    package func claim(_ digests: borrowing DigestContext) throws(Problem) -> Claim {
+        do throws(OpenSSLError) {
+            var digest = writtenDigest
+            if digest == nil { digest = try digests.digest(Array(nonce.utf8).span, with: .sha256) }
+            return Claim(
+                key: try ClaimKey("nonce", of: [Array(provider.utf8), digest ?? []], digests),
+                end: ClaimEnd(after: expiresAt.seconds), provider: provider)
+        } catch {
+            throw .rejected(.cryptographyUnavailable)
+        }
+    }
+
+    /// The digest that the nonce encodes, if the provider accepts both plain and hashed nonces. An attacker who has
+    /// only a token can send the hash in it as a plain nonce. Both forms must then make the same claim.
+    private var writtenDigest: [UInt8]? {
+        guard match == .plain else { return nil }
+        var digest: [UInt8]?
+        if accepted.contains(.sha256Hex) { digest = [UInt8](hexadecimal: nonce) }
+        if digest?.count != 32, accepted.contains(.sha256Base64URL) {
+            digest = Base64URL.decode(Array(nonce.utf8).span)
+        }
+        return digest?.count == 32 ? digest : nil
+    }
+
+    /// - Parameter outcome: the outcome of its ``claim(_:)``.
+    /// - Returns: why the token is rejected; `nil` if it is not.
+    package func problem(_ outcome: ClaimOutcome) -> Problem? { outcome.problem(ifClaimedBefore: .nonceReplayed) }
+}
+
+/// How a DPoP proof is claimed, so that it passes only once.
+extension DPoPProof {
+    /// The claim that the first request with this proof makes. The same client may use an ID again at another URL.
+    ///
+    /// - Parameter provider: the ID of the token's provider.
+    /// - Throws: ``Problem/rejected(_:)`` if OpenSSL fails.
+    /// - Source: RFC 9449, section 11.1.
+    package func claim(ofProvider provider: String, _ digests: borrowing DigestContext) throws(Problem) -> Claim {
+        let parts = [keyThumbprint, target, identifier].map { Array($0.utf8) }
+        return Claim(
+            key: try openSSL(ClaimKey("dpop proof", of: parts, digests)), end: ClaimEnd(after: expiresAt.seconds),
+            provider: provider)
+    }
+
+    /// - Parameter outcome: the outcome of its claim.
+    /// - Returns: why the token is rejected; `nil` if it is not.
+    package static func problem(_ outcome: ClaimOutcome) -> Problem? {
+        outcome.problem(ifClaimedBefore: .proofReplayed)
+    }
+}

@@ -42,11 +42,7 @@ extension RequestAuthentication {
             throw .requestInvalid(
                 "client.secret must be a string of 1 to \(maximumSecretLength) bytes without control characters.")
         }
-        do throws(OpenSSLError) {
-            return try SecretBytes(octets.span)
-        } catch {
-            throw .rejected(.cryptographyUnavailable)
-        }
+        return try openSSL(SecretBytes(octets.span))
     }
 
     private static let wrongShape = Problem.requestInvalid(

@@ -331,18 +331,14 @@ struct GrantCalls {
     /// - Throws: ``Problem/rejected(_:of:)`` if OpenSSL fails.
     func newProofKey() throws(Problem) -> ProofKey? {
         guard settings?.senderConstraint == .dpop else { return nil }
-        do throws(OpenSSLError) { return try ProofKey.made() } catch { throw .rejected(.cryptographyUnavailable) }
+        return try openSSL(ProofKey.made())
     }
 
     /// What the backend keeps of a grant's key.
     ///
     /// - Throws: ``Problem/rejected(_:of:)`` if OpenSSL fails.
     func binding(to key: ProofKey, by signIns: LoopSignIns) throws(Problem) -> String {
-        do throws(OpenSSLError) {
-            return try GrantBinding(provider: policy.id, audience: clientID, key: key).sealed(by: signIns.sealer)
-        } catch {
-            throw .rejected(.cryptographyUnavailable)
-        }
+        try openSSL(GrantBinding(provider: policy.id, audience: clientID, key: key).sealed(by: signIns.sealer))
     }
 
     /// Redeems a code or a refresh token.
@@ -384,4 +380,11 @@ struct GrantCalls {
         case .success(.token(let text)): return try await operation.userInfo(in: text, of: subject, clientID: clientID)
         }
     }
+}
+
+/// A value from OpenSSL.
+///
+/// - Throws: ``Problem/rejected(_:of:)`` if OpenSSL fails, as when out of memory.
+func openSSL<Value>(_ value: @autoclosure () throws(OpenSSLError) -> Value) throws(Problem) -> Value {
+    do throws(OpenSSLError) { return try value() } catch { throw .rejected(.cryptographyUnavailable) }
 }

@@ -53,12 +53,7 @@ private struct ProofRequest {
     /// - Throws: ``Problem/bindingInvalid``, and ``Problem/rejected(_:of:)`` if OpenSSL fails.
     func opened(by signIns: LoopSignIns?, _ rules: GrantRules) throws(Problem) -> (OAuthClient, ProofKey) {
         guard let signIns else { throw .bindingInvalid }
-        let opened: GrantBinding?
-        do throws(OpenSSLError) {
-            opened = try GrantBinding.opened(binding, by: signIns.sealer)
-        } catch {
-            throw .rejected(.cryptographyUnavailable)
-        }
+        let opened = try openSSL(GrantBinding.opened(binding, by: signIns.sealer))
         guard let opened, opened.provider.isExactly(provider), audience?.isExactly(opened.audience) ?? true,
             let client = rules.client(opened.audience)
         else { throw .bindingInvalid }
@@ -100,12 +95,9 @@ extension Operation {
         case false?: throw .urlNotAllowed
         case nil: throw .endpointUnknown
         }
-        do throws(OpenSSLError) {
-            return try key.proof(
+        return try openSSL(
+            key.proof(
                 method: request.method, url: request.target.text, accessToken: request.accessToken,
-                nonce: request.nonce, now: now)
-        } catch {
-            throw .rejected(.cryptographyUnavailable)
-        }
+                nonce: request.nonce, now: now))
     }
 }

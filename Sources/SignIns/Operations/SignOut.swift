@@ -159,12 +159,7 @@ extension Operation {
         _ request: SignOutRequest, _ provider: Provider, _ client: OAuthClient, _ hint: HintAnswer?
     ) throws(Problem) -> SignOut {
         let endpoint = try endSessionEndpoint(of: provider)
-        let state: String?
-        do throws(OpenSSLError) {
-            state = request.redirectURI == nil ? nil : try State.random().text
-        } catch {
-            throw .rejected(.cryptographyUnavailable)
-        }
+        let state = request.redirectURI == nil ? nil : try openSSL(State.random().text)
         return SignOut(request, by: client, at: endpoint, hint, state: state)
     }
 

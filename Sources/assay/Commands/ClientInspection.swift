@@ -1,5 +1,6 @@
 import Bytes
 import HTTP
+import IDToken
 import Keys
 import NIOCore
 import OAuth
@@ -21,9 +22,10 @@ struct ClientInspection: Sendable {
     }
 
     /// - Parameter discovered: the endpoints that the discovery document names; `nil` if none was read.
-    /// - Returns: none for a provider without clients, or whose clients only ask about opaque tokens.
+    /// - Returns: none for a provider without clients.
     func findings(_ discovered: DiscoveredEndpoints?) async -> [Finding] {
-        guard !provider.clients.isEmpty, provider.introspection == nil else { return [] }
+        guard let first = provider.clients.first else { return [] }
+        if let rules = provider.introspection { return await findings(first, askingBy: rules, discovered) }
         let calls: ClientCalls
         do throws(ConfigurationError) {
             calls = try ClientCalls(provider, proxy, keys, on: loop)
@@ -82,6 +84,85 @@ struct ClientInspection: Sendable {
             )
         case .unreachable(let reason):
             Finding(.clients, .failure, "the token endpoint can't be used for the client \(name): \(reason)")
+        }
+    }
+}
+
+extension ClientInspection {
+    private static let introspectionTimeout = Interval.seconds(10)
+
+    /// Whether the provider answers questions about opaque tokens: asks about one that does not exist.
+    private func findings(
+        _ client: ClientSettings, askingBy rules: IntrospectionRules, _ discovered: DiscoveredEndpoints?
+    ) async -> [Finding] {
+        do throws(ConfigurationError) {
+            let credential = try ClientFiles.credential(of: client, provider: provider.policy.id, keys)
+            let alias = client.client.hasCertificate ? discovered?.aliases.introspection : nil
+            guard let address = try endpoint(rules) ?? alias ?? discovered?.introspection else {
+                return [
+                    Finding(
+                        .clients, .failure,
+                        "no introspection endpoint is known: the discovery document names none that can be called, so set introspection.endpoint"
+                    )
+                ]
+            }
+            let calls = ProviderCalls(
+                rules: provider.network, proxy: proxy, credentials: [client.client.id: credential],
+                quirks: provider.quirks, keptConnections: 1, on: loop
+            ) { _ in }
+            defer { calls.stop() }
+            return [
+                Finding(.clients, .ok, "tokens are asked about at \(address.text)"),
+                await verdict(of: calls, on: client.client.id, rules, at: address),
+            ]
+        } catch {
+            return [Finding(.clients, .failure, error.text)]
+        }
+    }
+
+    private func endpoint(_ rules: IntrospectionRules) throws(ConfigurationError) -> FetchURL? {
+        guard let text = rules.endpoint else { return nil }
+        do throws(FetchFailure) {
+            return try FetchURL(text, allowingHTTP: provider.network.allowHTTP)
+        } catch {
+            throw ConfigurationError(text: "introspection.endpoint: \(error.message)")
+        }
+    }
+
+    private func verdict(
+        of calls: ProviderCalls, on clientID: String, _ rules: IntrospectionRules, at address: FetchURL
+    ) async -> Finding {
+        let name = clientID.quotedASCII(maximumLength: 100)
+        // A call never fails, and there is a slot.
+        guard let slot = CallSlots(limit: 1).reserve(), let token = AccessToken("assay-made-this-up"),
+            let called = try? await calls.introspect(
+                IntrospectionRequest(token), by: clientID, at: address, mustBeSigned: rules.mustBeSigned, slot,
+                until: SystemClocks.monotonic() + Self.introspectionTimeout
+            ).get()
+        else { return Finding(.clients, .failure, "no question can be asked") }
+        switch called.result {
+        case .success(.plain(.inactive)):
+            return Finding(
+                .clients, .ok, "the provider accepts the client \(name), and says that a made-up token is not active")
+        case .success(.plain(.active)):
+            return Finding(
+                .clients, .failure, "the provider says that a made-up token is active: check introspection.endpoint")
+        case .success(.signed):
+            return Finding(
+                .clients, .ok, "the provider accepts the client \(name), and signs its answers (not verified here)")
+        case .failure(.clientRejected(let error)):
+            let reason =
+                called.reports.last?.providerDescription.map { ": " + $0.quotedASCII(maximumLength: 300) } ?? ""
+            return Finding(
+                .clients, .failure,
+                "the provider rejects the client \(name) (\(error.rawValue)\(reason)): check its id, its auth, and the contents of its files"
+            )
+        case .failure(let failure):
+            let reason = called.reports.last?.reason ?? CallOutcome(failure).rawValue
+            return Finding(
+                .clients, .failure,
+                "the introspection endpoint can't be used for the client \(name): \(reason); check introspection.endpoint"
+            )
         }
     }
 }

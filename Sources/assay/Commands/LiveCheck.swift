@@ -61,8 +61,7 @@ struct LiveCheck {
                     let requests = document.map { RequestInspection(provider, $0).findings } ?? []
                     let clients =
                         candidate.issuer == nil
-                        ? await ClientInspection(provider, proxy, keys, loop).findings(document?.endpoints)
-                            + IntrospectionInspection(provider, proxy, keys, loop).findings(document?.endpoints) : []
+                        ? await ClientInspection(provider, proxy, keys, loop).findings(document?.endpoints) : []
                     return (
                         index,
                         Result(

@@ -19,7 +19,7 @@ import Testing
     ) throws -> Challenge {
         let address = try #require(ResourceAddress("https://m.example/mcp"))
         let resource = Resource(id: "m", address: address, providers: [], authorizationServers: [], scopes: own)
-        return ServedResource(resource, []).challenge(
+        return ServedResource(resource, [], number: { _ in nil }).challenge(
             code: code, scopes: scopes, proofs, needsProof: needsProof)
     }
 

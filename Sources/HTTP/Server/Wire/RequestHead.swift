@@ -1,3 +1,5 @@
+private import Bytes
+
 /// The head of one request, in a form that all parsers interpret the same way (see ``Framing``).
 package struct RequestHead: Sendable {
     package let method: RequestMethod
@@ -63,4 +65,148 @@ package enum RequestMethod: String, Sendable {
 
     /// Nearly twice the length of the longest in IANA's HTTP Method Registry.
     private static let longestName = 32
+}
+
+/// The header fields of one request, read in place.
+package struct HTTPFields: Sendable {
+    private let head: [UInt8]
+    private let lines: [FieldLine]
+
+    /// - Parameter head: the complete head that contains these field lines.
+    init(_ lines: [FieldLine], of head: [UInt8]) {
+        self.head = head
+        self.lines = lines
+    }
+
+    /// The value of the first field with this name, ignoring case.
+    package subscript(name: StaticString) -> HeadSlice? {
+        for line in lines where isName(line, name) { return HeadSlice(line.value, of: head) }
+        return nil
+    }
+
+    /// The value of the field with this name, if there is exactly one.
+    package func only(_ name: StaticString) -> HeadSlice? {
+        var found: HeadRange?
+        for line in lines where isName(line, name) {
+            guard found == nil else { return nil }
+            found = line.value
+        }
+        return found.map { HeadSlice($0, of: head) }
+    }
+
+    /// The values of all fields with this name.
+    package func all(_ name: StaticString) -> [HeadSlice] {
+        lines.filter { isName($0, name) }.map { HeadSlice($0.value, of: head) }
+    }
+
+    /// The values of all fields with this name, which comes from the settings.
+    package func values(named name: String) -> [ArraySlice<UInt8>] {
+        let (head, name) = (self.head, name.utf8.span)
+        var values: [ArraySlice<UInt8>] = []
+        for line in lines where head.span.extracting(line.name.indices).isEqualIgnoringCase(to: name) {
+            values.append(head[line.value.indices])
+        }
+        return values
+    }
+
+    package func contains(_ name: StaticString) -> Bool { lines.contains { isName($0, name) } }
+
+    /// The memory of the fields and their head in bytes.
+    var size: Int { head.count + lines.count * MemoryLayout<FieldLine>.stride }
+
+    /// A part of the head that contains these fields.
+    func text(_ range: HeadRange) -> HeadSlice { HeadSlice(range, of: head) }
+
+    /// The method in the request line.
+    var method: String {
+        let line = head.drop { $0 == .carriageReturn || $0 == .lineFeed }
+        return String(decoding: line.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
+    }
+
+    /// The query after a path in the request line.
+    func query(behind path: HeadRange) -> HeadSlice {
+        let start = path.indices.upperBound
+        guard start < head.count, head[start] == UInt8(ascii: "?") else { return HeadSlice(HeadRange(0..<0), of: head) }
+        let end = head[start...].firstIndex(of: UInt8(ascii: " ")) ?? head.count
+        return HeadSlice(HeadRange((start + 1)..<end), of: head)
+    }
+
+    private func isName(_ line: FieldLine, _ name: StaticString) -> Bool {
+        let range = line.name.indices
+        return range.count == name.utf8CodeUnitCount
+            && head.span.extracting(range).equals(name, ignoringCase: true)
+    }
+}
+
+/// The location of a part of a request's head, relative to the head's first byte.
+struct HeadRange: Sendable {
+    private let start: UInt32
+    private let end: UInt32
+
+    init(_ range: Range<Int>) {
+        start = UInt32(truncatingIfNeeded: range.lowerBound)
+        end = UInt32(truncatingIfNeeded: range.upperBound)
+    }
+
+    var indices: Range<Int> { Int(start)..<Int(end) }
+}
+
+/// A part of a request's head, read in place: a path, or a field's value.
+package struct HeadSlice: Sendable {
+    private let head: [UInt8]
+    private let range: Range<Int>
+
+    init(_ range: HeadRange, of head: [UInt8]) {
+        self.head = head
+        self.range = range.indices
+    }
+
+    package var count: Int { range.count }
+
+    /// The text; invalid UTF-8 becomes U+FFFD.
+    package var string: String { String(decoding: bytes, as: UTF8.self) }
+
+    package var bytes: ArraySlice<UInt8> { head[range] }
+
+    /// Whether two texts are equal byte for byte.
+    package static func == (text: HeadSlice, other: StaticString) -> Bool {
+        text.head.span.extracting(text.range).equals(other)
+    }
+
+    package func hasPrefix(_ prefix: StaticString) -> Bool {
+        let length = prefix.utf8CodeUnitCount
+        return count >= length && head.span.extracting(range.prefix(length)).equals(prefix)
+    }
+
+    /// Whether an item of a comma-separated list is this word, without regard to case.
+    func lists(_ word: StaticString) -> Bool {
+        bytes.split(separator: UInt8(ascii: ",")).contains { item in
+            let item = item.drop { $0.isBlank }.prefix { !$0.isBlank }
+            return word.withUTF8Buffer { unsafe item.lazy.map(\.asciiLowercased).elementsEqual($0) }
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// - Parameter ignoringCase: whether ASCII letters may differ in case.
+    func equals(_ other: StaticString, ignoringCase: Bool = false) -> Bool {
+        guard count == other.utf8CodeUnitCount else { return false }
+        return other.withUTF8Buffer { other in
+            for index in indices {
+                let byte = self[index]
+                let wanted = unsafe other[index]
+                guard byte == wanted || (ignoringCase && byte.asciiLowercased == wanted.asciiLowercased) else {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// A copy of some of the bytes.
+    func copied(_ range: some RangeExpression<Int>) -> [UInt8] {
+        unsafe extracting(range.relative(to: indices)).withUnsafeBufferPointer { unsafe Array($0) }
+    }
 }

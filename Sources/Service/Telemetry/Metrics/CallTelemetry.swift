@@ -12,7 +12,7 @@ package final class CallTelemetry: Sendable {
         package var calls: [Call: Int] = [:]
         package var connections: [Connection: Int] = [:]
         /// Durations of calls by endpoint.
-        package var durations: [CallEndpoint: Histogram] = [:]
+        var durations: [CallEndpoint: Histogram] = [:]
     }
 
     package struct Call: Hashable, Sendable {

@@ -6,11 +6,11 @@ package final class ConfigurationTelemetry: Sendable {
     private let counts: Mutex<Counts>
 
     package struct Counts {
-        package var successes = 0
+        var successes = 0
         package var failures = 0
-        package var isLastSuccessful = true
+        var isLastSuccessful = true
         /// The start counts as the first success.
-        package var lastSuccessUnixSeconds: Int64
+        var lastSuccessUnixSeconds: Int64
     }
 
     /// - Parameter startedAtUnixSeconds: when the service loaded its first settings.
@@ -39,10 +39,10 @@ package final class ConfigurationTelemetry: Sendable {
 /// The operating system's figures for this process, under the names that Prometheus's client libraries use.
 package struct ProcessUsage {
     /// User and system time.
-    package let cpuSeconds: Double
+    let cpuSeconds: Double
     package let residentBytes: Int
-    package let openDescriptors: Int
-    package let descriptorLimit: Int
+    let openDescriptors: Int
+    let descriptorLimit: Int
 
     /// The current figures; unknown ones are 0.
     package static func now() -> ProcessUsage {

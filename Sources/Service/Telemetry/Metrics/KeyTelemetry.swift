@@ -21,7 +21,7 @@ package final class KeyTelemetry: Sendable {
 
     package struct Fetch: Hashable {
         package let provider: String
-        package let failedPhase: FetchFailure.Phase?
+        let failedPhase: FetchFailure.Phase?
     }
 
     /// - Parameter unixSeconds: the wall clock, for the history.
@@ -114,10 +114,10 @@ package final class KeyTelemetry: Sendable {
 /// The size is bounded whatever the provider does: the number of entries, the `kid`s per entry, and their lengths.
 /// Repeated events, such as successful fetches, share one entry with a count, so they push nothing out.
 package struct KeyHistory: Sendable {
-    package static let maximumEntries = 100
-    package static let maximumKeyIDs = 20
+    static let maximumEntries = 100
+    static let maximumKeyIDs = 20
     /// In Unicode scalars.
-    package static let maximumKeyIDLength = 128
+    static let maximumKeyIDLength = 128
 
     /// Oldest first.
     package private(set) var entries: [Entry] = []

@@ -20,21 +20,21 @@ package struct PrometheusText: ~Copyable {
     }
 
     /// Starts a metric; its samples come next.
-    package mutating func metric(
+    mutating func metric(
         _ name: StaticString, _ kind: Kind, _ help: StaticString, labels: [StaticString] = []
     ) {
         append("# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n")
     }
 
     /// Writes a metric with one sample.
-    package mutating func metric(_ name: StaticString, _ kind: Kind, _ help: StaticString, _ value: some Numeric) {
+    mutating func metric(_ name: StaticString, _ kind: Kind, _ help: StaticString, _ value: some Numeric) {
         metric(name, kind, help, labels: [], [Sample([], value)])
     }
 
     /// Writes a metric with all its samples.
     ///
     /// - Parameter labels: the names; each sample has a value for each.
-    package mutating func metric(
+    mutating func metric(
         _ name: StaticString, _ kind: Kind, _ help: StaticString, labels: [StaticString], _ samples: [Sample]
     ) {
         metric(name, kind, help, labels: labels)
@@ -45,7 +45,7 @@ package struct PrometheusText: ~Copyable {
     }
 
     /// Writes all samples of a histogram of durations, in seconds.
-    package mutating func histogram(
+    mutating func histogram(
         _ name: StaticString, _ histogram: Histogram, _ labels: [(name: String, value: String)] = []
     ) {
         var cumulative = 0
@@ -86,8 +86,8 @@ package struct Histogram: Sendable {
     ]
 
     let bounds: [Int64]
-    package private(set) var buckets: [Int]
-    package private(set) var sumMicroseconds: Int64 = 0
+    private(set) var buckets: [Int]
+    private(set) var sumMicroseconds: Int64 = 0
 
     package init(bounds: [Int64] = Histogram.bounds) {
         self.bounds = bounds

@@ -20,7 +20,7 @@ package struct SpanContext: Sendable, Hashable {
         self.isRemote = isRemote
     }
 
-    package var isSampled: Bool { flags.contains(.sampled) }
+    var isSampled: Bool { flags.contains(.sampled) }
 }
 
 extension SpanContext {
@@ -151,7 +151,7 @@ package struct TraceFlags: OptionSet, Sendable, Hashable {
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The trace is recorded.
-    package static let sampled = TraceFlags(rawValue: 1)
+    static let sampled = TraceFlags(rawValue: 1)
     /// The last 7 octets of the trace ID are random (level 2).
     package static let random = TraceFlags(rawValue: 2)
 

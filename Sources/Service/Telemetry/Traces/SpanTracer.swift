@@ -1,4 +1,5 @@
 private import Bytes
+package import Keys
 private import Synchronization
 package import Tracing
 
@@ -26,7 +27,7 @@ package final class SpanTracer: Tracer {
     /// Creates the context of a new span, and decides whether it is recorded. Allocates nothing.
     ///
     /// - Parameter parent: the span's parent; `nil` to start a trace.
-    package func newContext(below parent: SpanContext?) -> SpanContext {
+    func newContext(below parent: SpanContext?) -> SpanContext {
         let traceID = parent?.traceID ?? newTraceID()
         let isSampled = sampler.records(below: parent, traceID)
         return SpanContext(
@@ -111,5 +112,149 @@ package struct Sampler: Sendable {
     ///   - traceID: its trace.
     func records(below parent: SpanContext?, _ traceID: TraceID) -> Bool {
         parent?.isSampled ?? (traceID.low & (Self.end - 1) >= threshold)
+    }
+}
+
+/// A span in progress. If it is not recorded, all calls do nothing.
+package final class TraceSpan: Tracing.Span {
+    package let spanContext: SpanContext
+    /// The parent's context. ``context`` replaces the span in it.
+    private let surroundings: InstrumentationContext
+    /// `nil` if it is not recorded or has ended.
+    private let recording: Mutex<FinishedSpan?>
+    private let onEnd: @Sendable (FinishedSpan) -> Void
+
+    init(
+        _ context: SpanContext, in surroundings: InstrumentationContext, recording: FinishedSpan?,
+        onEnd: @escaping @Sendable (FinishedSpan) -> Void
+    ) {
+        spanContext = context
+        self.surroundings = surroundings
+        self.recording = Mutex(recording)
+        self.onEnd = onEnd
+    }
+
+    package var context: InstrumentationContext {
+        var context = surroundings
+        context.span = spanContext
+        return context
+    }
+
+    package var isRecording: Bool { recording.withLock { $0 != nil } }
+
+    package var operationName: String {
+        get { recording.withLock { $0?.name ?? "" } }
+        set { change { $0.name = newValue } }
+    }
+
+    package var attributes: SpanAttributes {
+        get { recording.withLock { $0?.attributes ?? [:] } }
+        set { change { $0.attributes = newValue } }
+    }
+
+    package func setStatus(_ status: SpanStatus) { change { $0.status = status } }
+
+    // Events and links are not exported: Assay adds none, and an error's text could contain anything.
+
+    package func addEvent(_ event: SpanEvent) {}
+
+    package func addLink(_ link: SpanLink) {}
+
+    package func recordError<Instant: TracerInstant>(
+        _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
+    ) {}
+
+    /// Ends the span. Only the first call counts.
+    package func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
+        guard let recorded = recording.withLock({ $0.take() }) else { return }
+        onEnd(recorded.ended(at: instant().nanosecondsSinceEpoch))
+    }
+
+    private func change(_ change: (inout FinishedSpan) -> Void) {
+        recording.withLock { recording in
+            guard var span = recording.take() else { return }
+            change(&span)
+            recording = span
+        }
+    }
+}
+
+extension InstrumentationContext {
+    /// The current span of this context.
+    package var span: SpanContext? {
+        get { self[SpanKey.self] }
+        set { self[SpanKey.self] = newValue }
+    }
+
+    private enum SpanKey: InstrumentationContextKey {
+        typealias Value = SpanContext
+    }
+}
+
+/// Creates spans for requests to one provider, following OpenTelemetry's semantic conventions for HTTP clients.
+///
+/// No trace headers are sent to the provider, which does not take part in the trace.
+package struct KeyFetchSpans: Sendable {
+    fileprivate let tracer: SpanTracer
+    fileprivate let provider: String
+
+    package init(_ tracer: SpanTracer, provider: String) {
+        self.tracer = tracer
+        self.provider = provider
+    }
+
+    /// Records a span for a request, as a child of the current task's fetch span.
+    package func record(_ exchange: FetchExchange) {
+        let span = tracer.startSpan(
+            "GET", context: .current ?? .topLevel, ofKind: .client,
+            at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: exchange.startedAtUnixNanoseconds))
+        if span.isRecording {
+            var attributes: SpanAttributes = [
+                "http.request.method": "GET", "server.address": .string(exchange.address.host),
+                "server.port": .int64(Int64(exchange.address.port)),
+                // The query of a redirect's target may contain a secret.
+                "url.full": .string(String(exchange.address.text.prefix { $0 != "?" })),
+                "assay.provider": .string(provider),
+            ]
+            if let status = exchange.status { attributes["http.response.status_code"] = Int64(status) }
+            if exchange.redirects > 0 { attributes["http.request.resend_count"] = exchange.redirects }
+            if let failure = exchange.failure {
+                let isStatus = exchange.status.map { $0 >= 400 } ?? false
+                attributes["error.type"] = isStatus ? String(exchange.status ?? 0) : failure.phase.rawValue
+                span.setStatus(SpanStatus(code: .error, message: failure.message))
+            }
+            span.attributes = attributes
+        }
+        let end = exchange.startedAtUnixNanoseconds + exchange.nanoseconds
+        span.end(at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: end))
+    }
+}
+
+/// Fetches keys within a span, the parent of the spans of its requests.
+package struct TracedKeyFetcher: KeyFetching {
+    private let fetcher: any KeyFetching
+    private let spans: KeyFetchSpans
+
+    package init(_ fetcher: any KeyFetching, _ spans: KeyFetchSpans) {
+        self.fetcher = fetcher
+        self.spans = spans
+    }
+
+    package func fetch(_ mode: FetchMode, keyIDs: [String]) async throws(FetchFailure) -> FetchedKeys {
+        let span = spans.tracer.startSpan("fetch keys", context: .topLevel)
+        span.attributes["assay.provider"] = spans.provider
+        defer { span.end() }
+        let result = await InstrumentationContext.withValue(span.context) { () -> Result<FetchedKeys, FetchFailure> in
+            do throws(FetchFailure) {
+                return .success(try await fetcher.fetch(mode, keyIDs: keyIDs))
+            } catch {
+                return .failure(error)
+            }
+        }
+        if case .failure(let failure) = result {
+            span.attributes["error.type"] = failure.phase.rawValue
+            span.setStatus(SpanStatus(code: .error, message: failure.message))
+        }
+        return try result.get()
     }
 }

@@ -1,0 +1,142 @@
+private import NIOCore
+package import NIOSSL
+private import Synchronization
+
+/// The CA certificates that verify servers: the system's, and those of an additional file.
+///
+/// Reading the system's certificates takes a megabyte and milliseconds. They are read once per process, shared by all
+/// contexts, and read again when their file changes.
+package struct TrustStore: Sendable {
+    /// A TLS context for connections to servers whose certificate must be issued by one of the CAs for their name.
+    package let context: NIOSSLContext
+    private let caFile: String?
+    private let versions: Versions
+
+    /// Changes when one of the files changes.
+    private struct Versions: Equatable {
+        let system: SmallFile.Version?
+        let caFile: SmallFile.Version?
+
+        init(_ caFile: String?) {
+            system = TrustStore.systemFile.flatMap(SmallFile.version(atPath:))
+            self.caFile = caFile.flatMap(SmallFile.version(atPath:))
+        }
+    }
+
+    private struct SystemRoots {
+        let version: SmallFile.Version?
+        let certificates: [NIOSSLCertificate]
+    }
+
+    /// Where distributions keep all CA certificates in one file.
+    private static let systemFile = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
+        .first { SmallFile.version(atPath: $0) != nil }
+    /// Where distributions keep one file per CA certificate, by the hash of its name. The TLS library looks it up when
+    /// needed.
+    private static let systemDirectory = ["/etc/ssl/certs"].first { SmallFile.version(atPath: $0) != nil }
+    private static let systemRoots = Mutex<SystemRoots?>(nil)
+
+    /// - Parameter certificate: that connections present to servers which ask for one; `nil` for none.
+    init(caFile: String?, presenting certificate: TLSIdentity? = nil) throws {
+        self.caFile = caFile
+        // Taken before reading, so that a change during the read is noticed.
+        versions = Versions(caFile)
+        var configuration = TLSConfiguration.forExchanges
+        if let roots = Self.roots(versions.system) {
+            configuration.trustRoots = Self.systemDirectory.map { .file($0) } ?? .certificates([])
+            configuration.additionalTrustRoots = [.certificates(roots)]
+        }
+        if let caFile { configuration.additionalTrustRoots.append(.file(caFile)) }
+        certificate?.present(in: &configuration)
+        context = try NIOSSLContext(configuration: configuration)
+    }
+
+    /// Whether the files are unchanged since they were read. Blocks on disk I/O.
+    var isCurrent: Bool { Versions(caFile) == versions }
+
+    /// The system's certificates from its file; `nil` if the TLS library must look them up itself.
+    private static func roots(_ version: SmallFile.Version?) -> [NIOSSLCertificate]? {
+        guard let systemFile, version != nil else { return nil }
+        return systemRoots.withLock { kept in
+            if let kept, kept.version == version { return kept.certificates }
+            guard let certificates = try? NIOSSLCertificate.fromPEMFile(systemFile), !certificates.isEmpty else {
+                return nil
+            }
+            kept = SystemRoots(version: version, certificates: certificates)
+            return certificates
+        }
+    }
+}
+
+extension TrustStore {
+    /// The last ones, by their additional file. The settings name these files, so there are few.
+    private static let kept = Mutex<[String?: TrustStore]>([:])
+
+    /// The trust store for the files' current contents, which all callers share. Blocks on disk I/O.
+    ///
+    /// - Parameters:
+    ///   - caFile: a PEM file with CA certificates to trust in addition to the system's.
+    ///   - certificate: that connections present to servers which ask for one; `nil` for none.
+    /// - Throws: an error of NIOSSL if a file can't be read.
+    package static func current(
+        caFile: String?, presenting certificate: TLSIdentity? = nil
+    ) throws -> TrustStore {
+        if let certificate { return try certificate.store(caFile: caFile) }
+        if let store = kept.withLock({ $0[caFile] }), store.isCurrent { return store }
+        let store = try TrustStore(caFile: caFile)
+        kept.withLock { $0[caFile] = store }
+        return store
+    }
+}
+
+extension TLSConfiguration {
+    /// The TLS configuration that all exchanges share.
+    package static var forExchanges: TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv12
+        // The TLS handler sets a timer for the peer's `close_notify`, and keeps all of the connection's memory until
+        // the timer fires, even if the connection was closed before. An exchange does not wait for `close_notify`.
+        configuration.shutdownTimeout = .zero
+        return configuration
+    }
+}
+
+/// A certificate and its private key, by which connections authenticate a client.
+///
+/// Equal only to itself: a renewed one is another.
+package final class TLSIdentity: Sendable {
+    private let chain: [NIOSSLCertificate]
+    private let key: NIOSSLPrivateKey
+    /// The stores whose contexts present it, by their file of additional CA certificates.
+    private let stores = Mutex<[String?: TrustStore]>([:])
+
+    /// - Parameters:
+    ///   - chain: PEM: the certificate, then those that certify it, if servers need them.
+    ///   - key: PEM. The caller overwrites it.
+    /// - Throws: an error of NIOSSL for anything else.
+    package init(chain: [UInt8], key: [UInt8]) throws {
+        self.chain = try NIOSSLCertificate.fromPEMBytes(chain)
+        self.key = try NIOSSLPrivateKey(bytes: key, format: .pem)
+    }
+
+    func present(in configuration: inout TLSConfiguration) {
+        configuration.certificateChain = chain.map { .certificate($0) }
+        configuration.privateKey = .privateKey(key)
+    }
+
+    /// The trust store whose context presents it. Blocks on disk I/O.
+    ///
+    /// - Throws: an error of NIOSSL if a file can't be read, or the key is not the certificate's.
+    func store(caFile: String?) throws -> TrustStore {
+        if let store = stores.withLock({ $0[caFile] }), store.isCurrent { return store }
+        let store = try TrustStore(caFile: caFile, presenting: self)
+        stores.withLock { $0[caFile] = store }
+        return store
+    }
+}
+
+extension TLSIdentity: Hashable {
+    package static func == (left: TLSIdentity, right: TLSIdentity) -> Bool { left === right }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
