@@ -14,6 +14,14 @@ package enum EntryIssuers: Sendable, Equatable {
     package var isOpen: Bool { if case .any = self { true } else { false } }
 }
 
+extension Provider {
+    /// The only domains about whose mail addresses the word of a verified identity's issuer counts; `nil`: all.
+    func domains(of identity: Identity?) -> [String]? {
+        guard let list = issuers?.list, let identity else { return nil }
+        return list[identity.issuer]?.domains ?? []
+    }
+}
+
 /// Which issuers a request may name for an open entry.
 ///
 /// A class, because each request would copy a struct of this size.
