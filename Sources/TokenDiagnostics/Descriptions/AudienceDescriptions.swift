@@ -22,7 +22,7 @@ extension CheckDescriptions {
         if policy.audiences.isEmpty {
             return Diagnosis(
                 "The token has an audience, but tokens of the provider \(policy.id) must have none.",
-                fix: "If it is your client ID, add it to the audiences of the provider \(policy.id).")
+                fix: "If it is your client ID, \(policy.audienceAdvice).")
         }
         if let audience = parameters.audience, isConfigured, !found.containsExactly(audience) {
             return Diagnosis(
@@ -72,19 +72,16 @@ extension CheckDescriptions {
         }
         guard let (audience, configured) = nearest(to: found) else {
             return Diagnosis(
-                "The token is for \(names), but the provider \(policy.id) has other audiences.",
+                "The token is for \(names), but \(policy.audienceOwner) has other audiences.",
                 fix:
-                    """
-                    If it is your client ID, add it to the audiences of the provider \(policy.id). Otherwise, the \
-                    token was issued to another app.
-                    """
+                    "If it is your client ID, \(policy.audienceAdvice). Otherwise, the token was issued to another app."
             )
         }
         let (near, own) = (Redaction.text(audience), Redaction.text(configured))
         if folded(audience) == folded(configured) {
             return Diagnosis(
                 "The token is for \(near), but only \(own) is configured; audiences are compared byte for byte.",
-                fix: "In the audiences of the provider \(policy.id), replace \(own) with \(near).")
+                fix: "In \(policy.audiencePlace), replace \(own) with \(near).")
         }
         return Diagnosis(
             // Only Apple, or a provider that imitates it, reports this, and Apple has two kinds of client IDs.
@@ -94,7 +91,7 @@ extension CheckDescriptions {
                 the other the website's Services ID.
                 """
                 : "The token is for \(near), but only the similar \(own) is configured.",
-            fix: "If \(near) is yours too, add it to the audiences of the provider \(policy.id).")
+            fix: "If \(near) is yours too, \(policy.audienceAdvice).")
     }
 
     /// The maximum number of the token's audiences that are compared: an attacker may have written them.
@@ -143,5 +140,30 @@ extension CheckDescriptions {
         return Diagnosis(
             "The token's azp\(party) is not an accepted party.",
             fix: "If it is your client ID, add it to authorized_parties of the provider \(policy.id).")
+    }
+}
+
+extension ProviderPolicy {
+    /// Whose audiences a token's are compared with.
+    var audienceOwner: String {
+        switch origin {
+        case .entry: "the provider \(id)"
+        case .line: "this issuer's line of the provider \(id)"
+        case .connection: "the request's connection"
+        }
+    }
+
+    /// Where they are written.
+    fileprivate var audiencePlace: String {
+        switch origin {
+        case .entry: "the audiences of the provider \(id)"
+        case .line: "this issuer's line in the issuers_file of the provider \(id)"
+        case .connection: "the audience of the request's connection"
+        }
+    }
+
+    /// How to accept an audience that is one's own: the end of a sentence.
+    var audienceAdvice: String {
+        origin == .connection ? "correct \(audiencePlace)" : "add it to \(audiencePlace)"
     }
 }

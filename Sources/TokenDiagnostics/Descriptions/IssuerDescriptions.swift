@@ -73,6 +73,14 @@ extension Diagnosis {
     fileprivate static func otherIssuer(
         _ issuer: String, _ claims: Claims, _ expected: [ProviderPolicy], others: [ProviderPolicy], isAccessToken: Bool
     ) -> Diagnosis {
+        if let policy = expected.first, policy.origin == .connection {
+            return otherSpelling(issuer, policy)
+                ?? Diagnosis(
+                    "The token's iss, \(Redaction.quoted(issuer)), is not the issuer of the request's connection.",
+                    fix:
+                        "If it is this customer's provider, correct the connection's issuer. Otherwise, do not accept the token."
+                )
+        }
         if let other = others.first(where: { $0.isIssuer(issuer) }) {
             let named = expected.first.map { ", but the request names the provider \($0.id)" } ?? ""
             return Diagnosis(
@@ -90,7 +98,15 @@ extension Diagnosis {
                 The token's iss, \(Redaction.quoted(issuer)), is not that of \
                 \(expected.count == 1 ? "this provider" : "any configured provider").
                 """,
-                fix: "Find out which provider issued it. To accept its tokens, add a provider with this issuer.")
+                fix: "Find out which provider issued it. To accept its tokens, \(addition(to: expected)).")
+    }
+
+    /// How to accept another issuer: the end of a sentence.
+    private static func addition(to expected: [ProviderPolicy]) -> String {
+        guard expected.count == 1, let policy = expected.first, policy.origin == .line else {
+            return "add a provider with this issuer"
+        }
+        return "add this issuer to the list of the provider \(policy.id)"
     }
 
     private static func otherTenant(
@@ -140,14 +156,13 @@ extension Diagnosis {
             let difference = differences.isEmpty ? "its spelling" : differences.joined(separator: " and ")
             return Diagnosis(
                 """
-                The token's iss differs from the issuer of \(policy.id) only in \(difference); issuers are \
-                compared byte for byte.
+                The token's iss differs from \(policy.origin == .connection ? "the connection's issuer" : "the issuer of \(policy.id)") \
+                only in \(difference); issuers are compared byte for byte.
                 """,
-                fix:
-                    """
-                    If the provider really uses this spelling, set issuer of the provider \(policy.id) to \
-                    \(Redaction.quoted(issuer)), or add it to issuer_aliases.
-                    """
+                fix: "If the provider really uses this spelling, "
+                    + (policy.origin == .connection
+                        ? "set the connection's issuer to \(Redaction.quoted(issuer))."
+                        : "set issuer of the provider \(policy.id) to \(Redaction.quoted(issuer)), or add it to issuer_aliases.")
             )
         }
         return nil

@@ -68,8 +68,8 @@ extension CheckDescriptions {
         return .failed(
             .key, .keysUnavailable,
             Diagnosis(
-                "Assay has no keys for the provider \(policy.id), so the signature can't be checked.",
-                fix: "See the provider's last_error, or run assay config check --live to see why."),
+                "Assay has no keys for \(fetchesLazily ? "this issuer" : "the provider \(policy.id)"), so the signature can't be checked.",
+                fix: "See the \(fetchesLazily ? "issuer" : "provider")'s last_error, or run \(liveCheck) to see why."),
             found: token.keyID.map { "kid " + Redaction.text($0) })
     }
 
@@ -90,10 +90,13 @@ extension CheckDescriptions {
             """,
             fix:
                 """
-                Send the token again once the keys of \(policy.id) have been fetched; run assay config check --live \
+                Send the token again once the keys of \(policy.id) have been fetched; run \(liveCheck) \
                 to see why they are not.
                 """)
     }
+
+    /// The command that tries to fetch the keys.
+    private var liveCheck: String { "assay config check --live" + (fetchesLazily ? " --issuer" : "") }
 
     /// Whether the token names a key of `assay dev`.
     var isOfDevelopmentProvider: Bool { DevelopmentKeys.contain(token.keyID) }

@@ -146,12 +146,16 @@ extension ProviderPolicy {
     /// - Parameter keepsAudiences: whether the line's audiences don't count.
     fileprivate mutating func adopt(_ issuer: String, _ line: IssuerList.Line, keepingAudiences keepsAudiences: Bool) {
         self.issuer = issuer
-        if let audiences = line.audiences, !keepsAudiences { self.audiences = audiences }
+        if let audiences = line.audiences, !keepsAudiences {
+            self.audiences = audiences
+            origin = .line
+        }
         email.trustedDomains = line.domains
     }
 
     /// Makes the policy of an open entry that of a connection.
     fileprivate mutating func adopt(_ connection: Connection) {
+        origin = .connection
         issuer = connection.issuer
         audiences = [connection.audience]
         claimRules += connection.claimRules
