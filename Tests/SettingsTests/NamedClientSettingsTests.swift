@@ -83,6 +83,15 @@ import Testing
         #expect(messages.contains { $0.contains(message) }, "\(messages)")
     }
 
+    @Test func `the key that signs for connections opens no tokens`() throws {
+        let keys = "client_keys: [{ id: e, use: encryption, algorithms: [RSA-OAEP-256], key_file: k }]\n"
+        let clients = "from: request, auth: [private_key_jwt], key_id: a1, key_file: "
+        #expect(
+            try fault(keys + Self.document(clients + "k")).message.hasPrefix(
+                "the key e has the file that clients of provider p sign with"))
+        _ = try settings(keys + Self.document(clients + "other"))
+    }
+
     @Test func `addresses of connections are warned about as those of other clients are`() throws {
         func warnings(_ uri: String, _ others: String = "", _ more: String = "") throws -> [String] {
             try settings(Self.document("from: request, auth: [none], redirect_uris: [\"\(uri)\"]", more) + others)
