@@ -266,6 +266,7 @@ extension RequestVerifier {
                 throw error
             }
             var policy = entry.policy
+            policy.origin = .line
             policy.issuer = "one of the \(list.count) issuers of this provider's list"
             return ProviderSlot(
                 entry.provider, policy, LoopKeySnapshot(), .pool(issuers.pool, issuer: "", reader: nil), use: nil)

@@ -162,9 +162,11 @@ package final class ForwardAuth {
     ) -> Decision {
         switch verdict {
         case .verified(let token, let provider):
-            let skew = verifier.slots[provider]?.policy.clockSkewSeconds ?? 0
+            let slot = verifier.slots[provider]
             do throws(Denial) {
-                let fields = try rule.policy.fields(for: token, now: now.wall, clockSkewSeconds: skew)
+                let fields = try rule.policy.fields(
+                    for: token, speakingFor: slot?.provider.domains(of: token.identity), now: now.wall,
+                    clockSkewSeconds: slot?.policy.clockSkewSeconds ?? 0)
                 return .allowed(fields, provider: provider)
             } catch {
                 return .denied(error, provider: provider)

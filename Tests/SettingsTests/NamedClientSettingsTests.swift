@@ -83,6 +83,47 @@ import Testing
         #expect(messages.contains { $0.contains(message) }, "\(messages)")
     }
 
+    @Test func `the key that signs for connections opens no tokens`() throws {
+        let keys = "client_keys: [{ id: e, use: encryption, algorithms: [RSA-OAEP-256], key_file: k }]\n"
+        let clients = "from: request, auth: [private_key_jwt], key_id: a1, key_file: "
+        #expect(
+            try fault(keys + Self.document(clients + "k")).message.hasPrefix(
+                "the key e has the file that clients of provider p sign with"))
+        _ = try settings(keys + Self.document(clients + "other"))
+    }
+
+    @Test func `addresses of connections are warned about as those of other clients are`() throws {
+        func warnings(_ uri: String, _ others: String = "", _ more: String = "") throws -> [String] {
+            try settings(Self.document("from: request, auth: [none], redirect_uris: [\"\(uri)\"]", more) + others)
+                .warnings
+        }
+        func isWarned(_ uri: String) throws -> Bool {
+            let other =
+                "  - { id: q, issuer: \"https://q.example\", audiences: [a], clients: [{ id: a, auth: none, redirect_uris: [\"\(uri)\"] }] }\n"
+            return try warnings("https://app.example/{connection}/cb?x={connection}", "\n" + other).contains {
+                $0.hasPrefix("the redirect URI \(uri) of q is also that of a connection of p: give")
+            }
+        }
+        for (uri, isOne) in [
+            ("https://app.example/acme/cb?x=acme", true), ("https://app.example/a%2Fb/cb?x=a%2Fb", true),
+            ("https://app.example/acme/cb?x=blob", false), ("https://app.example/a/b/cb?x=a/b", false),
+            ("https://app.example//cb?x=", false), ("https://app.example/acme/cb", false),
+        ] { #expect(try isWarned(uri) == isOne, "\(uri)") }
+        let same = Self.document("from: request, auth: [none], redirect_uris: [\"\(Self.uri)\"]").replacing(
+            "providers:\n", with: "\n"
+        ).replacing("id: p", with: "id: q")
+        #expect(
+            try warnings(Self.uri, same).contains {
+                $0.hasPrefix("the redirect URI \(Self.uri) is listed for p and for q")
+            })
+        #expect(try warnings("http://app.example/{connection}").contains { $0.contains("is not https: codes") })
+        #expect(try !warnings("http://127.0.0.1/{connection}").contains { $0.contains("is not https: codes") })
+        #expect(
+            try warnings(Self.uri, "", "network: { allow_http: true }").contains {
+                $0.contains("client credentials, codes and tokens may be sent")
+            })
+    }
+
     @Test func `only an open entry has them, and no others`() throws {
         let closed =
             "providers:\n  - id: p\n"

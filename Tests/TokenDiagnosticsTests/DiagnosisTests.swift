@@ -291,6 +291,30 @@ import TokenDiagnostics
         expect(keyed.explanation[.keyIssuer], code, "may only sign for another tenant", "key_issuers")
     }
 
+    @Test func `where a policy is not its entry's, the advice names what it is from`() {
+        let connection = SignIn.plain.policy { $0.origin = .connection }
+        let slash = connection.with("iss", #""https://op.example/""#).explanation[.issuer]
+        expect(
+            slash, "issuer_mismatch", "the connection's issuer only in a trailing slash", "set the connection's issuer")
+        for issuer in ["https://evil.example", "https://accounts.google.com"] {
+            expect(
+                connection.with("iss", "\"\(issuer)\"").explanation[.issuer], "issuer_mismatch",
+                "is not the issuer of the request's connection", "correct the connection's issuer")
+        }
+        let (code, stranger) = ("audience_mismatch", #""zzz""#)
+        expect(
+            connection.with("aud", stranger).explanation[.audience], code,
+            "the request's connection has other audiences",
+            "correct the audience of the request's connection")
+        let line = SignIn.plain.policy { $0.origin = .line }
+        expect(
+            line.with("aud", stranger).explanation[.audience], code, "this issuer's line",
+            "add it to this issuer's line in the issuers_file of the provider")
+        expect(
+            line.with("iss", #""https://evil.example""#).explanation[.issuer], "issuer_mismatch", "evil.example",
+            "add this issuer to the list of the provider")
+    }
+
     // MARK: Audience
 
     @Test func `an unknown audience is compared with the configured ones`() {

@@ -56,10 +56,22 @@ public struct ProviderPolicy: Sendable, Equatable {
     /// The value of ``maximumSubjectLength`` for providers of workloads: a customized `sub` of GitHub Actions joins several
     /// claims, and Kubernetes allows 63 characters for a namespace and 253 for a service account.
     package static let maximumWorkloadLength = 512
+    /// Where the issuer and the audiences are from.
+    package var origin = Origin.entry
     /// Whether the issuer is a template: each tenant then has its own issuer and its own subjects.
     package var hasTemplateIssuer: Bool { issuerTemplates != nil }
     /// The issuer and its aliases, if they are templates; otherwise `nil`.
     package private(set) var issuerTemplates: [IssuerTemplate]?
+
+    /// Who says which issuer and audiences a policy has.
+    package enum Origin: Sendable, Equatable {
+        /// The provider's entry in the settings.
+        case entry
+        /// One line of the entry's list of issuers.
+        case line
+        /// The connection that a request names.
+        case connection
+    }
 
     public init(id: String, issuer: String, audiences: [String]) {
         self.id = id

@@ -59,6 +59,8 @@ package final class IssuerPool: Sendable {
         var issuers: [ExactString: PooledIssuer] = [:]
         /// The number of issuers without keys.
         var unsettled = 0
+        /// Those of them that are being looked for on the disk, and whose fetches may enter the queue next.
+        var loading = 0
         var failures = IssuerFailures()
         var isEvicting = false
         var isStopped = false
@@ -112,7 +114,10 @@ package final class IssuerPool: Sendable {
             return pooled.loaded.flatMap {
                 self.subscribe(reader, to: pooled)
             }.flatMap {
-                pooled.store.wait(for: need, judgedBy: version, until: deadline)
+                let outcome = pooled.store.wait(for: need, judgedBy: version, until: deadline)
+                // Behind the fetch, which then is in the queue.
+                self.loop.execute { self.endLoading(pooled) }
+                return outcome
             }.map { outcome in
                 pooled.waiting -= 1
                 // The store may still be about to give up the fetch that this request waited for.
@@ -133,7 +138,7 @@ package final class IssuerPool: Sendable {
         if let known = state.value.issuers[name] { return .success(known) }
         let failed = state.value.failures[name]
         if let failed, failed.until > now, !need.isRefresh { return .failure(Refusal(pause: failed.until - now)) }
-        guard !slots.isFull(source),
+        guard !slots.isFull(source, besides: state.value.loading),
             failed != nil || state.value.failures.hasRoom(for: state.value.unsettled + 1, now: now)
         else {
             return .failure(Refusal(pause: Self.pause))
@@ -160,7 +165,14 @@ package final class IssuerPool: Sendable {
         let created = PooledIssuer(name, store, uses, loaded: loaded)
         state.value.issuers[name] = created
         state.value.unsettled += 1
+        state.value.loading += 1
         return created
+    }
+
+    private func endLoading(_ pooled: PooledIssuer) {
+        guard pooled.isLoading else { return }
+        pooled.isLoading = false
+        state.value.loading -= 1
     }
 
     // MARK: Delivery

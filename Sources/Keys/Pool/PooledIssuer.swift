@@ -15,6 +15,7 @@ final class PooledIssuer: Sendable {
     private struct State {
         var waiting = 0
         var hasKeys = false
+        var isLoading = true
     }
 
     init(_ name: ExactString, _ store: KeyStore, _ uses: IssuerUses, loaded: EventLoopFuture<Void>) {
@@ -34,6 +35,12 @@ final class PooledIssuer: Sendable {
     var hasKeys: Bool {
         get { state.value.hasKeys }
         set { state.value.hasKeys = newValue }
+    }
+
+    /// Whether its first request has not yet reached the store, because the disk is read before.
+    var isLoading: Bool {
+        get { state.value.isLoading }
+        set { state.value.isLoading = newValue }
     }
 
     var standing: IssuerRanking.Standing {

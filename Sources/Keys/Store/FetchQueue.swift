@@ -84,7 +84,12 @@ package struct FetchQueue {
     }
 
     /// Whether a source has so many fetches waiting that it should begin no other for now.
-    package func isFull(_ source: Source) -> Bool { waitingBySource[source, default: 0] >= 8 * limit }
+    ///
+    /// - Parameter coming: the number of first fetches of this source that are about to enter.
+    package func isFull(_ source: Source, besides coming: Int = 0) -> Bool {
+        let free = source.isOpen ? min(limit - underWay.count, half(of: limit) - openFetches) : limit - underWay.count
+        return waitingBySource[source, default: 0] + max(coming - max(free, 0), 0) >= 8 * limit
+    }
 
     /// A fetch has ended, or is not needed any more. Does nothing if it has left before.
     package mutating func leave(_ ticket: Ticket) {
@@ -159,7 +164,11 @@ package final class FetchSlots: Sendable {
     }
 
     /// Whether a source has so many fetches waiting that it should begin no other for now.
-    func isFull(_ source: FetchQueue.Source) -> Bool { state.value.queue.isFull(source) }
+    ///
+    /// - Parameter coming: the number of first fetches of this source that are about to enter.
+    func isFull(_ source: FetchQueue.Source, besides coming: Int) -> Bool {
+        state.value.queue.isFull(source, besides: coming)
+    }
 
     /// A fetch has ended, or is not needed any more. May be called more than once.
     package func leave(_ ticket: FetchQueue.Ticket) {

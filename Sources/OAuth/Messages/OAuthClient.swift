@@ -236,6 +236,21 @@ package struct NamedClientRules: Sendable, Equatable {
         self.redirectURIs = redirectURIs
     }
 
+    /// Whether a redirect URI is that of some connection.
+    package static func isOfConnection(_ uri: String, template: String) -> Bool {
+        let parts = template.split(separator: placeholder, omittingEmptySubsequences: false)
+        let length = uri.utf8.count - parts.reduce(0) { $0 + $1.utf8.count }
+        guard parts.count > 1, length > 0, length.isMultiple(of: parts.count - 1) else { return false }
+        let connection = uri.utf8.dropFirst(parts[0].utf8.count).prefix(length / (parts.count - 1))
+        return connection.allSatisfy(isPercentEncoded)
+            && template.replacing(placeholder, with: String(Substring(connection))).isExactly(uri)
+    }
+
+    /// Whether percent-encoding leaves a byte as it is, or makes it.
+    private static func isPercentEncoded(_ byte: UInt8) -> Bool {
+        byte.isLetterOrDigit || "-._~%".utf8.contains(byte)
+    }
+
     /// The client of a connection.
     fileprivate func client(_ id: String, ofConnection connection: String) -> OAuthClient {
         var client = OAuthClient(id: id)

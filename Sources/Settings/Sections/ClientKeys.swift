@@ -114,6 +114,12 @@ enum ClientKeysReader {
                     )
                 }
             }
+            if let file = provider.namedClients?.key?.file, let key = opening.first(where: { $0.keyFile == file }) {
+                top.refuse(
+                    description.name,
+                    "the key \(key.id) has the file that clients of provider \(id) sign with, but a key has only one use; make another with assay key new"
+                )
+            }
             for client in provider.clients {
                 if let file = client.authentication.secretFiles.first,
                     let key = opening.first(where: { $0.keyFile == file })

@@ -256,16 +256,24 @@ extension Settings {
     /// If providers share a redirect URI, a response without an issuer does not say which provider sent it (mix-up
     /// attack).
     private var sharedRedirectURIWarnings: [String] {
+        let advice = "give each provider its own, so that one's response can't pass as the other's"
+        let templates = providers.flatMap { provider in
+            (provider.namedClients?.rules.redirectURIs ?? []).map { (text: $0, owner: provider.policy.id) }
+        }
         var owners: [String: String] = [:]
         var warnings: [String] = []
         for provider in providers {
-            for uri in Set(provider.clients.flatMap(\.client.redirectURIs)).sorted() {
+            let id = provider.policy.id
+            for uri in provider.redirectURIs.sorted() {
                 if let owner = owners[uri] {
-                    warnings.append(
-                        "the redirect URI \(uri) is listed for \(owner) and for \(provider.policy.id): give each provider its own, so that one's response can't pass as the other's"
-                    )
+                    warnings.append("the redirect URI \(uri) is listed for \(owner) and for \(id): \(advice)")
                 } else {
-                    owners[uri] = provider.policy.id
+                    owners[uri] = id
+                }
+                for template in templates
+                where template.owner != id && NamedClientRules.isOfConnection(uri, template: template.text) {
+                    warnings.append(
+                        "the redirect URI \(uri) of \(id) is also that of a connection of \(template.owner): \(advice)")
                 }
             }
         }

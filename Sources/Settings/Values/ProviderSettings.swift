@@ -37,6 +37,10 @@ package struct ProviderSettings: Sendable, Equatable {
     package var namedClients: NamedClientSettings?
     /// Whether the provider's endpoints are called.
     package var hasClients: Bool { !clients.isEmpty || namedClients != nil }
+    /// Those of all its clients. With clients that requests name, each stands for one of every connection.
+    var redirectURIs: Set<String> {
+        Set(clients.flatMap(\.client.redirectURIs) + (namedClients?.rules.redirectURIs ?? []))
+    }
     /// Whether the process holds clients' secrets or keys: from files, or from requests.
     package var handlesSecrets: Bool { namedClients != nil || clients.contains { $0.authentication != .none } }
     /// The maximum number of calls in flight.
@@ -97,7 +101,7 @@ package struct ProviderSettings: Sendable, Equatable {
             )
         }
         if network.allowHTTP { warnings.append("provider \(policy.id): keys may be fetched without TLS (allow_http)") }
-        if network.allowHTTP, !clients.isEmpty {
+        if network.allowHTTP, hasClients {
             warnings.append(
                 "provider \(policy.id): client credentials, codes and tokens may be sent to its endpoints without TLS, and be read on the network (allow_http)"
             )
@@ -118,7 +122,7 @@ package struct ProviderSettings: Sendable, Equatable {
         if !policy.nonce.isChecked {
             warnings.append("provider \(policy.id): nonces are not checked (nonce.check: off)")
         }
-        for uri in Set(clients.flatMap(\.client.redirectURIs)).sorted() where uri.isUnencryptedAddress {
+        for uri in redirectURIs.sorted() where uri.isUnencryptedAddress {
             warnings.append("provider \(policy.id): \(uri) is not https: codes can be read on the network; use https")
         }
         if allowsUnboundCodes, !usesPKCE, !policy.nonce.isChecked {

@@ -94,7 +94,7 @@ extension CheckDescriptions {
             if policy.audiences.isEmpty {
                 Diagnosis(
                     "The token has an audience, but tokens of the provider \(policy.id) must have none.",
-                    fix: "If it is your API's identifier, add it to the audiences of the provider \(policy.id).")
+                    fix: "If it is your API's identifier, \(policy.audienceAdvice).")
             } else if isConfigured, let audience = parameters.audience {
                 Diagnosis(
                     """
@@ -104,10 +104,10 @@ extension CheckDescriptions {
                     fix: "Set audience to the identifier of the API that was called, or omit it.")
             } else {
                 Diagnosis(
-                    "The token is for \(Redaction.list(found)), but the provider \(policy.id) has other audiences.",
+                    "The token is for \(Redaction.list(found)), but \(policy.audienceOwner) has other audiences.",
                     fix: """
-                        If it is your API's identifier, add it to the audiences of the provider \(policy.id). \
-                        Otherwise, have the client request a token for this API.
+                        If it is your API's identifier, \(policy.audienceAdvice). Otherwise, \
+                        have the client request a token for this API.
                         """)
             }
         return made(

@@ -74,6 +74,14 @@ extension Diagnosis {
     fileprivate static func otherIssuer(
         _ issuer: String, _ claims: Claims, _ expected: [ProviderPolicy], others: [ProviderPolicy], isAccessToken: Bool
     ) -> Diagnosis {
+        if let policy = expected.first, policy.origin == .connection {
+            return otherSpelling(issuer, policy)
+                ?? Diagnosis(
+                    "The token's iss, \(Redaction.quoted(issuer)), is not the issuer of the request's connection.",
+                    fix:
+                        "If it is this customer's provider, correct the connection's issuer. Otherwise, do not accept the token."
+                )
+        }
         if let other = others.first(where: { $0.isIssuer(issuer) }) {
             let named = expected.first.map { ", but the request names the provider \($0.id)" } ?? ""
             return Diagnosis(
@@ -91,7 +99,15 @@ extension Diagnosis {
                 The token's iss, \(Redaction.quoted(issuer)), is not that of \
                 \(expected.count == 1 ? "this provider" : "any configured provider").
                 """,
-                fix: "Find out which provider issued it. To accept its tokens, add a provider with this issuer.")
+                fix: "Find out which provider issued it. To accept its tokens, \(addition(to: expected)).")
+    }
+
+    /// How to accept another issuer: the end of a sentence.
+    private static func addition(to expected: [ProviderPolicy]) -> String {
+        guard expected.count == 1, let policy = expected.first, policy.origin == .line else {
+            return "add a provider with this issuer"
+        }
+        return "add this issuer to the list of the provider \(policy.id)"
     }
 
     private static func otherTenant(
@@ -141,14 +157,13 @@ extension Diagnosis {
             let difference = differences.isEmpty ? "its spelling" : differences.joined(separator: " and ")
             return Diagnosis(
                 """
-                The token's iss differs from the issuer of \(policy.id) only in \(difference); issuers are \
-                compared byte for byte.
+                The token's iss differs from \(policy.origin == .connection ? "the connection's issuer" : "the issuer of \(policy.id)") \
+                only in \(difference); issuers are compared byte for byte.
                 """,
-                fix:
-                    """
-                    If the provider really uses this spelling, set issuer of the provider \(policy.id) to \
-                    \(Redaction.quoted(issuer)), or add it to issuer_aliases.
-                    """
+                fix: "If the provider really uses this spelling, "
+                    + (policy.origin == .connection
+                        ? "set the connection's issuer to \(Redaction.quoted(issuer))."
+                        : "set issuer of the provider \(policy.id) to \(Redaction.quoted(issuer)), or add it to issuer_aliases.")
             )
         }
         return nil
@@ -244,7 +259,7 @@ extension CheckDescriptions {
         if policy.audiences.isEmpty {
             return Diagnosis(
                 "The token has an audience, but tokens of the provider \(policy.id) must have none.",
-                fix: "If it is your client ID, add it to the audiences of the provider \(policy.id).")
+                fix: "If it is your client ID, \(policy.audienceAdvice).")
         }
         if let audience = parameters.audience, isConfigured, !found.containsExactly(audience) {
             return Diagnosis(
@@ -294,19 +309,16 @@ extension CheckDescriptions {
         }
         guard let (audience, configured) = nearest(to: found) else {
             return Diagnosis(
-                "The token is for \(names), but the provider \(policy.id) has other audiences.",
+                "The token is for \(names), but \(policy.audienceOwner) has other audiences.",
                 fix:
-                    """
-                    If it is your client ID, add it to the audiences of the provider \(policy.id). Otherwise, the \
-                    token was issued to another app.
-                    """
+                    "If it is your client ID, \(policy.audienceAdvice). Otherwise, the token was issued to another app."
             )
         }
         let (near, own) = (Redaction.text(audience), Redaction.text(configured))
         if folded(audience) == folded(configured) {
             return Diagnosis(
                 "The token is for \(near), but only \(own) is configured; audiences are compared byte for byte.",
-                fix: "In the audiences of the provider \(policy.id), replace \(own) with \(near).")
+                fix: "In \(policy.audiencePlace), replace \(own) with \(near).")
         }
         return Diagnosis(
             // Only Apple, or a provider that imitates it, reports this, and Apple has two kinds of client IDs.
@@ -316,7 +328,7 @@ extension CheckDescriptions {
                 the other the website's Services ID.
                 """
                 : "The token is for \(near), but only the similar \(own) is configured.",
-            fix: "If \(near) is yours too, add it to the audiences of the provider \(policy.id).")
+            fix: "If \(near) is yours too, \(policy.audienceAdvice).")
     }
 
     /// The maximum number of the token's audiences that are compared: an attacker may have written them.
@@ -365,5 +377,30 @@ extension CheckDescriptions {
         return Diagnosis(
             "The token's azp\(party) is not an accepted party.",
             fix: "If it is your client ID, add it to authorized_parties of the provider \(policy.id).")
+    }
+}
+
+extension ProviderPolicy {
+    /// Whose audiences a token's are compared with.
+    var audienceOwner: String {
+        switch origin {
+        case .entry: "the provider \(id)"
+        case .line: "this issuer's line of the provider \(id)"
+        case .connection: "the request's connection"
+        }
+    }
+
+    /// Where they are written.
+    fileprivate var audiencePlace: String {
+        switch origin {
+        case .entry: "the audiences of the provider \(id)"
+        case .line: "this issuer's line in the issuers_file of the provider \(id)"
+        case .connection: "the audience of the request's connection"
+        }
+    }
+
+    /// How to accept an audience that is one's own: the end of a sentence.
+    var audienceAdvice: String {
+        origin == .connection ? "correct \(audiencePlace)" : "add it to \(audiencePlace)"
     }
 }

@@ -32,8 +32,8 @@ extension CheckDescriptions {
         return made(
             .audience, rejection, passed: "The notification is for this app.",
             failed: Diagnosis(
-                "The notification is for \(Redaction.list(found)), but the provider \(policy.id) has other audiences.",
-                fix: "If it is your client ID, add it to the audiences of the provider \(policy.id)."),
+                "The notification is for \(Redaction.list(found)), but \(policy.audienceOwner) has other audiences.",
+                fix: "If it is your client ID, \(policy.audienceAdvice)."),
             expected: expectedAudience, found: found.isEmpty ? nil : Redaction.list(found))
     }
 

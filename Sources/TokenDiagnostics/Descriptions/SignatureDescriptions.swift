@@ -184,7 +184,7 @@ extension CheckDescriptions {
             .key, .keysUnavailable,
             Diagnosis(
                 """
-                Assay has no keys for the provider \(policy.id), so the signature can't be checked\
+                Assay has no keys for \(fetchesLazily ? "this issuer" : "the provider \(policy.id)"), so the signature can't be checked\
                 \(keys?.fetchFailure.map { ": \($0)" } ?? "").
                 """,
                 fix: keys?.fetchAdvice ?? "Send the token again once the keys have been fetched."),
@@ -212,6 +212,8 @@ extension CheckDescriptions {
                 \(keys.fetchAdvice ?? "The provider's last_error says why they are not.")
                 """)
     }
+
+    /// The command that tries to fetch the keys.
 
     /// Whether the token names a key of `assay dev`.
     var isOfDevelopmentProvider: Bool { DevelopmentKeys.contain(token.keyID) }

@@ -42,29 +42,33 @@ package struct ForwardAuthPolicy: Sendable, Equatable {
 
     /// Checks the requirements, and returns the header fields that tell the backend who sent the request.
     ///
+    /// - Parameter domains: the only ones about whose mail addresses the issuer's word counts; `nil`: all.
     /// - Returns: the fields of the response, each name once.
     /// - Throws: ``Denial/scopeMissing(needed:)``, ``Denial/requirementNotMet``, ``Denial/groupsOverage``,
     ///   ``Denial/valuesTooLong``.
     package func fields(
-        for token: GatewayToken, now: UnixTime, clockSkewSeconds: Int64
+        for token: GatewayToken, speakingFor domains: [String]? = nil, now: UnixTime, clockSkewSeconds: Int64
     ) throws(Denial) -> [(name: String, value: String)] {
         try requirements.check(token, now: now, clockSkewSeconds: clockSkewSeconds)
-        guard var fields = values(of: token) else { throw .valuesTooLong }
+        guard var fields = values(of: token, speakingFor: domains) else { throw .valuesTooLong }
         if stripsToken { fields.append((Self.strippingField, sources.compactMap(\.headerName).joined(separator: ","))) }
         return fields
     }
 
     /// Whether the values of ``headers`` fit into a response.
-    package func fits(_ token: GatewayToken) -> Bool { values(of: token) != nil }
+    package func fits(_ token: GatewayToken) -> Bool { values(of: token, speakingFor: nil) != nil }
 
+    /// An address in another domain than the issuer may speak for could be anybody's, so the backend gets none.
+    ///
     /// - Returns: `nil` if the values are longer than ``maximumValuesLength``.
-    private func values(of token: GatewayToken) -> [(name: String, value: String)]? {
+    private func values(of token: GatewayToken, speakingFor domains: [String]?) -> [(name: String, value: String)]? {
         var fields: [(name: String, value: String)] = []
         fields.reserveCapacity(headers.count + 1)
         var length = 0
         let identity = token.identity
+        let hidesAddress = domains.map { !(identity?.hasAddress(in: $0) ?? false) } ?? false
         for header in headers {
-            let value = header.value.text(of: token, identity)
+            let value = hidesAddress && header.value.isOfAddress ? "" : header.value.text(of: token, identity)
             length += value.utf8.count
             fields.append((header.name, value))
         }

@@ -78,6 +78,9 @@ package enum IdentityValue: String, Sendable, CaseIterable {
     case authTime = "auth_time"
     case expiresAt = "expires_at"
 
+    /// Whether it is the mail address, or says something about it.
+    var isOfAddress: Bool { [.email, .emailVerified, .emailTrust, .isPrivateEmail].contains(self) }
+
     /// The field's value. Visible ASCII except `%` stays; every other UTF-8 byte is percent-encoded. The elements of a
     /// list are joined by a space. Empty if the token has no such value.
     ///

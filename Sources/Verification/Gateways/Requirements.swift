@@ -73,10 +73,8 @@ package struct Requirements: Sendable, Equatable {
     }
 
     private func hasEmail(_ identity: Identity?, trustedAtLeast needed: Identity.EmailTrust) -> Bool {
-        guard let identity, let address = identity.email.flatMap(EmailAddress.init), let trust = identity.emailTrust,
-            trust.rank >= needed.rank
-        else { return false }
-        return emailDomains.isEmpty || address.isIn(oneOf: emailDomains)
+        guard let identity, let trust = identity.emailTrust, trust.rank >= needed.rank else { return false }
+        return emailDomains.isEmpty || identity.hasAddress(in: emailDomains)
     }
 
     /// Whether the user authenticated recently enough. A time in the future is rejected.
@@ -96,5 +94,13 @@ extension Identity.EmailTrust {
         case .verified: 1
         case .authoritative: 2
         }
+    }
+}
+
+extension Identity {
+    /// Whether it has a mail address in one of these domains. Subdomains don't match.
+    func hasAddress(in domains: [String]) -> Bool {
+        guard let address = email.flatMap(EmailAddress.init) else { return false }
+        return address.isIn(oneOf: domains)
     }
 }

@@ -187,6 +187,7 @@ package final class Connection: Sendable, Equatable {
             throw .requestInvalid(
                 "connection must not be one dot or two, because no path can hold them.")
         }
+        guard let provider = object[MemberNames.provider], provider.kind != .null else { throw .connectionNotOpen }
         guard let issuer = try object.checkedString(MemberNames.issuer, characters: MemberBounds.connectionIssuer),
             let audience = try object.checkedString(MemberNames.audience, characters: MemberBounds.audience)
         else { throw .connectionIncomplete }

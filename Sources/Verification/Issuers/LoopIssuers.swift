@@ -146,12 +146,16 @@ extension ProviderPolicy {
     /// - Parameter keepsAudiences: whether the line's audiences don't count.
     fileprivate mutating func adopt(_ issuer: String, _ line: IssuerList.Line, keepingAudiences keepsAudiences: Bool) {
         self.issuer = issuer
-        if let audiences = line.audiences, !keepsAudiences { self.audiences = audiences }
+        if let audiences = line.audiences, !keepsAudiences {
+            self.audiences = audiences
+            origin = .line
+        }
         email.trustedDomains = line.domains
     }
 
     /// Makes the policy of an open entry that of a connection.
     fileprivate mutating func adopt(_ connection: Connection) {
+        origin = .connection
         issuer = connection.issuer
         audiences = [connection.audience]
         claimRules += connection.claimRules
@@ -176,6 +180,14 @@ package enum EntryIssuers: Sendable, Equatable {
     /// `nil` if there is no list.
     package var list: IssuerList? { if case .listed(let list) = self { list } else { nil } }
     package var isOpen: Bool { if case .any = self { true } else { false } }
+}
+
+extension Provider {
+    /// The only domains about whose mail addresses the word of a verified identity's issuer counts; `nil`: all.
+    func domains(of identity: Identity?) -> [String]? {
+        guard let list = issuers?.list, let identity else { return nil }
+        return list[identity.issuer]?.domains ?? []
+    }
 }
 
 /// Which issuers a request may name for an open entry.

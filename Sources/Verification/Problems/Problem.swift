@@ -333,11 +333,11 @@ package enum Problem: Error, Equatable, Sendable {
         case .grantInvalid:
             "The provider says that the code or token has expired, was used or revoked, or belongs to another client; have the user sign in again."
         case .clientRejected:
-            "The provider refuses the client's credentials, or its redirect URI; correct the client in the settings."
+            "The provider refuses the client's credentials, or its redirect URI; correct the client in the settings or, for a connection, in the request."
         case .signInRefused, .providerRefused:
             "The provider refused the request; see provider_error, and correct the request or the client's settings at the provider."
         case .providerAnswerInvalid(let fault):
-            "The provider's response does not conform to the protocol: \(fault.text); check the provider's endpoints in the settings, and try again later unless spent is true."
+            "The provider's response does not conform to the protocol: \(fault.text); check the provider's endpoints, in the settings or its discovery document, and try again later unless spent is true."
         case .providerUnavailable(_, nil):
             "The provider can't be reached, or can't respond now; try again, unless spent is true."
         case .providerUnavailable(_, let limit?):

@@ -76,9 +76,9 @@ extension Rejection {
         case .signatureInvalid:
             "The signature does not match the provider's key: the token was altered, forged, or issued in another environment; send the token exactly as the provider issued it."
         case .issuerMismatch:
-            "The token's iss, its tenant or its key's issuer is not one that this provider accepts; check issuer and tenants in the settings."
+            "The token's iss, its tenant or its key's issuer is not one that this provider accepts; check issuer and tenants in the settings or, beside connection, the request's issuer."
         case .audienceMismatch:
-            "None of the token's audiences is configured, or one of them is neither configured nor trusted; check audiences and trusted_audiences."
+            "None of the token's audiences is configured, or one of them is neither configured nor trusted; check audiences and trusted_audiences or, beside connection, the request's audience."
         case .audienceNotExpected:
             "The token is for another of the provider's audiences than the one that was expected; set audience to the token's own."
         case .authorizedPartyMismatch:

@@ -139,6 +139,21 @@ private final class PoolFixture: Sendable {
         fixture.pool.stop()
     }
 
+    @Test func `issuers that are looked for on the disk count as fetches that wait`() async throws {
+        try await TemporaryDirectory.run { directory async throws in
+            let fixture = PoolFixture(maximum: 100, slots: 1, directory: directory.path)
+            let reader = try await fixture.reader()
+            let pending = (0..<30).map { number in
+                fixture.pool.wait(
+                    for: .anyKeys(mayFetch: true), of: "https://\(number).example", judgedBy: 0,
+                    until: SystemClocks.monotonic() + Interval(milliseconds: 300), by: reader)
+            }
+            #expect(try await fixture.known() <= 9)
+            for each in pending { _ = try await each.get() }
+            fixture.pool.stop()
+        }
+    }
+
     @Test func `what the disk has is used at once and refreshed beside it`() async throws {
         try await TemporaryDirectory.run { directory async throws in
             let first = PoolFixture(directory: directory.path)

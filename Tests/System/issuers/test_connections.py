@@ -28,7 +28,7 @@ def test_an_answer_has_the_connection(a):
         assert a.jwks.count == 1
 
 
-@pytest.mark.parametrize("missing", ["connection", "issuer", "audience"])
+@pytest.mark.parametrize("missing", ["provider", "connection", "issuer", "audience"])
 def test_nothing_is_taken_from_the_token(a, missing):
     with Service(open_entry()) as service:
         reject(service, a, "request_invalid", **{missing: None})

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from harness.many import accept, connection, listed, open_entry, reject
+from harness.many import accept, connection, in_file, listed, open_entry, reject
 from harness.service import NETWORK, Service, provider, run, write_config
 from harness.tokens import ec_key, jws
 
@@ -90,6 +90,9 @@ def test_explain_knows_both_kinds(service, issuers, others):
     assert not answer["valid"] and answer["code"] in ("signature_invalid", "key_not_found")
     answer = service.admin.post("/v1/explain", {"id_token": others[1].token()} | connection(others[2])).json
     assert answer["code"] == "issuer_mismatch" and others[2].discovery.count == 0
+    assert "connection's issuer" in answer["likely_cause"]["fix"]
+    answer = service.admin.post("/v1/explain", {"id_token": others[0].token(aud="b")} | connection(others[0])).json
+    assert "audience of the request's connection" in answer["likely_cause"]["fix"]
     answer = service.admin.post("/v1/explain", {"id_token": issuers[2].token(exp=1000), "provider": "customers"}).json
     assert answer["code"] == "token_expired"
     response = service.admin.post("/v1/explain", {"id_token": issuers[0].token(), "provider": "connections"})
@@ -186,6 +189,21 @@ def test_a_gateway_asks_about_a_token_of_a_list(issuers):
         assert response.status == 200 and response.header("X-Auth-Issuer") == issuers[0].url
         assert ask(issuers[0].token(aud="another")).status == 401
         assert ask(issuers[0].token(iss="https://a.example")).status == 401
+
+
+def test_a_gateways_backend_gets_no_address_of_another_customers_domain(tmp_path, issuers):
+    file = tmp_path / "issuers"
+    file.write_text(f"{issuers[0].url} - @a.example\n{issuers[1].url} - @b.example\n")
+    names = {"X-Auth-Subject": "subject", "X-Auth-Issuer": "issuer", "X-Auth-Email": "email", "X-Verified": "email_verified"}
+    policy = {"id": "app", "providers": ["customers"], "require_key": False, "headers": names}
+    with Service(in_file(file), forward_auth={"policies": [policy], "keys_timeout": "5s"}) as service:
+        for issuer, domain, forwarded in [(0, "a", True), (0, "b", False), (1, "a", False), (1, "b", True)]:
+            email = f"user@{domain}.example"
+            token = issuers[issuer].token(email=email, email_verified=True)
+            response = service.api.get("/v1/forward-auth/app", {"Authorization": f"Bearer {token}"})
+            assert response.status == 200 and response.header("X-Auth-Subject") == "user-1"
+            values = [response.header("X-Auth-Email"), response.header("X-Verified")]
+            assert values == ([email, "true"] if forwarded else ["", ""])
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,25 @@ import Verification
         return try policy.fields(for: token, now: Self.now, clockSkewSeconds: 60).map { "\($0.name): \($0.value)" }
     }
 
+    @Test func `an address outside of the issuer's domains is not forwarded, nor what is said about it`() throws {
+        let token = try Self.idToken(["email": #""u@b.example""#, "email_verified": "true"])
+        let headers: [IdentityHeader] = [
+            IdentityHeader("X-S", .subject), IdentityHeader("X-E", .email), IdentityHeader("X-V", .emailVerified),
+            IdentityHeader("X-T", .emailTrust),
+        ]
+        let policy = ForwardAuthPolicy(id: "p", providers: [], headers: headers)
+        func values(_ domains: [String]?) throws -> [String] {
+            try policy.fields(for: token, speakingFor: domains, now: Self.now, clockSkewSeconds: 60).dropFirst().map(
+                \.value)
+        }
+        for domains in [nil, ["a.example", "B.Example"]] {
+            #expect(try values(domains) == ["u@b.example", "true", "verified"])
+        }
+        for domains in [[], ["a.example"], ["example"], ["x.b.example"]] {
+            #expect(try values(domains) == ["", "", ""], "\(domains)")
+        }
+    }
+
     @Test func `every scope must be granted, byte for byte`() throws {
         let token = try Self.accessToken([:])
         #expect(denial(token) { $0.scopes = ["write", "read"] } == nil)

@@ -4,11 +4,11 @@ import Keys
 import Testing
 @testable import Verification
 
-private let usual = #""connection":"c","issuer":"https://a","audience":"x""#
+private let usual = #""provider":"p","connection":"c","issuer":"https://a","audience":"x""#
 
 @Suite struct ConnectionTests {
     private func connection(_ text: String) throws -> Connection? {
-        let others: [JSONName] = ["id_token", "issuer", "audience"]
+        let others: [JSONName] = ["id_token", "provider", "issuer", "audience"]
         return try Connection(of: JSONObject(Array(text.utf8), allowsNUL: true), beside: others)
     }
 
@@ -28,11 +28,14 @@ private let usual = #""connection":"c","issuer":"https://a","audience":"x""#
 
     @Test(
         arguments: [
-            #"{"connection":"c"}"#, #"{"connection":"c","issuer":"https://a"}"#, #"{"connection":"c","audience":"a"}"#,
-            #"{"connection":null,"issuer":"https://a","audience":"a"}"#,
-            #"{"connection":"..","issuer":"https://a","audience":"a"}"#,
-            #"{"connection":"","issuer":"https://a","audience":"a"}"#,
-            #"{"connection":"c","issuer":"https://a","audience":null}"#,
+            #"{"provider":"p","connection":"c"}"#, #"{"provider":"p","connection":"c","issuer":"https://a"}"#,
+            #"{"provider":"p","connection":"c","audience":"a"}"#,
+            #"{"connection":"c","issuer":"https://a","audience":"a"}"#,
+            #"{"provider":null,"connection":"c","issuer":"https://a","audience":"a"}"#,
+            #"{"provider":"p","connection":null,"issuer":"https://a","audience":"a"}"#,
+            #"{"provider":"p","connection":"..","issuer":"https://a","audience":"a"}"#,
+            #"{"provider":"p","connection":"","issuer":"https://a","audience":"a"}"#,
+            #"{"provider":"p","connection":"c","issuer":"https://a","audience":null}"#,
             #"{"claim_values":{"a":"b"}}"#, #"{"email_domains":["a"]}"#,
         ]
             + [
