@@ -66,20 +66,34 @@ extension [UInt8] {
 package func percentDecoded(_ text: some StringProtocol) -> [UInt8]? {
     let encoded = Array(text.utf8)
     guard var percent = encoded.span.firstIndex(of: UInt8(ascii: "%")) else { return encoded }
-    var octets: [UInt8] = []
-    octets.reserveCapacity(encoded.count)
-    var start = 0
+    // In place: what is decoded is never longer. Slices of an array took half as long again.
+    var octets = encoded
+    var (start, length) = (0, 0)
     while percent < encoded.count {
         guard percent + 2 < encoded.count, let high = encoded[percent + 1].hexadecimalValue,
             let low = encoded[percent + 2].hexadecimalValue
         else { return nil }
-        octets += encoded[start..<percent]
-        octets.append(high << 4 | low)
+        octets.moveDown(start..<percent, to: length)
+        length += percent - start
+        octets[length] = high << 4 | low
+        length += 1
         start = percent + 3
         percent = encoded.span.firstIndex(of: UInt8(ascii: "%"), from: start) ?? encoded.count
     }
-    octets += encoded[start...]
+    octets.moveDown(start..<encoded.count, to: length)
+    octets.removeLast(start - length)
     return octets
+}
+
+extension [UInt8] {
+    /// Moves a range to an index at or before its beginning.
+    fileprivate mutating func moveDown(_ range: Range<Int>, to index: Int) {
+        precondition(index >= 0 && index <= range.lowerBound && range.upperBound <= count)
+        unsafe withUnsafeMutableBytes { bytes in
+            guard let base = bytes.baseAddress else { return }
+            unsafe (base + index).copyMemory(from: base + range.lowerBound, byteCount: range.count)
+        }
+    }
 }
 
 /// Percent-encodes everything but RFC 3986's unreserved characters.
