@@ -94,13 +94,15 @@ extension IDTokenVerifier {
     /// - Parameters:
     ///   - policies: the policies of all providers with `tokens: access`.
     ///   - providerOfIDTokens: the ID of the provider that verifies ID Tokens of this issuer; `nil` if there is none.
+    ///   - isForResource: whether the providers are those of a resource, which the token is then not for.
     ///   - now: the current time.
     package func explain(
         accessToken token: UnverifiedToken, ofNoneOf policies: [ProviderPolicy], providerOfIDTokens: String?,
-        now: UnixTime
+        isForResource: Bool, now: UnixTime
     ) -> Explanation {
-        var check = Check.providerUnknown(token, policies, isAccessToken: true)
-        if let providerOfIDTokens { check = .verifiesIDTokens(token, providerOfIDTokens) }
+        var check = Check.providerUnknown(
+            token, policies, isAccessToken: true, isForResource ? .rejected(.issuerMismatch) : .providerUnknown)
+        if !isForResource, let providerOfIDTokens { check = .verifiesIDTokens(token, providerOfIDTokens) }
         let cause = Explanation.Cause(check)
         if token.unverifiedIssuer != nil { check.explanation += Explanation.unverifiedNote }
         return Explanation(
