@@ -106,7 +106,8 @@ import Testing
         _ document: DiscoveryDocument? = nil, isOfAccessTokens: Bool = true, ofIssuer issuer: String = root + "/t"
     ) -> [String] {
         let rules = DiscoveryRules(document, isOfAccessTokens: isOfAccessTokens, namesAlgorithms: true)
-        guard case .discovery(let address, let others, issuer, readsAlgorithms: false) = rules.location(ofIssuer: issuer)
+        guard
+            case .discovery(let address, let others, issuer, readsAlgorithms: false) = rules.location(ofIssuer: issuer)
         else { return [] }
         return [address] + others
     }

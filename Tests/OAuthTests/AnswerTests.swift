@@ -230,11 +230,15 @@ import TestSupport
     }
 
     @Test func `overlong tokens are refused, the longest is not`() {
-        let members = [
-            ("access_token", 49152, .accessToken), ("id_token", 49152, .idToken), ("refresh_token", 16384, .refreshToken),
-        ] as [(String, Int, CallFailure.AnswerFault.Member)]
+        let members =
+            [
+                ("access_token", 49152, .accessToken), ("id_token", 49152, .idToken),
+                ("refresh_token", 16384, .refreshToken),
+            ] as [(String, Int, CallFailure.AnswerFault.Member)]
         for (name, longest, member) in members {
-            for (length, fault) in [(longest, nil), (longest + 1, .answerInvalid(.member(member)))] as [(_, CallFailure?)] {
+            for (length, fault) in [(longest, nil), (longest + 1, .answerInvalid(.member(member)))]
+                as [(_, CallFailure?)]
+            {
                 var answer = ["access_token": "a", "token_type": "b"]
                 answer[name] = String(repeating: "a", count: length)
                 let text = answer.map { "\"\($0)\":\"\($1)\"" }.joined(separator: ",")

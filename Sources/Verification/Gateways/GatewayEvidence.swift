@@ -96,7 +96,8 @@ extension ForwardAuthPolicy {
             evidence.claimsBinding = token.isUnderProofScheme
             if let proof = values.first, !proof.isEmpty {
                 evidence.proof = PresentedProof(
-                    proof, method: request.method, target: request.target, scheme: token.isUnderProofScheme ? Self.proofScheme : "",
+                    proof, method: request.method, target: request.target,
+                    scheme: token.isUnderProofScheme ? Self.proofScheme : "",
                     by: proofs, for: proofUse)
             }
         }
