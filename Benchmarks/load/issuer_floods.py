@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+import statistics
 import time
 
 import asking
@@ -84,18 +85,31 @@ def _first_uses(
     bench: Bench, section: Section, server, keys: IssuerKeys, service: Assay, other: Bystander
 ) -> list[str]:
     count = QUICK_FIRST_USES if bench.is_quick else FIRST_USES
-    bench.say(f"issuers: {count} first uses")
-    lines = []
-    for number in range(count):
-        issuer = server.url(f"slow-{number}")
-        lines.append(named(keys.request(number, issuer, PROVIDER), issuer))
-    p99, control, (statuses, latencies) = other.beside(lambda: asking.ask(service.port, lines, count))
+    lines, p99s, controls, verified, slowest = [], [], [], [], 0
+    for turn in range(bench.rounds):
+        bench.say(f"issuers: {count} first uses, round {turn + 1}")
+        lines = [
+            named(keys.request(number, issuer, PROVIDER), issuer)
+            for number in range(turn * count, (turn + 1) * count)
+            for issuer in [server.url(f"slow-{number}")]
+        ]
+        p99, control, (statuses, latencies) = other.beside(lambda: asking.ask(service.port, lines, count))
+        p99s.append(p99)
+        controls.append(control)
+        verified.append(statuses[200])
+        slowest = max(slowest, *latencies)
+    ratios = [p99 / control for p99, control in zip(p99s, controls)]
     section.text(
-        f"{count} first uses at once of issuers that take 100 ms: {statuses[200]} are verified, the last after "
-        f"{max(latencies):.2f} s. p99 of the other provider meanwhile: {p99:.2f} ms, without them {control:.2f} ms."
+        f"{count} first uses at once of issuers that take 100 ms, in {bench.rounds} rounds: at least {min(verified)} are "
+        f"verified, the last after {slowest:.2f} s. p99 of the other provider meanwhile: {_listed(p99s)} ms, without them {_listed(controls)} ms; "
+        f"{statistics.median(ratios):.2f} × in the median."
     )
-    section.figures |= {"first uses": statuses[200] / count, "first uses p99": p99 / control}
+    section.figures |= {"first uses": min(verified) / count, "first uses p99": statistics.median(ratios)}
     return lines
+
+
+def _listed(milliseconds: list[float]) -> str:
+    return ", ".join(f"{each:.2f}" for each in milliseconds)
 
 
 def _missing(

@@ -35,12 +35,12 @@ extension EventLoop {
 }
 
 /// Runs the steps of tasks on an event loop.
-private final class LoopExecutor: TaskExecutor {
+package final class LoopExecutor: TaskExecutor {
     private let loop: any EventLoop
 
-    init(_ loop: any EventLoop) { self.loop = loop }
+    package init(_ loop: any EventLoop) { self.loop = loop }
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         loop.execute { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }

@@ -198,7 +198,8 @@ package final class KeyStore: Sendable {
         state.value.soughtAt = SystemClocks.monotonic()
         state.value.fetch = nil
         state.value.ticket = slots.enter(state.value.machine.fetchKind, of: source) { ticket in
-            self.state.value.fetch = Task {
+            // Its steps stay on the store's loop, so that fetching takes one core at most from those who verify.
+            self.state.value.fetch = Task(executorPreference: LoopExecutor(self.loop)) {
                 let result: Result<FetchedKeys, FetchFailure>
                 do throws(FetchFailure) {
                     result = .success(try await self.fetcher.fetch(mode, keyIDs: keyIDs))
@@ -227,7 +228,7 @@ package final class KeyStore: Sendable {
 
     private func readFallback() {
         guard let fallback else { return }
-        Task {
+        Task(executorPreference: LoopExecutor(loop)) { [self] in
             do throws(FetchFailure) {
                 let keys = try await fallback.fetch(.reload)
                 loop.execute { self.run { $0.fallbackSucceeded(keys, now: $1) } }
