@@ -100,9 +100,9 @@ extension IDTokenVerifier {
         accessToken token: UnverifiedToken, ofNoneOf policies: [ProviderPolicy], providerOfIDTokens: String?,
         isForResource: Bool, now: UnixTime
     ) -> Explanation {
-        var check = Check.providerUnknown(
-            token, policies, isAccessToken: true, isForResource ? .rejected(.issuerMismatch) : .providerUnknown)
-        if !isForResource, let providerOfIDTokens { check = .verifiesIDTokens(token, providerOfIDTokens) }
+        let refusal: Check.Refusal = isForResource ? .rejected(.issuerMismatch) : .providerUnknown
+        var check = Check.providerUnknown(token, policies, isAccessToken: true, refusal)
+        if let providerOfIDTokens { check = .verifiesIDTokens(token, providerOfIDTokens, refusal) }
         let cause = Explanation.Cause(check)
         if token.unverifiedIssuer != nil { check.explanation += Explanation.unverifiedNote }
         return Explanation(
@@ -148,7 +148,7 @@ extension IDTokenVerifier {
 
 extension Check {
     /// The token's issuer, or the request, names a provider that verifies only ID Tokens.
-    fileprivate static func verifiesIDTokens(_ token: UnverifiedToken, _ id: String) -> Check {
+    fileprivate static func verifiesIDTokens(_ token: UnverifiedToken, _ id: String, _ refusal: Refusal) -> Check {
         let diagnosis =
             if case .idToken(let reason) = TokenKindGuess(token) {
                 Diagnosis(
@@ -159,7 +159,7 @@ extension Check {
                     "The provider \(id) verifies only ID Tokens, but access tokens are verified here.",
                     fix: "To accept its access tokens, add a provider with this issuer and tokens: access.")
             }
-        return .failed(.provider, .providerUnknown, diagnosis, found: id)
+        return .failed(.provider, refusal, diagnosis, found: id)
     }
 }
 

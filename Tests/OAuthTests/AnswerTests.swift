@@ -237,7 +237,7 @@ import TestSupport
             ] as [(String, Int, CallFailure.AnswerFault.Member)]
         for (name, longest, member) in members {
             for (length, fault) in [(longest, nil), (longest + 1, .answerInvalid(.member(member)))]
-                as [(_, CallFailure?)]
+                as [(Int, CallFailure?)]
             {
                 var answer = ["access_token": "a", "token_type": "b"]
                 answer[name] = String(repeating: "a", count: length)

@@ -53,7 +53,6 @@ package enum KeyLocation: Sendable, Equatable {
         case .issuers: nil
         }
     }
-
 }
 
 /// A document in which an issuer describes itself.
