@@ -29,9 +29,9 @@ extension ServiceResponder {
             let fields = request.head.fields
             let line = GatewayRequestLine(
                 method: request.head.methodName, pathBelowPolicy: Route.pathBelowPolicy(request.head.path))
-            let clientRequest = try rule.policy.clientRequest(in: fields, line)
+            let askedRequest = try rule.policy.askedRequest(in: fields, line)
             let token = try rule.policy.token(in: fields)
-            let evidence = try rule.policy.evidence(in: fields, of: clientRequest, beside: token, service.proofChecks)
+            let evidence = try rule.policy.evidence(in: fields, of: askedRequest, beside: token, service.proofChecks)
             let question = Question(
                 forwardAuth: forwardAuth, rule: rule, token: token, evidence: evidence, record: record,
                 deadline: deadline)

@@ -62,8 +62,8 @@ package struct GatewayRequestLine {
     fileprivate static let slash = UInt8(ascii: "/")
 }
 
-/// The client's request, as the gateway names it.
-package struct ClientRequest {
+/// The request that a gateway asks about: the client's.
+package struct AskedRequest {
     let method: String
     /// `nil` for a URL that no proof can name, because the client chose its path.
     let target: TargetURI?
@@ -74,20 +74,20 @@ extension ForwardAuthPolicy {
     ///
     /// - Returns: `nil` if the policy takes no proofs.
     /// - Throws: ``Denial/requestUnknown``.
-    package func clientRequest(
+    package func askedRequest(
         in fields: some RequestFields, _ line: GatewayRequestLine
-    ) throws(Denial) -> ClientRequest? {
+    ) throws(Denial) -> AskedRequest? {
         try requestURL?.request(in: fields, line)
     }
 
     /// What the request has, besides its token, to prove that the client has the token's key.
     ///
     /// - Parameters:
-    ///   - request: see ``clientRequest(in:_:)``.
+    ///   - request: see ``askedRequest(in:_:)``.
     ///   - proofs: what proofs are checked with; `nil` if none are taken.
     /// - Throws: ``Denial/proofRejected(code:)``, ``Denial/certificateUnreadable``.
     package func evidence(
-        in fields: some RequestFields, of request: ClientRequest?, beside token: SentToken, _ proofs: ProofChecks?
+        in fields: some RequestFields, of request: AskedRequest?, beside token: SentToken, _ proofs: ProofChecks?
     ) throws(Denial) -> BindingEvidence {
         var evidence = BindingEvidence()
         if let request, let proofs {
@@ -110,7 +110,7 @@ extension RequestURL {
     /// - Throws: ``Denial/requestUnknown``.
     fileprivate func request(
         in fields: some RequestFields, _ line: GatewayRequestLine
-    ) throws(Denial) -> ClientRequest {
+    ) throws(Denial) -> AskedRequest {
         let method =
             switch method {
             case .header(let name): String(decoding: try Self.only(name, in: fields), as: UTF8.self)
@@ -123,8 +123,8 @@ extension RequestURL {
             }
         guard !method.isEmpty, let first = path.first else { throw .requestUnknown }
         // Anything else would continue the origin's host name.
-        guard first == GatewayRequestLine.slash else { return ClientRequest(method: method, target: nil) }
-        return ClientRequest(method: method, target: TargetURI(origin + String(decoding: path, as: UTF8.self)))
+        guard first == GatewayRequestLine.slash else { return AskedRequest(method: method, target: nil) }
+        return AskedRequest(method: method, target: TargetURI(origin + String(decoding: path, as: UTF8.self)))
     }
 
     private static func only(_ name: String, in fields: some RequestFields) throws(Denial) -> ArraySlice<UInt8> {
