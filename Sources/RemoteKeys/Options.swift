@@ -16,6 +16,8 @@ extension RemoteKeySet {
         public var allowedAddresses: [String] = []
         /// Whether `http` is allowed, for tests.
         public var allowsHTTP = false
+        /// Whether keys of `assay dev` are accepted, for tests. Everywhere else, they are skipped.
+        public var acceptsDevelopmentKeys = false
         /// The variables among which `HTTPS_PROXY` and `NO_PROXY` are read, usually those of the process; empty: no
         /// proxy is used.
         public var environment: [String: String] = [:]
@@ -28,6 +30,7 @@ extension RemoteKeySet.Options {
     func networkRules() throws(RemoteKeySetError) -> NetworkRules {
         var rules = NetworkRules()
         rules.allowHTTP = allowsHTTP
+        rules.acceptsDevelopmentKeys = acceptsDevelopmentKeys
         rules.caFile = caFile
         for text in allowedAddresses {
             guard let block = AddressBlock(text) else {

@@ -161,7 +161,7 @@ public final class RemoteKeySet: Service {
 
 /// A parameter of a ``RemoteKeySet`` is wrong.
 public struct RemoteKeySetError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong, without the value: an address may contain a password.
+    /// Names the error without the value, because an address may contain a password.
     public let description: String
 
     init(_ description: String) { self.description = description }

@@ -1,7 +1,7 @@
 internal import Keys
 
 extension RemoteKeySet {
-    /// What happens to the keys. A new version may add cases.
+    /// A change of the keys, or an attempt to fetch them. A new version may add cases.
     public enum Event: Sendable, Equatable, CustomStringConvertible {
         case fetched
         /// - Parameters:

@@ -128,18 +128,9 @@ extension SharedVerifier {
                     mayAllowAlgorithm: provider.algorithms == nil && token.algorithm != nil, at: monotonic)
             }
             // Junk must not cause requests to the provider.
-            guard let need, wouldPassClaims(token, now: now) else { throw Doubt(settledBy: error) }
+            guard let need, (try? checkClaims(token, now: now)) != nil else { throw Doubt(settledBy: error) }
             let isMissingKey = error == .keyNotFound || !(token.keyID.map(snapshot.hasKey) ?? true)
             throw Doubt(error: error, need: need, isMissingKey: isMissingKey)
-        }
-    }
-
-    private func wouldPassClaims(_ token: UnverifiedToken, now: UnixTime) -> Bool {
-        do throws(Rejection) {
-            try checkClaims(token, now: now)
-            return true
-        } catch {
-            return false
         }
     }
 

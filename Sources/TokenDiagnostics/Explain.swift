@@ -6,8 +6,18 @@ extension IDTokenVerifier {
     ///
     /// - Parameter rejection: the error that ``IDTokenVerifier/read(_:)`` threw.
     public func explain(malformed text: ArraySlice<UInt8>, _ rejection: Rejection) -> Explanation {
+        explain(malformed: text, as: .idToken, rejection)
+    }
+
+    /// Explains why a string is not a token of this kind.
+    ///
+    /// - Parameter rejection: the error with which it was refused.
+    package func explain(
+        malformed text: ArraySlice<UInt8>, as kind: ExplainedKind, _ rejection: Rejection
+    ) -> Explanation {
         Explanation(
-            [MalformedToken(text).check(rejection)], notReached: "the token can't be read", validSummary: "")
+            [MalformedToken(text, as: kind).check(rejection)], of: kind.checks, notReached: "the token can't be read",
+            validSummary: "")
     }
 
     /// Explains why a token matches no configured provider.
@@ -18,13 +28,18 @@ extension IDTokenVerifier {
     public func explain(
         _ token: UnverifiedToken, ofNoneOf policies: [ProviderPolicy], now: UnixTime
     ) -> Explanation {
-        var check = Check.providerUnknown(token, policies)
-        let cause = Explanation.Cause(check)
-        if token.unverifiedIssuer != nil { check.explanation += Explanation.unverifiedNote }
+        explain(token, as: .idToken, withoutProvider: .providerUnknown(token, policies), now: now)
+    }
+
+    /// - Parameter check: says why no provider's rules apply.
+    private func explain(
+        _ token: UnverifiedToken, as kind: ExplainedKind, withoutProvider check: Check, now: UnixTime
+    ) -> Explanation {
+        var noted = check
+        if token.unverifiedIssuer != nil { noted.explanation += Explanation.unverifiedNote }
         return Explanation(
-            [.wellFormed, check], notReached: "there is no provider whose rules apply", validSummary: "",
-            likelyCause: cause,
-            contents: contents(of: token, now: now))
+            [.wellFormed, noted], of: kind.checks, notReached: "there is no provider whose rules apply",
+            validSummary: "", likelyCause: Explanation.Cause(check), contents: contents(of: token, now: now))
     }
 
     /// Explains why a token is not verified as an ID Token: the provider that its issuer or the request names verifies
@@ -32,8 +47,8 @@ extension IDTokenVerifier {
     public func explain(_ token: UnverifiedToken, ofAccessTokens entry: AccessTokenEntry, now: UnixTime) -> Explanation
     {
         Explanation(
-            [.wellFormed, .verifiesAccessTokens(token, entry)], notReached: "the provider verifies no ID Tokens",
-            validSummary: "", contents: contents(of: token, now: now))
+            [.wellFormed, .verifiesAccessTokens(token, entry)], of: CheckName.ofIDTokens,
+            notReached: "the provider verifies no ID Tokens", validSummary: "", contents: contents(of: token, now: now))
     }
 
     /// Explains the result of ``IDTokenVerifier/verify(_:with:algorithms:under:expecting:now:)``. Runs the same checks,
@@ -79,16 +94,6 @@ extension IDTokenVerifier {
 }
 
 extension IDTokenVerifier {
-    /// Explains why a string is not an access token.
-    ///
-    /// - Parameter rejection: the error with which it was refused.
-    package func explain(malformedAccessToken text: ArraySlice<UInt8>, _ rejection: Rejection) -> Explanation {
-        Explanation(
-            [MalformedToken(text, as: .accessToken).check(rejection)], of: CheckName.ofAccessTokens,
-            notReached: "the token can't be read",
-            validSummary: "")
-    }
-
     /// Explains why a token matches no provider with `tokens: access`.
     ///
     /// - Parameters:
@@ -101,13 +106,10 @@ extension IDTokenVerifier {
         isForResource: Bool, now: UnixTime
     ) -> Explanation {
         let refusal: Check.Refusal = isForResource ? .rejected(.issuerMismatch) : .providerUnknown
-        var check = Check.providerUnknown(token, policies, isAccessToken: true, refusal)
-        if let providerOfIDTokens { check = .verifiesIDTokens(token, providerOfIDTokens, refusal) }
-        let cause = Explanation.Cause(check)
-        if token.unverifiedIssuer != nil { check.explanation += Explanation.unverifiedNote }
-        return Explanation(
-            [.wellFormed, check], of: CheckName.ofAccessTokens, notReached: "there is no provider whose rules apply",
-            validSummary: "", likelyCause: cause, contents: contents(of: token, now: now))
+        let check =
+            providerOfIDTokens.map { Check.verifiesIDTokens(token, $0, refusal) }
+            ?? .providerUnknown(token, policies, isAccessToken: true, refusal)
+        return explain(token, as: .accessToken, withoutProvider: check, now: now)
     }
 
     /// Explains the result of verifying an access token. Runs the same checks, and continues after failures.
@@ -131,7 +133,7 @@ extension IDTokenVerifier {
                 expecting: parameters, now: now, watchedBy: recorder)
         } catch {
             // The recorder never ends a verification.
-            return explain(malformedAccessToken: [], error)
+            return explain(malformed: [], as: .accessToken, error)
         }
         var described = VerificationParameters()
         described.audience = parameters.audience
@@ -164,15 +166,6 @@ extension Check {
 }
 
 extension IDTokenVerifier {
-    /// Explains why a string is not a notification.
-    ///
-    /// - Parameter rejection: the error with which it was refused.
-    package func explain(malformedNotification text: ArraySlice<UInt8>, _ rejection: Rejection) -> Explanation {
-        Explanation(
-            [MalformedToken(text, as: .notification).check(rejection)], of: CheckName.ofNotifications,
-            notReached: "the token can't be read", validSummary: "")
-    }
-
     /// Explains why a notification matches no provider with `notifications`.
     ///
     /// - Parameters:
@@ -181,12 +174,7 @@ extension IDTokenVerifier {
     package func explain(
         notification token: UnverifiedToken, ofNoneOf policies: [ProviderPolicy], now: UnixTime
     ) -> Explanation {
-        var check = Check.providerUnknown(token, policies)
-        let cause = Explanation.Cause(check)
-        if token.unverifiedIssuer != nil { check.explanation += Explanation.unverifiedNote }
-        return Explanation(
-            [.wellFormed, check], of: CheckName.ofNotifications, notReached: "there is no provider whose rules apply",
-            validSummary: "", likelyCause: cause, contents: contents(of: token, now: now))
+        explain(token, as: .notification, withoutProvider: .providerUnknown(token, policies), now: now)
     }
 
     /// Explains the result of verifying a notification. Runs the same checks, and continues after failures.
@@ -209,7 +197,7 @@ extension IDTokenVerifier {
                 now: now, watchedBy: recorder)
         } catch {
             // The recorder never ends a verification.
-            return explain(malformedNotification: [], error)
+            return explain(malformed: [], as: .notification, error)
         }
         let descriptions = CheckDescriptions(
             token: token, kind: .notification(rules), policy: policy, parameters: VerificationParameters(),

@@ -14,11 +14,9 @@ extension ProviderVerifier {
         _ token: String, with keys: JWKSet?, expecting parameters: VerificationParameters = VerificationParameters(),
         now: UnixTime
     ) throws(Rejection) -> Explanation {
-        try explain(token) { token, verifier in
+        try explain(token, as: .idToken) { token, verifier in
             verifier.explain(
                 token, with: keys.map { ExplainedKeys(set: $0) }, under: policy, expecting: parameters, now: now)
-        } malformed: { text, rejection, verifier in
-            verifier.explain(malformed: text, rejection)
         }
     }
 }
@@ -36,12 +34,10 @@ extension AccessTokenVerifier {
         _ token: String, with keys: JWKSet?, expecting parameters: AccessTokenParameters = AccessTokenParameters(),
         now: UnixTime
     ) throws(Rejection) -> Explanation {
-        try explain(token) { token, verifier in
+        try explain(token, as: .accessToken) { token, verifier in
             verifier.explain(
                 accessToken: token, with: keys.map { ExplainedKeys(set: $0) }, under: policy.provider, policy.dialect,
                 isNamed: true, others: [], expecting: parameters, now: now)
-        } malformed: { text, rejection, verifier in
-            verifier.explain(malformedAccessToken: text, rejection)
         }
     }
 }
@@ -55,23 +51,18 @@ extension NotificationVerifier {
     ///   - now: the current time.
     /// - Throws: `Rejection.cryptographyUnavailable` when out of memory.
     public func explain(_ token: String, with keys: JWKSet?, now: UnixTime) throws(Rejection) -> Explanation {
-        try explain(token) { token, verifier in
+        try explain(token, as: .notification) { token, verifier in
             verifier.explain(
                 notification: token, with: keys.map { ExplainedKeys(set: $0) }, under: policy, rules, isNamed: true,
                 others: [], now: now)
-        } malformed: { text, rejection, verifier in
-            verifier.explain(malformedNotification: text, rejection)
         }
     }
 }
 
 extension SharedVerifier {
-    /// - Parameters:
-    ///   - explain: explains the result of a token that can be read.
-    ///   - malformed: explains why a text is no token.
+    /// - Parameter explain: explains the result of a token that can be read.
     fileprivate func explain(
-        _ token: String, _ explain: (UnverifiedToken, IDTokenVerifier) -> Explanation,
-        malformed: (ArraySlice<UInt8>, Rejection, IDTokenVerifier) -> Explanation
+        _ token: String, as kind: ExplainedKind, _ explain: (UnverifiedToken, IDTokenVerifier) -> Explanation
     ) throws(Rejection) -> Explanation {
         try withVerifier { verifier throws(Rejection) in
             let text = Array(token.utf8)[...]
@@ -79,7 +70,7 @@ extension SharedVerifier {
             do throws(Rejection) {
                 token = try read(text, by: verifier)
             } catch {
-                return malformed(text, error, verifier)
+                return verifier.explain(malformed: text, as: kind, error)
             }
             return explain(token, verifier)
         }

@@ -21,9 +21,8 @@ public struct Explanation: Sendable, Equatable {
     ///   - reason: why they were not reached.
     ///   - likelyCause: `nil`: the first failed check.
     init(
-        _ checks: [Check], of names: [CheckName] = CheckName.ofIDTokens, notReached reason: String,
-        validSummary: String, likelyCause: Cause? = nil,
-        contents: TokenContents? = nil
+        _ checks: [Check], of names: [CheckName], notReached reason: String, validSummary: String,
+        likelyCause: Cause? = nil, contents: TokenContents? = nil
     ) {
         self.contents = contents
         self.checks = names.map { name in
@@ -58,7 +57,7 @@ public struct Explanation: Sendable, Equatable {
             }
         }
         self.init(
-            checks, of: descriptions.kind.checks, notReached: "", validSummary: validSummary, likelyCause: cause,
+            checks, of: descriptions.kind.plain.checks, notReached: "", validSummary: validSummary, likelyCause: cause,
             contents: contents)
     }
 
@@ -100,7 +99,16 @@ enum ExpectedKind {
     case accessToken(AccessTokenDialect, scopes: [String])
     case notification(NotificationRules)
 
-    var isAccessToken: Bool { if case .accessToken = self { true } else { false } }
+    /// The same without the rules.
+    var plain: ExplainedKind {
+        switch self {
+        case .idToken: .idToken
+        case .accessToken: .accessToken
+        case .notification: .notification
+        }
+    }
+
+    var isAccessToken: Bool { plain == .accessToken }
 
     /// The kind with its article, for use in sentences.
     var article: String {
@@ -120,6 +128,11 @@ enum ExpectedKind {
         case .notification(let rules): token.wouldPassClaims(ofNotificationUnder: policy, rules, now: now)
         }
     }
+}
+
+/// The kind of token that a text was sent as.
+package enum ExplainedKind {
+    case idToken, accessToken, notification
 
     /// The checks of a verification, in the verifier's order.
     var checks: [CheckName] {

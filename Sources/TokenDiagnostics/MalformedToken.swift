@@ -6,12 +6,9 @@ private import JOSE
 struct MalformedToken {
     private let octets: ArraySlice<UInt8>
     private let text: String
-    private let expected: Expected
+    private let expected: ExplainedKind
 
-    /// What was expected.
-    enum Expected { case idToken, accessToken, notification }
-
-    init(_ octets: ArraySlice<UInt8>, as expected: Expected = .idToken) {
+    init(_ octets: ArraySlice<UInt8>, as expected: ExplainedKind) {
         self.octets = octets
         self.expected = expected
         text = String(decoding: octets.prefix(UnverifiedToken.maximumLengths.upperBound), as: UTF8.self)

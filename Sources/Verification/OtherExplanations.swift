@@ -30,7 +30,7 @@ extension RequestVerifier {
         } catch {
             return ExplainAnswer(
                 explanation: Explanation(ofNoResourceOf: verdict)
-                    ?? verifier.explain(malformedAccessToken: text, error),
+                    ?? verifier.explain(malformed: text, as: .accessToken, error),
                 provider: named.flatMap { slots[$0]?.policy.id }, keys: status, time: now)
         }
         let others = singlePolicies(of: resource) { $0.accessTokens != nil && $0.introspector == nil }
@@ -85,8 +85,8 @@ extension RequestVerifier {
             token = try verifier.read(request.token)
         } catch {
             return ExplainAnswer(
-                explanation: verifier.explain(malformedNotification: request.token, error), provider: entry?.policy.id,
-                keys: status, time: now)
+                explanation: verifier.explain(malformed: request.token, as: .notification, error),
+                provider: entry?.policy.id, keys: status, time: now)
         }
         let accepting = singleIssuers.map(\.provider).filter { $0.notifications != nil }.map(\.policy)
         let explained =

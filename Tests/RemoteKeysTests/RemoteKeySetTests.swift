@@ -31,6 +31,21 @@ import TestSupport
         }
     }
 
+    @Test func `keys for development are skipped unless the options accept them`() async throws {
+        try await KeyServer.run { server in
+            let key = TestKey("assay-dev-1", "ES256", .ellipticCurve(.p256))
+            server.publish([key])
+            let (verifier, careful) = try server.verifier()
+            await #expect(throws: KeysUnavailable.self) {
+                try await verifier.verify(server.token(by: key), with: careful)
+            }
+            var options = server.options
+            options.acceptsDevelopmentKeys = true
+            let (_, keys) = try server.verifier(options)
+            #expect(try await verifier.verify(server.token(by: key), with: keys).keyID == key.keyID)
+        }
+    }
+
     @Test func `forged tokens cause few fetches`() async throws {
         try await KeyServer.run { server in
             let (verifier, keys) = try server.verifier()

@@ -44,7 +44,7 @@ extension UnverifiedToken {
     package func wouldPassClaims(
         ofAccessTokenUnder policy: ProviderPolicy, _ dialect: AccessTokenDialect, now: UnixTime
     ) -> Bool {
-        passes { () throws(Rejection) in try checkClaims(ofAccessTokenUnder: policy, dialect, now: now) }
+        (try? checkClaims(ofAccessTokenUnder: policy, dialect, now: now)) != nil
     }
 
     /// Checks the unverified issuer, audience, client and expiry.
@@ -61,7 +61,7 @@ extension UnverifiedToken {
     }
 }
 
-/// What an API requires of the access token of one request.
+/// The requirements of one request, and the evidence that it brings besides the access token.
 public struct AccessTokenParameters: Sendable {
     /// The configured audience that the token must have; `nil`: any of them.
     public var audience: String?
@@ -71,7 +71,7 @@ public struct AccessTokenParameters: Sendable {
     public var authenticatedAfter: UnixTime?
     /// The scopes, all of which the token must grant.
     public var scopes: [String]
-    /// What the request has besides the token, to prove that the sender has the token's key.
+    /// The request's evidence, besides the token, that its sender has the token's key.
     public var evidence: BindingEvidence
 
     public init(
@@ -91,7 +91,7 @@ public struct AccessTokenParameters: Sendable {
 public final class VerifiedAccessToken: Sendable {
     /// The user or machine that the token belongs to. A machine's token may have its client ID as subject.
     public let identity: Identity
-    /// What the bearer may do, and the client that the token was issued to.
+    /// The permissions that the token grants, and the client that it was issued to.
     public let authorization: Authorization
     /// How the key was proven that the token is bound to; `nil` if it is bound to none.
     public let binding: TokenBinding?
@@ -139,10 +139,7 @@ public final class VerifiedAccessToken: Sendable {
         self.expiresAt = expiresAt
         self.notBefore = notBefore
         self.authTime = authTime
-        tokenID = claims.text(.tokenID)
-        sessionID = claims.text(.sessionID)
-        authenticationContextClass = claims.text(.authenticationContextClass)
-        authenticationMethods = claims.texts(.authenticationMethods)
+        (tokenID, sessionID, authenticationContextClass, authenticationMethods) = claims.session
         algorithm = jws.algorithm
         keyID = jws.header.keyID
         claimsText = jws.payload[...]

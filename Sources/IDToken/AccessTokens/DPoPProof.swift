@@ -16,7 +16,8 @@ public struct ProofRules: Sendable, Equatable {
     public init() {}
 }
 
-/// What the proofs of one provider, resource or policy need, where it differs from the settings for all proofs.
+/// The requirements on the proofs of one provider, resource or policy, where they differ from the settings for all
+/// proofs.
 package struct ProofUse: Sendable, Equatable {
     /// Whether a proof passes only once; `nil`: as in more general settings.
     package var passesOnce: Bool?
@@ -35,7 +36,7 @@ package struct ProofUse: Sendable, Equatable {
     }
 }
 
-/// What the proofs of every request are checked with.
+/// The rules, and the nonces, with which the proofs of every request are checked.
 package struct ProofChecks: Sendable {
     package let rules: ProofRules
     package let nonces: ProofNonces
@@ -78,7 +79,7 @@ public struct PresentedProof: Sendable {
     ///   - text: the value of the request's only header field `DPoP`. Refuse a request with two.
     ///   - method: of the request, such as `GET`.
     ///   - url: the whole URL that the client called: `https`, or `http` for this machine. Build it from a name that you
-    ///     know, not from `Host`, which is whatever the client sends.
+    ///     know, not from `Host`, which the client chooses.
     ///   - scheme: of the request's `Authorization`, without the token. Only `DPoP`, in any letter case, is right.
     ///   - rules: for all proofs.
     public init(
@@ -95,7 +96,7 @@ public struct PresentedProof: Sendable {
 
 /// A DPoP proof that has passed every check but that it is new.
 ///
-/// Whoever saw the request can send it again until ``expiresAt``. To prevent that, keep ``identifier`` with
+/// An attacker who saw the request can repeat it until ``expiresAt``. To prevent that, keep ``identifier`` with
 /// ``keyThumbprint`` until then, and refuse a request whose proof is there already.
 ///
 /// - Source: RFC 9449, section 11.1.
@@ -112,7 +113,7 @@ public struct DPoPProof: Sendable, Equatable {
     package let passesOnce: Bool
 }
 
-/// What is wrong with a DPoP proof.
+/// The reason why a DPoP proof is refused.
 public enum ProofFault: Equatable, Sendable, CaseIterable {
     case form, type, algorithm, key, signature, claims, method, target, time, accessToken
 

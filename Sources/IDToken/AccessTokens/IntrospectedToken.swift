@@ -40,15 +40,12 @@ package final class IntrospectedToken: Sendable {
         self.expiresAt = expiresAt
         self.notBefore = notBefore
         self.authTime = authTime
-        tokenID = claims.text(.tokenID)
-        sessionID = claims.text(.sessionID)
-        authenticationContextClass = claims.text(.authenticationContextClass)
-        authenticationMethods = claims.texts(.authenticationMethods)
+        (tokenID, sessionID, authenticationContextClass, authenticationMethods) = claims.session
         claimsText = introspected.text
     }
 }
 
-/// What an issuer says of an active token.
+/// An issuer's statement about an active token.
 package struct IntrospectedClaims: Sendable {
     package let claims: Claims
     /// The same as text.

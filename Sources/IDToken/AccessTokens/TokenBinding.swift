@@ -1,7 +1,7 @@
 private import Bytes
 private import JOSE
 
-/// What a request contains besides an access token, to prove that the sender has the token's key.
+/// A request's evidence, besides the access token, that its sender has the token's key.
 public struct BindingEvidence: Sendable {
     /// `nil`: the request has no DPoP proof.
     public var proof: PresentedProof?
@@ -37,7 +37,7 @@ public struct TokenBinding: Sendable, Equatable {
     /// `nil` if none came.
     public let proof: DPoPProof?
 
-    /// What proved the key.
+    /// The kind of evidence that proved the key.
     public enum Method: String, Sendable {
         case dpop, certificate, both
         /// The token is bound to a key, and the settings accept it without proof.

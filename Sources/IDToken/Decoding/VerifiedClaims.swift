@@ -1,11 +1,20 @@
 private import JOSE
 
-extension VerifiedIDToken {
+/// The verified claims of an ID Token or an access token, which can be decoded as types of your own.
+public protocol DecodableClaims {
+    /// The verified payload as JSON text, byte for byte.
+    var claimsText: ArraySlice<UInt8> { get }
+}
+
+extension VerifiedIDToken: DecodableClaims {}
+extension VerifiedAccessToken: DecodableClaims {}
+
+extension DecodableClaims {
     /// Decodes the verified claims as a type of your own.
     ///
     /// As strict as the verifier: names compare byte for byte, and a value of another JSON type is an error, never
-    /// converted. A time is a ``UnixTime``. What every ID Token has is better read from ``identity`` and the other
-    /// members, which follow the provider's policy.
+    /// converted. A time is a ``UnixTime``. Read standard claims from the identity and the token's other members instead:
+    /// they follow the provider's policy.
     ///
     /// ```swift
     /// struct Employee: Decodable {
@@ -30,26 +39,8 @@ extension VerifiedIDToken {
     }
 }
 
-extension VerifiedAccessToken {
-    /// Decodes the verified claims as a type of your own; see ``VerifiedIDToken/claims(as:)``.
-    ///
-    /// - Throws: `DecodingError`, which names the claim and contains none of its value.
-    public func claims<Value: Decodable>(as type: Value.Type = Value.self) throws(DecodingError) -> Value {
-        try decoded(claimsText)
-    }
-
-    /// Decodes one verified claim; `nil` if it is absent or `null`.
-    ///
-    /// - Throws: `DecodingError`, which names the claim and contains none of its value.
-    public func claim<Value: Decodable>(
-        _ name: String, as type: Value.Type = Value.self
-    ) throws(DecodingError) -> Value? {
-        try decoded(name, in: claimsText)
-    }
-}
-
 extension NotifiedEvent {
-    /// Decodes ``data`` as a type of your own; see ``VerifiedIDToken/claims(as:)``.
+    /// Decodes ``data`` as a type of your own; see ``DecodableClaims/claims(as:)``.
     ///
     /// - Throws: `DecodingError`, which names the member and contains none of its value.
     public func data<Value: Decodable>(as type: Value.Type = Value.self) throws(DecodingError) -> Value {

@@ -24,7 +24,7 @@ public struct NotifiedEvent: Sendable, Equatable {
     /// A JSON object with everything that the other members don't contain; for ``EventType/other``, the whole event.
     public var data: [UInt8]
 
-    /// What happened. A new version may add cases, for events that are ``other`` today.
+    /// The kind of event. A new version may add cases, for events that are ``other`` today.
     public enum EventType: String, Sendable, CaseIterable {
         case consentRevoked = "consent_revoked"
         case accountDeleted = "account_deleted"

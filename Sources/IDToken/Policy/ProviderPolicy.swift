@@ -1,7 +1,7 @@
 private import Bytes
 public import JOSE
 
-/// What a relying party requires of the ID Tokens of one OpenID Provider.
+/// A relying party's rules for the ID Tokens of one OpenID Provider.
 public struct ProviderPolicy: Sendable, Equatable {
     /// The relying party's own name for the provider.
     public var id: String

@@ -106,7 +106,7 @@ public struct AppleClientKey: Sendable {
 
 /// A key, or an argument, that makes no client secret.
 public struct AppleClientKeyError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong, without anything of the key.
+    /// Names the error, and contains nothing of the key.
     public let description: String
 
     init(_ description: String) { self.description = description }

@@ -18,7 +18,7 @@ public import JOSE
 ///
 /// It does no I/O and reads no clock.
 public final class AccessTokenVerifier: SharedVerifier {
-    /// What the provider's access tokens must satisfy.
+    /// The rules for the provider's access tokens.
     public let policy: AccessTokenPolicy
     package let verifiers: VerifierPool
     package var provider: ProviderPolicy { policy.provider }
@@ -83,7 +83,7 @@ public final class AccessTokenVerifier: SharedVerifier {
     }
 }
 
-/// What an API requires of the JWT access tokens of one provider.
+/// An API's rules for the JWT access tokens of one provider.
 public struct AccessTokenPolicy: Sendable, Equatable {
     /// Issuer, audiences and claims. The audiences are the API's own identifiers, and the authorized parties are the
     /// clients whose tokens are accepted, unless there are none.

@@ -18,7 +18,7 @@ public import JOSE
 /// It does no I/O and reads no clock, and remembers no notification: a delivery may be repeated, so act on each
 /// ``VerifiedNotification/id`` once.
 public final class NotificationVerifier: SharedVerifier {
-    /// What the provider's tokens must satisfy.
+    /// The rules for the provider's tokens.
     public let policy: ProviderPolicy
     /// Which notifications are accepted.
     public let rules: NotificationRules

@@ -5,8 +5,7 @@ public import JOSE
 /// Make one for each provider, and share it:
 ///
 /// ```swift
-/// let policy = ProviderPreset.apple.policy(
-///     id: "apple", issuer: "https://appleid.apple.com", audiences: ["com.example.app"])
+/// let policy = ProviderPreset.apple.policy(id: "apple", audiences: ["com.example.app"])
 /// let verifier = try ProviderVerifier(policy)
 /// let verified = try verifier.verify(
 ///     token, with: keys, expecting: VerificationParameters(nonce: rawNonce), now: now)
@@ -16,7 +15,7 @@ public import JOSE
 /// It does no I/O and reads no clock. A verification doesn't wait for another one: each borrows one of the
 /// ``IDTokenVerifier``s that belong to this verifier, and there are as many as verifications have run at the same time.
 public final class ProviderVerifier: SharedVerifier {
-    /// What the provider's tokens must satisfy.
+    /// The rules for the provider's tokens.
     public let policy: ProviderPolicy
     package let verifiers: VerifierPool
     package var provider: ProviderPolicy { policy }

@@ -5,11 +5,11 @@ private import Synchronization
 ///
 /// A verification doesn't wait for another one: each borrows one of the verifiers in the pool.
 package protocol SharedVerifier: Sendable {
-    /// What is known about the request or the sign-in that a token came with.
+    /// The facts about the request or the sign-in that a token came with.
     associatedtype Parameters: Sendable
     associatedtype Verified: Sendable
 
-    /// What the provider's tokens must satisfy.
+    /// The rules for the provider's tokens.
     var provider: ProviderPolicy { get }
     var verifiers: VerifierPool { get }
 
@@ -74,7 +74,7 @@ package final class VerifierPool: Sendable {
 
     /// A verifier that nobody uses.
     private struct Idle: @unchecked Sendable {
-        // Sendable, because whoever takes it out of `idle` is its only user.
+        // Sendable, because the verification that takes it out of `idle` is its only user.
         let verifier: IDTokenVerifier
     }
 

@@ -54,6 +54,12 @@ package struct Claims: Sendable {
         return (value.elements ?? []).compactMap(\.string)
     }
 
+    /// `jti`, `sid`, `acr` and `amr`: descriptive claims of every kind of token.
+    @inline(__always)
+    var session: (tokenID: String?, sessionID: String?, contextClass: String?, methods: [String]) {
+        (text(.tokenID), text(.sessionID), text(.authenticationContextClass), texts(.authenticationMethods))
+    }
+
     /// The value at a path; `nil` if the path leads nowhere.
     package func value(at path: ClaimPath) -> JSONValue? {
         var value: JSONValue?

@@ -5,8 +5,7 @@ public import JOSE
 /// Not `Sendable`: make one for each thread and keep it, or use ``ProviderVerifier``, which threads share.
 ///
 /// ```swift
-/// let policy = ProviderPreset.apple.policy(
-///     id: "apple", issuer: "https://appleid.apple.com", audiences: ["com.example.app"])
+/// let policy = ProviderPreset.apple.policy(id: "apple", audiences: ["com.example.app"])
 /// let verifier = try IDTokenVerifier()
 /// let token = try verifier.read(text)
 /// var signIn = VerificationParameters()
@@ -83,7 +82,7 @@ public final class IDTokenVerifier {
 
 /// An ID Token that passed every check. Only ``IDTokenVerifier`` creates one.
 public final class VerifiedIDToken: Sendable {
-    /// Who signed in.
+    /// The user who signed in.
     public let identity: Identity
     /// `aud`; empty only for providers whose tokens are checked by `azp` instead.
     public let audiences: [String]
@@ -125,10 +124,7 @@ public final class VerifiedIDToken: Sendable {
         self.expiresAt = expiresAt
         self.notBefore = notBefore
         self.authTime = authTime
-        tokenID = claims.text(.tokenID)
-        sessionID = claims.text(.sessionID)
-        authenticationContextClass = claims.text(.authenticationContextClass)
-        authenticationMethods = claims.texts(.authenticationMethods)
+        (tokenID, sessionID, authenticationContextClass, authenticationMethods) = claims.session
         algorithm = jws.algorithm
         keyID = jws.header.keyID
         self.nonceMatch = nonceMatch

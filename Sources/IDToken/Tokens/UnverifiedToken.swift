@@ -51,7 +51,7 @@ public struct UnverifiedToken: Sendable {
     ///
     /// Without this check, junk tokens could trigger requests to a provider.
     public func wouldPassClaims(of policy: ProviderPolicy, now: UnixTime) -> Bool {
-        passes { () throws(Rejection) in try checkClaims(of: policy, now: now) }
+        (try? checkClaims(of: policy, now: now)) != nil
     }
 
     /// Checks the unverified issuer, audience and expiry.
@@ -61,15 +61,6 @@ public struct UnverifiedToken: Sendable {
         _ = try checkIssuer(claims, policy)
         _ = try checkAudience(claims, policy, narrowedTo: nil)
         _ = try checkExpiration(claims, policy, now: now)
-    }
-
-    func passes(_ check: () throws(Rejection) -> Void) -> Bool {
-        do throws(Rejection) {
-            try check()
-            return true
-        } catch {
-            return false
-        }
     }
 }
 

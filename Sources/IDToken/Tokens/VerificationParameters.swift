@@ -1,6 +1,6 @@
 package import JOSE
 
-/// What the relying party knows about the sign-in for which an ID Token is presented.
+/// The relying party's knowledge of the sign-in for which an ID Token is presented.
 public struct VerificationParameters: Sendable {
     /// The raw nonce that the relying party generated for this sign-in.
     public var nonce: String?

@@ -1,4 +1,4 @@
-"""Access tokens that are bound to the key of DPoP proofs. The proofs are made by a client library (requests-oauth2client)."""
+"""Access tokens that are bound to the key of DPoP proofs. Client libraries make the proofs, mostly requests-oauth2client."""
 
 import base64
 import hashlib
@@ -9,6 +9,7 @@ from requests_oauth2client import DPoPKey
 
 from access_tokens.test_access_tokens import access, access_token, accepted, refused, verify
 from harness.certificates import certificate
+from harness import other_proofs
 from harness.faulty_proofs import Proofs, public
 from harness.proofs import thumbprint
 from harness.service import Service
@@ -60,6 +61,30 @@ def test_a_library_s_proof_proves_the_key_of_the_token(service, issuer, alg):
     token = client.token()
     answer = accepted(service, token, dpop=client.request(token, "POST", URL + "?page=2"))
     assert answer["authorization"]["binding"] == {"method": "dpop", "thumbprint": client.key.dpop_jkt}
+
+
+@pytest.mark.parametrize("client", other_proofs.CLIENTS)
+def test_proofs_of_other_libraries_pass(service, issuer, client):
+    client = client()
+    token = access_token(issuer, cnf={"jkt": client.jkt})
+    # pydpop leaves the query out of htu; atproto-oauth-py does not.
+    answer = accepted(service, token, dpop=client.request(token, "POST", URL + "?page=2"))
+    assert answer["authorization"]["binding"] == {"method": "dpop", "thumbprint": client.jkt}
+    for wrong in (
+        client.request(token, "GET", URL) | {"method": "POST"},
+        client.request(token, "GET", URL + "/1") | {"url": URL},
+        client.request(token + "x", "GET", URL),
+    ):
+        refused(verify(service, token, dpop=wrong), "dpop_proof_invalid")
+
+
+@pytest.mark.parametrize("alg", ["ML-DSA-44-ES256", "ML-DSA-65-ES256"])
+def test_a_hybrid_proof_is_refused(service, issuer, alg):
+    """One with a post-quantum signature beside ES256; with the larger of the two, it is too long as well."""
+    client = other_proofs.by_pydpop(alg)
+    token = access_token(issuer, cnf={"jkt": client.jkt})
+    problem = refused(verify(service, token, dpop=client.request(token, "GET", URL)), "dpop_proof_invalid")
+    assert ("alg" if alg == "ML-DSA-44-ES256" else "8192 bytes") in problem["detail"]
 
 
 def test_a_bound_token_needs_its_proof_and_scheme(service, issuer):

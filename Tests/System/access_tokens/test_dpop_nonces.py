@@ -4,6 +4,7 @@ import pytest
 
 from access_tokens.test_access_tokens import access, access_token, accepted, refused, verify
 from access_tokens.test_dpop import URL, Client, hash_of
+from harness import other_proofs
 from harness.clock import WallClock
 from harness.metrics import Metrics
 from harness.service import Service
@@ -51,6 +52,14 @@ def test_a_proof_needs_a_nonce_that_assay_made(service, issuer):
     accepted(service, token, dpop=asked(client, token, nonce))
     changed = nonce[:-1] + ("A" if nonce[-1] != "A" else "B")
     refused(verify(service, token, dpop=asked(client, token, changed)), "dpop_nonce_required")
+
+
+@pytest.mark.parametrize("client", other_proofs.CLIENTS)
+def test_other_libraries_repeat_the_nonce(service, issuer, client):
+    client = client()
+    token = access_token(issuer, cnf={"jkt": client.jkt})
+    nonce = refused(verify(service, token, dpop=client.request(token, "GET", URL)), "dpop_nonce_required")["dpop_nonce"]
+    accepted(service, token, dpop=client.request(token, "GET", URL, nonce))
 
 
 def test_every_answer_and_problem_has_a_nonce(service, issuer):

@@ -242,10 +242,25 @@ def test_image_and_chart_are_pushed(dist, layout, registry, tmp_path):
 # Making it.
 
 
+LANGUAGES = ("python", "typescript", "go", "ruby", "php", "kotlin", "swift")
+VERSIONS = {
+    "Sources/assay/Commands/AssayCommand.swift",
+    "deploy/helm/assay/Chart.yaml",
+    "deploy/debian/changelog",
+    "clients/python/pyproject.toml",
+    "clients/python/src/assay_client/__init__.py",
+    "clients/typescript/package.json",
+    "clients/ruby/assay-client.gemspec",
+    "clients/php/composer.json",
+    "clients/kotlin/pom.xml",
+    *(f"clients/{language}/README.md" for language in LANGUAGES),
+}
+
+
 def test_a_release_needs_its_version_everywhere():
-    done = subprocess.run([REPOSITORY / "scripts/release", "99.0.0"], capture_output=True, text=True, check=False)
+    done = subprocess.run([REPOSITORY / "scripts/release", "--rehearse", "99.0.0"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert f"AssayCommand.swift says {VERSION} instead of 99.0.0" in done.stderr
+    assert set(done.stderr.splitlines()) == {f"scripts/release: {file} says {VERSION} instead of 99.0.0" for file in VERSIONS}
 
 
 @deep

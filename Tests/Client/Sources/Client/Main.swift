@@ -28,8 +28,7 @@ struct Client {
         let arguments = CommandLine.arguments
         let vectors = try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: URL(filePath: arguments[1])))
         let keys = try JWKSet(Array(Data(contentsOf: URL(filePath: arguments[2]))))
-        let policy = ProviderPreset.apple.policy(
-            id: "apple", issuer: "https://appleid.apple.com", audiences: [vectors.audience])
+        let policy = ProviderPreset.apple.policy(id: "apple", audiences: [vectors.audience])
         let verifier = try ProviderVerifier(policy)
         let token = vectors.tokens[0].jwt
         let now = UnixTime(seconds: vectors.tokens[0].verify_at)

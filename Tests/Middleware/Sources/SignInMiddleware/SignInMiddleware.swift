@@ -16,16 +16,20 @@ public struct SignInMiddleware: RouterMiddleware {
         _ request: Request, context: SignedInContext,
         next: (Request, SignedInContext) async throws -> Response
     ) async throws -> Response {
-        guard let field = request.headers[.authorization], field.hasPrefix("Bearer ") else {
-            throw HTTPError(.unauthorized)
+        guard let field = request.headers[.authorization], field.prefix(7).lowercased() == "bearer " else {
+            throw HTTPError(.unauthorized, headers: [.wwwAuthenticate: "Bearer"])
         }
         var context = context
         do {
             context.identity = try await verifier.verify(String(field.dropFirst(7)), with: keys).identity
-        } catch let rejection as Rejection {
-            throw HTTPError(.unauthorized, message: rejection.code.rawValue)
+        } catch let rejection as Rejection where rejection != .cryptographyUnavailable {
+            throw HTTPError(
+                .unauthorized, headers: [.wwwAuthenticate: #"Bearer error="invalid_token""#],
+                message: rejection.code.rawValue)
         } catch let error as KeysUnavailable {
-            throw HTTPError(.serviceUnavailable, message: "\(error)")
+            throw HTTPError(
+                .serviceUnavailable, headers: [.retryAfter: "\(error.retryAfter.components.seconds)"],
+                message: "\(error)")
         }
         return try await next(request, context)
     }

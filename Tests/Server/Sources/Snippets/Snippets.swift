@@ -18,11 +18,10 @@ struct Store {
 }
 
 let (token, rawNonce, payload, pem) = ("", "", "", "")
-let now = UnixTime(seconds: 0)
+let now = UnixTime(seconds: Int64(Date().timeIntervalSince1970))
 
 func idToken(keys: JWKSet) throws {
-    let policy = ProviderPreset.apple.policy(
-        id: "apple", issuer: "https://appleid.apple.com", audiences: ["com.example.app"])
+    let policy = ProviderPreset.apple.policy(id: "apple", audiences: ["com.example.app"])
     let verifier = try ProviderVerifier(policy)
     let verified = try verifier.verify(
         token, with: keys, expecting: VerificationParameters(nonce: rawNonce), now: now)
@@ -42,8 +41,7 @@ func idToken(keys: JWKSet) throws {
 
 func onOneThread(text: ArraySlice<UInt8>, jsonText: Data) throws {
     let keys = try JWKSet(Array(jsonText))
-    let policy = ProviderPreset.apple.policy(
-        id: "apple", issuer: "https://appleid.apple.com", audiences: ["com.example.app"])
+    let policy = ProviderPreset.apple.policy(id: "apple", audiences: ["com.example.app"])
     let verifier = try IDTokenVerifier()
     let token = try verifier.read(text)
     var signIn = VerificationParameters()
@@ -105,10 +103,39 @@ func remoteKeys(verifier: ProviderVerifier) async throws {
     print(verified.identity.subject)
 }
 
+/// A provider whose users may sign in.
+struct Provider {
+    let verifier: ProviderVerifier
+    let keys: RemoteKeySet
+}
+
+func severalProviders(_ providers: [Provider]) async throws {
+    let issuer = try UnverifiedToken(token).unverifiedIssuer ?? ""
+    guard let provider = providers.first(where: { $0.verifier.policy.isIssuer(issuer) }) else { throw Refused() }
+    let verified = try await provider.verifier.verify(token, with: provider.keys)
+    print(verified.identity.provider)
+}
+
+func withoutServices(keys: RemoteKeySet) async {
+    let refreshing = Task { try await keys.run() }
+    // When the server stops:
+    refreshing.cancel()
+}
+
+func atDevelopmentProvider() throws {
+    let issuer = "http://127.0.0.1:9400/apple"
+    var options = RemoteKeySet.Options()
+    options.allowsHTTP = true
+    options.allowedAddresses = ["127.0.0.1"]
+    options.acceptsDevelopmentKeys = true
+    let policy = ProviderPreset.apple.policy(id: "apple", issuer: issuer, audiences: ["com.example.app"])
+    let keys = try RemoteKeySet(issuer: issuer, options: options)
+    print(policy.id, keys.state)
+}
+
 func comparedWithOthers() async throws {
     let verifier = try ProviderVerifier(
-        ProviderPreset.apple.policy(
-            id: "apple", issuer: "https://appleid.apple.com", audiences: ["com.example.app"]))
+        ProviderPreset.apple.policy(id: "apple", audiences: ["com.example.app"]))
     let keys = try RemoteKeySet(of: .apple)
     let verified = try await verifier.verify(
         token, with: keys, expecting: VerificationParameters(nonce: rawNonce))
@@ -119,8 +146,7 @@ func server(logger: Logger) async throws {
     var options = RemoteKeySet.Options()
     options.cacheDirectory = "/var/lib/my-server"
     let keys = try RemoteKeySet(of: .apple, options: options) { event in logger.info("\(event)") }
-    let policy = ProviderPreset.apple.policy(
-        id: "apple", issuer: "https://appleid.apple.com", audiences: ["com.example.app"])
+    let policy = ProviderPreset.apple.policy(id: "apple", audiences: ["com.example.app"])
     let router = Router(context: SignedInContext.self)
     router.add(middleware: SignInMiddleware(try ProviderVerifier(policy), keys))
     router.get("me") { _, context in context.identity?.subject ?? "" }
