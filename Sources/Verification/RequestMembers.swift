@@ -104,7 +104,7 @@ package enum MemberBounds {
     package static var provider: ClosedRange<Int> { 1...255 }
     static var nonce: ClosedRange<Int> { 1...512 }
     package static var audience: ClosedRange<Int> { 1...1024 }
-    package static var accessToken: ClosedRange<Int> { 1...16_384 }
+    package static var accessToken: ClosedRange<Int> { 1...UnverifiedToken.maximumLengths.upperBound }
     package static var code: ClosedRange<Int> { 1...16_384 }
     static var subject: ClosedRange<Int> { 1...ProviderPolicy.maximumWorkloadLength }
     static var issuer: ClosedRange<Int> { 1...1024 }

@@ -230,10 +230,20 @@ import TestSupport
     }
 
     @Test func `overlong tokens are refused, the longest is not`() {
-        for (length, isTaken) in [(16384, true), (16385, false)] {
-            let token = String(repeating: "a", count: length)
-            let found = failure(Self.answer(#"{"access_token":"\#(token)","token_type":"b"}"#))
-            #expect(found == (isTaken ? nil : .answerInvalid(.member(.accessToken))))
+        let members =
+            [
+                ("access_token", 49152, .accessToken), ("id_token", 49152, .idToken),
+                ("refresh_token", 16384, .refreshToken),
+            ] as [(String, Int, CallFailure.AnswerFault.Member)]
+        for (name, longest, member) in members {
+            for (length, fault) in [(longest, nil), (longest + 1, .answerInvalid(.member(member)))]
+                as [(Int, CallFailure?)]
+            {
+                var answer = ["access_token": "a", "token_type": "b"]
+                answer[name] = String(repeating: "a", count: length)
+                let text = answer.map { "\"\($0)\":\"\($1)\"" }.joined(separator: ",")
+                #expect(failure(Self.answer("{\(text)}")) == fault, "\(name)")
+            }
         }
     }
 

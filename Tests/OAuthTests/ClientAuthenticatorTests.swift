@@ -280,5 +280,7 @@ import TestSupport
         #expect(RefreshToken("é") == nil)
         #expect(RefreshToken(String(repeating: "a", count: 16384)) != nil)
         #expect(RefreshToken(String(repeating: "a", count: 16385)) == nil)
+        #expect(AccessToken(String(repeating: "a", count: 49152)) != nil)
+        #expect(AccessToken(String(repeating: "a", count: 49153)) == nil)
     }
 }

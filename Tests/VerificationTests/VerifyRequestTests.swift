@@ -89,7 +89,7 @@ import TestSupport
     }
 
     @Test(arguments: [
-        ("provider", 255), ("nonce", 512), ("audience", 1024), ("access_token", 16_384), ("code", 16_384),
+        ("provider", 255), ("nonce", 512), ("audience", 1024), ("access_token", 49_152), ("code", 16_384),
     ])
     func `a text has one character to as many as there may be`(name: String, longest: Int) throws {
         _ = try read(name, Self.quoted(1))

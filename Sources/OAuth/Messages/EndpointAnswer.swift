@@ -101,7 +101,7 @@ package struct EndpointAnswer: Sendable {
             idToken: idToken.map { Array($0.text.utf8) })
     }
 
-    private enum IDTokenPurpose {}
+    private enum IDTokenPurpose: TokenPurpose {}
 
     /// The response of a revocation endpoint (RFC 7009, section 2.2): a token that was invalid before counts as
     /// revoked.

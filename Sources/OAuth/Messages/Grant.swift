@@ -43,11 +43,11 @@ extension Grant: CustomStringConvertible, CustomReflectable {
 }
 
 /// A secret string of a grant. Descriptions omit it; only JSON for the backend and forms for the provider contain it.
-package struct SecretText<Purpose>: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
+package struct SecretText<Purpose: SecretPurpose>: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     let text: String
 
-    /// The maximum number of characters. Providers' tokens have up to a few thousand.
-    package static var maximumLength: Int { 16384 }
+    /// The maximum number of characters.
+    package static var maximumLength: Int { Purpose.maximumLength }
 
     /// - Returns: `nil` for an empty or overlong text, and one with characters that no code or token has (RFC 6749,
     ///   appendix A: visible ASCII and space).
@@ -74,10 +74,27 @@ package typealias RefreshToken = SecretText<RefreshPurpose>
 /// A token to revoke: a refresh token or an access token.
 package typealias RevocableToken = SecretText<RevocationPurpose>
 
-package enum CodePurpose {}
-package enum AccessPurpose {}
-package enum RefreshPurpose {}
-package enum RevocationPurpose {}
+/// What a secret is for, which limits its length.
+package protocol SecretPurpose {
+    static var maximumLength: Int { get }
+}
+
+extension SecretPurpose {
+    /// Providers' codes and refresh tokens have up to a few thousand characters.
+    package static var maximumLength: Int { 16384 }
+}
+
+/// A token that Assay verifies, or that may be such a token: as long as the settings can allow.
+package protocol TokenPurpose: SecretPurpose {}
+
+extension TokenPurpose {
+    package static var maximumLength: Int { UnverifiedToken.maximumLengths.upperBound }
+}
+
+package enum CodePurpose: SecretPurpose {}
+package enum AccessPurpose: TokenPurpose {}
+package enum RefreshPurpose: SecretPurpose {}
+package enum RevocationPurpose: TokenPurpose {}
 
 extension RevocableToken {
     init<Other>(_ token: SecretText<Other>) { text = token.text }

@@ -31,7 +31,7 @@ extension Settings {
             Member(
                 Setting(
                     "max_token", .bytes(UnverifiedToken.maximumLengths), change: .restart,
-                    "The longest token, of any kind. More than 16KiB raises the defaults of `max_header` and `max_body`, so that it fits. Gateways have [limits of their own](gateways.md#long-tokens)."
+                    "The longest token that is verified, of any kind. More than 16KiB raises the defaults of `max_header` and `max_body`, so that it fits. Gateways have [limits of their own](gateways.md#long-tokens)."
                 ), at: \.limits.maximumToken),
             Member(
                 Setting(

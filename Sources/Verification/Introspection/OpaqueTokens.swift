@@ -217,7 +217,8 @@ private enum TokenForm {
         do throws(Rejection) {
             self = .jwt(issuer: try verifier.read(text).unverifiedIssuer)
         } catch {
-            self = text.span.isBearerToken && !text.hasJOSEHeader ? .opaque : .malformed(error)
+            let isOpaque = text.span.isBearerToken(upTo: verifier.maximumTokenLength) && !text.hasJOSEHeader
+            self = isOpaque ? .opaque : .malformed(error)
         }
     }
 }
@@ -234,13 +235,13 @@ extension ArraySlice<UInt8> {
 }
 
 extension Span<UInt8> {
-    /// Whether this can be sent as a bearer token: a `b64token` of at most the length that tokens may have.
+    /// Whether this can be sent as a bearer token: a `b64token` of at most the length that tokens may have, in bytes.
     ///
     /// - Source: RFC 6750, section 2.1.
-    fileprivate var isBearerToken: Bool {
+    fileprivate func isBearerToken(upTo maximumLength: Int) -> Bool {
         var end = count
         while end > 0, self[end - 1] == UInt8(ascii: "=") { end -= 1 }
-        guard end > 0, count <= UnverifiedToken.maximumLength else { return false }
+        guard end > 0, count <= maximumLength else { return false }
         return (0..<end).allSatisfy { self[$0].isLetterOrDigit || "-._~+/".utf8.contains(self[$0]) }
     }
 }

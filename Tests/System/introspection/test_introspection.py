@@ -245,6 +245,17 @@ def test_every_bearer_token_that_is_no_jwt_is_asked_about(service, endpoint, tex
     assert endpoint.last(INTROSPECTION).form["token"] == text
 
 
+def test_a_long_token_is_asked_about_where_the_settings_allow_it(endpoint, issuers, tmp_path):
+    with Service(opaque(issuers["op"], endpoint, tmp_path), limits={"max_token": "48KiB"}) as service:
+        service.wait_until_ready()
+        longest = "a" * 48 * 1024
+        accepted(service, longest)
+        assert endpoint.last(INTROSPECTION).form["token"] == longest
+        endpoint.forget()
+        refused(verify(service, longest + "a"), "token_malformed")
+        nobody_is_asked(endpoint)
+
+
 def test_a_jwt_of_a_jwt_entry_is_never_asked_about(service, endpoint, issuers):
     good = jws(issuers["jwt"].keys[0], issuers["jwt"].claims(aud=API, client_id="app", jti="1"), typ="at+jwt")
     assert verify(service, good, provider=None).status == 200
