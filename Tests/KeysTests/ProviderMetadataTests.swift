@@ -98,6 +98,40 @@ import Testing
     }
 }
 
+/// Where the document of an issuer is looked for.
+@Suite struct DiscoveryRulesTests {
+    private static let (root, wellKnown) = ("https://a.example", "https://a.example/.well-known/")
+
+    private func addresses(
+        _ document: DiscoveryDocument? = nil, isOfAccessTokens: Bool = true, ofIssuer issuer: String = root + "/t"
+    ) -> [String] {
+        let rules = DiscoveryRules(document, isOfAccessTokens: isOfAccessTokens, namesAlgorithms: true)
+        guard
+            case .discovery(let address, let others, issuer, readsAlgorithms: false) = rules.location(ofIssuer: issuer)
+        else { return [] }
+        return [address] + others
+    }
+
+    @Test func `that of access tokens is looked for at three places`() {
+        let openID = "https://a.example/t/.well-known/openid-configuration"
+        let others = [Self.wellKnown + "oauth-authorization-server/t", Self.wellKnown + "openid-configuration/t"]
+        #expect(addresses() == [openID] + others)
+        #expect(addresses(.openid) == [openID])
+        #expect(addresses(.oauth) == [others[0]])
+        #expect(addresses(isOfAccessTokens: false) == [openID])
+        // Without a path, two of them are one.
+        let ofRoot = ["openid-configuration", "oauth-authorization-server"].map { Self.wellKnown + $0 }
+        #expect(addresses(ofIssuer: Self.root) == ofRoot)
+    }
+
+    @Test func `only ID Tokens have their algorithms from the document`() {
+        for (isOfAccessTokens, namesAlgorithms) in [(false, false), (false, true), (true, false), (true, true)] {
+            let rules = DiscoveryRules(isOfAccessTokens: isOfAccessTokens, namesAlgorithms: namesAlgorithms)
+            #expect(rules.readsAlgorithms == (!isOfAccessTokens && !namesAlgorithms))
+        }
+    }
+}
+
 /// Documents of issuers that callers name.
 @Suite struct OpenIssuerDocumentTests {
     private func metadata(_ members: String) throws -> ProviderMetadata {

@@ -12,16 +12,27 @@ import Verification
             provider: "issuers: [https://a.example, https://b.example]\naudiences: [x]\nmax_issuers: 7")
         #expect(entry.issuers?.list?.issuers == ["https://a.example", "https://b.example"])
         #expect(entry.maximumIssuers == 7)
-        #expect(entry.keys == .issuers(readsAlgorithms: true))
+        #expect(entry.keys == .issuers(DiscoveryRules(isOfAccessTokens: false, namesAlgorithms: false)))
         #expect(entry.policy.issuer == "")
         #expect(!entry.network.requiresDefaultPort && entry.network.isOfManyIssuers)
+    }
+
+    @Test func `the issuers of access tokens may be authorization servers`() throws {
+        let text = "issuers: [https://a.example]\naudiences: [x]\n"
+        let either = DiscoveryRules(isOfAccessTokens: true, namesAlgorithms: false)
+        #expect(try read(provider: text + "tokens: access").keys == .issuers(either))
+        let one = DiscoveryRules(.oauth, isOfAccessTokens: true, namesAlgorithms: false)
+        #expect(try read(provider: text + "tokens: access\ndiscovery: oauth").keys == .issuers(one))
+        #expect(
+            try fault("providers:\n  - { id: p, issuers: [https://a.example], audiences: [x], discovery: oauth }\n")
+                .message.hasPrefix("discovery needs tokens: access or opaque"))
     }
 
     @Test func `any issuer`() throws {
         let entry = try read(provider: "issuers: any\nalgorithms: [RS256]")
         #expect(entry.issuers?.isOpen == true)
         #expect(entry.maximumIssuers == 1000)
-        #expect(entry.keys == .issuers(readsAlgorithms: false))
+        #expect(entry.keys == .issuers(DiscoveryRules(isOfAccessTokens: false, namesAlgorithms: true)))
         #expect(entry.network.requiresDefaultPort && entry.network.maximumRedirects == 0)
     }
 

@@ -7,9 +7,8 @@ package enum KeyLocation: Sendable, Equatable {
     case network(Network, fallbackFile: String? = nil)
     /// A file with a JWK Set.
     case file(path: String)
-    /// Each issuer's own discovery document, for an entry with many. With `readsAlgorithms`, as in
-    /// ``Network/discovery(address:issuer:readsAlgorithms:)``.
-    case issuers(readsAlgorithms: Bool)
+    /// Each issuer's own discovery document, for an entry with many.
+    case issuers(DiscoveryRules)
 
     /// How a provider publishes its keys.
     package enum Network: Sendable, Equatable {
@@ -54,11 +53,49 @@ package enum KeyLocation: Sendable, Equatable {
         case .issuers: nil
         }
     }
+}
 
-    /// The location of one issuer's keys, below the issuer.
-    package static func discovery(ofIssuer issuer: String, readsAlgorithms: Bool) -> Network {
-        .discovery(
-            address: ProviderMetadata.address(forIssuer: issuer), issuer: issuer, readsAlgorithms: readsAlgorithms)
+/// A document in which an issuer describes itself.
+package enum DiscoveryDocument: String, Sendable, CaseIterable {
+    /// Of an OpenID Provider (OpenID Connect Discovery 1.0, section 4).
+    case openid
+    /// Of an authorization server (RFC 8414, section 3).
+    case oauth
+}
+
+/// Which documents of an issuer may say where its keys are.
+package struct DiscoveryRules: Sendable, Equatable {
+    private let document: DiscoveryDocument?
+    private let isOfAccessTokens: Bool
+    /// As in ``KeyLocation/Network/discovery(address:others:issuer:readsAlgorithms:)``.
+    package let readsAlgorithms: Bool
+
+    /// - Parameters:
+    ///   - document: `nil`: for access tokens, whichever there is; else OpenID's.
+    ///   - isOfAccessTokens: whether the keys are for access tokens. The document lists only the algorithms of ID Tokens
+    ///     (OpenID Connect Discovery 1.0, section 3).
+    ///   - namesAlgorithms: whether the settings name the algorithms.
+    package init(_ document: DiscoveryDocument? = nil, isOfAccessTokens: Bool, namesAlgorithms: Bool) {
+        self.document = document
+        self.isOfAccessTokens = isOfAccessTokens
+        readsAlgorithms = !namesAlgorithms && !isOfAccessTokens
+    }
+
+    /// - Parameters:
+    ///   - issuer: its identifier, from which the URLs follow.
+    ///   - documentIssuer: the document's issuer, if it differs from the tokens'.
+    package func location(ofIssuer issuer: String, documentIssuer: String? = nil) -> KeyLocation.Network {
+        let below = ProviderMetadata.address(forIssuer: issuer)
+        let authorizationServer = ProviderMetadata.address(forAuthorizationServer: issuer)
+        let others =
+            document == nil && isOfAccessTokens
+            ? [
+                authorizationServer,
+                ProviderMetadata.address(forAuthorizationServer: issuer, "openid-configuration"),
+            ].filter { $0 != below } : []
+        return .discovery(
+            address: document == .oauth ? authorizationServer : below, others: others,
+            issuer: documentIssuer ?? issuer, readsAlgorithms: readsAlgorithms)
     }
 }
 

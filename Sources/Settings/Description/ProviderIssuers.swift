@@ -47,7 +47,10 @@ extension ProviderReading {
         // More than any provider is known to have, and little enough for thousands of issuers.
         provider.network.maximumBody = 256 * 1024
         provider.network.maximumKeys = 100
-        provider.keys = .issuers(readsAlgorithms: provider.policy.algorithms == nil && provider.accessTokens == nil)
+        provider.keys = .issuers(
+            DiscoveryRules(
+                readDiscoveryKind(section, provider, isLocated: false),
+                isOfAccessTokens: provider.accessTokens != nil, namesAlgorithms: provider.policy.algorithms != nil))
         if section.isWord(anyIssuer, issuers.name) {
             readAnyIssuer(section, &provider)
         } else {

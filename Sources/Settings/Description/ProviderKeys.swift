@@ -8,7 +8,7 @@ extension ProviderReading {
         "The URL of the discovery document.")
     static let discovery = Setting(
         "discovery", ValueType<DiscoveryDocument>.word, defaultDescription: "whichever the server has",
-        "The document with the location of the keys: OpenID Connect Discovery (`openid`), or the metadata of an OAuth authorization server (`oauth`, RFC 8414). Only with `tokens: access`."
+        "The document with the location of the keys and endpoints: OpenID Connect Discovery (`openid`), or the metadata of an OAuth authorization server (`oauth`, RFC 8414). Only with `tokens: access` or `opaque`."
     )
     static let discoveryIssuer = Setting(
         "discovery_issuer", .text, defaultDescription: "the preset's, else the issuer",
@@ -113,7 +113,7 @@ extension ProviderReading {
     }
 
     /// - Parameter isLocated: whether another setting says where the keys are.
-    private static func readDiscoveryKind(
+    static func readDiscoveryKind(
         _ section: Section, _ provider: ProviderReading, isLocated: Bool
     ) -> DiscoveryDocument? {
         guard let kind = discovery.read(section) else { return nil }
@@ -121,7 +121,7 @@ extension ProviderReading {
         if provider.accessTokens == nil {
             section.refuse(
                 discovery.name,
-                "discovery needs tokens: access, because ID Tokens come from OpenID Providers, which have openid; remove it"
+                "discovery needs tokens: access or opaque, because ID Tokens come from OpenID Providers, which have openid; remove it"
             )
         } else if isLocated || !isBelowIssuer {
             section.refuse(

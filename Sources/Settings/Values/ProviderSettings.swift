@@ -157,45 +157,22 @@ extension KeyLocation {
     ///   - url: `nil`: below the issuer.
     ///   - kind: which document; `nil`: for access tokens, whichever there is.
     ///   - issuer: the document's issuer, if it differs from the tokens'.
-    ///   - isOfAccessTokens: whether the keys are for access tokens. The document lists only the algorithms of ID Tokens
-    ///     (OpenID Connect Discovery 1.0, section 3).
+    ///   - isOfAccessTokens: whether the keys are for access tokens.
     package static func discovery(
         of policy: ProviderPolicy, url: String? = nil, _ kind: DiscoveryDocument? = nil, issuer: String? = nil,
         fallbackFile: String? = nil, isOfAccessTokens: Bool = false
     ) -> KeyLocation {
-        var addresses: [String]
-        if let url {
-            addresses = [url]
-        } else {
-            let below = ProviderMetadata.address(forIssuer: policy.issuer)
-            let authorizationServer = ProviderMetadata.address(forAuthorizationServer: policy.issuer)
-            switch kind {
-            case .openid: addresses = [below]
-            case .oauth: addresses = [authorizationServer]
-            case nil:
-                addresses = [below]
-                if isOfAccessTokens {
-                    addresses += [
-                        authorizationServer,
-                        ProviderMetadata.address(forAuthorizationServer: policy.issuer, "openid-configuration"),
-                    ].filter { $0 != below }
-                }
+        let rules = DiscoveryRules(
+            kind, isOfAccessTokens: isOfAccessTokens, namesAlgorithms: policy.algorithms != nil)
+        let location =
+            if let url {
+                Network.discovery(
+                    address: url, issuer: issuer ?? policy.issuer, readsAlgorithms: rules.readsAlgorithms)
+            } else {
+                rules.location(ofIssuer: policy.issuer, documentIssuer: issuer)
             }
-        }
-        let first = addresses.removeFirst()
-        return .network(
-            .discovery(
-                address: first, others: addresses, issuer: issuer ?? policy.issuer,
-                readsAlgorithms: policy.algorithms == nil && !isOfAccessTokens), fallbackFile: fallbackFile)
+        return .network(location, fallbackFile: fallbackFile)
     }
-}
-
-/// A document in which an issuer describes itself.
-package enum DiscoveryDocument: String, Sendable, CaseIterable {
-    /// Of an OpenID Provider (OpenID Connect Discovery 1.0, section 4).
-    case openid
-    /// Of an authorization server (RFC 8414, section 3).
-    case oauth
 }
 
 /// A file with a list of issuers, as it was read.

@@ -51,12 +51,12 @@ struct KeyFactory: Sendable {
             return .store(
                 known?.store
                     ?? store(of: location, fallbackFile, provider, staleIfError, settings.cacheDirectory, demand))
-        case .issuers(let readsAlgorithms):
+        case .issuers(let discovery):
             let idleSeconds = settings.keys.idleSeconds(isOpen: provider.issuers?.isOpen == true)
             let rules = IssuerPool.Rules(
                 maximumIssuers: provider.maximumIssuers, idleFor: .seconds(idleSeconds), staleIfError: staleIfError)
             guard let pool = known?.pool else {
-                return .pool(pool(provider, rules, readsAlgorithms: readsAlgorithms, settings.cacheDirectory))
+                return .pool(pool(provider, rules, discovery, settings.cacheDirectory))
             }
             pool.change(rules)
             if let list = provider.issuers?.list { pool.keep { list[$0] != nil } }
@@ -72,7 +72,7 @@ struct KeyFactory: Sendable {
 
     /// The keys of an entry with many issuers: none yet.
     private func pool(
-        _ provider: ProviderSettings, _ rules: IssuerPool.Rules, readsAlgorithms: Bool, _ cacheDirectory: String?
+        _ provider: ProviderSettings, _ rules: IssuerPool.Rules, _ discovery: DiscoveryRules, _ cacheDirectory: String?
     ) -> IssuerPool {
         let id = provider.policy.id
         let spans = tracer.map { KeyFetchSpans($0, provider: id) }
@@ -80,7 +80,7 @@ struct KeyFactory: Sendable {
         let folder = cacheDirectory.map { IssuerFolder(in: $0, entry: id, maximumFiles: rules.maximumIssuers) }
         let network = provider.network
         let makeStore: IssuerPool.StoreFactory = { [disk, diskReaders, slots, loop] parts in
-            let location = KeyLocation.discovery(ofIssuer: parts.issuer, readsAlgorithms: readsAlgorithms)
+            let location = discovery.location(ofIssuer: parts.issuer)
             let provided = ProviderKeyFetcher(location, documents: documents, unixSeconds: SystemClocks.unixSeconds)
             let fetcher: any KeyFetching = spans.map { TracedKeyFetcher(provided, $0) } ?? provided
             let archive = folder.map {

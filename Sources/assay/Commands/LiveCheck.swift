@@ -183,12 +183,12 @@ struct LiveCheck {
 extension ProviderSettings {
     /// The location of an issuer's keys; `nil` unless this is an entry with many that has it.
     fileprivate func location(ofIssuer issuer: String) -> KeyLocation? {
-        guard let issuers, case .issuers(let readsAlgorithms) = keys else { return nil }
+        guard let issuers, case .issuers(let rules) = keys else { return nil }
         switch issuers {
         case .listed(let list): guard list[issuer] != nil else { return nil }
         case .any(let rules): guard rules.refusal(of: issuer) == nil else { return nil }
         }
-        return .network(KeyLocation.discovery(ofIssuer: issuer, readsAlgorithms: readsAlgorithms))
+        return .network(rules.location(ofIssuer: issuer))
     }
 }
 

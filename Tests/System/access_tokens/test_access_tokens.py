@@ -423,6 +423,12 @@ def test_keys_are_found_by_the_metadata_of_an_authorization_server(server):
         service.wait_until_ready()
         accepted(service, access_token(issuer))
     assert issuer.discovery.count == asked
+    # So are those of an issuer on a list.
+    issuer.discovery.status = 404
+    listed = {name: value for name, value in access(issuer).items() if name != "issuer"} | {"issuers": [issuer.url]}
+    for members in ({}, {"discovery": "oauth"}):
+        with Service(listed | members) as service:
+            accepted(service, access_token(issuer))
     # The last place is that of OpenID's document by RFC 8414.
     metadata.status = 404
     server.document("/.well-known/openid-configuration/oauth/tenant", {"issuer": issuer.url, "jwks_uri": issuer.jwks_uri})
