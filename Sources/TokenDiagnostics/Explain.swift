@@ -99,14 +99,16 @@ extension IDTokenVerifier {
     /// - Parameters:
     ///   - policies: the policies of all providers with `tokens: access`.
     ///   - providerOfIDTokens: the ID of the provider that verifies ID Tokens of this issuer; `nil` if there is none.
+    ///   - isForResource: whether the providers are those of a resource, which the token is then not for.
     ///   - now: the current time.
     package func explain(
         accessToken token: UnverifiedToken, ofNoneOf policies: [ProviderPolicy], providerOfIDTokens: String?,
-        now: UnixTime
+        isForResource: Bool, now: UnixTime
     ) -> Explanation {
+        let refusal: Check.Refusal = isForResource ? .rejected(.issuerMismatch) : .providerUnknown
         let check =
-            providerOfIDTokens.map { Check.verifiesIDTokens(token, $0) }
-            ?? .providerUnknown(token, policies, isAccessToken: true)
+            providerOfIDTokens.map { Check.verifiesIDTokens(token, $0, refusal) }
+            ?? .providerUnknown(token, policies, isAccessToken: true, refusal)
         return explain(token, as: .accessToken, withoutProvider: check, now: now)
     }
 
@@ -148,7 +150,7 @@ extension IDTokenVerifier {
 
 extension Check {
     /// The token's issuer, or the request, names a provider that verifies only ID Tokens.
-    fileprivate static func verifiesIDTokens(_ token: UnverifiedToken, _ id: String) -> Check {
+    fileprivate static func verifiesIDTokens(_ token: UnverifiedToken, _ id: String, _ refusal: Refusal) -> Check {
         let diagnosis =
             if case .idToken(let reason) = TokenKindGuess(token) {
                 Diagnosis(
@@ -159,7 +161,7 @@ extension Check {
                     "The provider \(id) verifies only ID Tokens, but access tokens are verified here.",
                     fix: "To accept its access tokens, add a provider with this issuer and tokens: access.")
             }
-        return .failed(.provider, .providerUnknown, diagnosis, found: id)
+        return .failed(.provider, refusal, diagnosis, found: id)
     }
 }
 

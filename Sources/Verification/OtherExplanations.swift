@@ -29,7 +29,8 @@ extension RequestVerifier {
             (token, index) = try read(text, ofProvider: named, among: resource?.providers ?? ofAccessTokens)
         } catch {
             return ExplainAnswer(
-                explanation: verifier.explain(malformed: text, as: .accessToken, error),
+                explanation: Explanation(ofNoResourceOf: verdict)
+                    ?? verifier.explain(malformed: text, as: .accessToken, error),
                 provider: named.flatMap { slots[$0]?.policy.id }, keys: status, time: now)
         }
         let others = singlePolicies(of: resource) { $0.accessTokens != nil && $0.introspector == nil }
@@ -40,7 +41,8 @@ extension RequestVerifier {
             let ofIDs = namedOfIDTokens ?? token.unverifiedIssuer.flatMap { ofIDTokens.withIssuer($0, slots) }
             let explanation = verifier.explain(
                 accessToken: token, ofNoneOf: others,
-                providerOfIDTokens: ofIDs.flatMap { slots[$0]?.policy.id }, now: UnixTime(seconds: now))
+                providerOfIDTokens: ofIDs.flatMap { slots[$0]?.policy.id }, isForResource: resource != nil,
+                now: UnixTime(seconds: now))
             return ExplainAnswer(explanation: explanation, provider: nil, keys: nil, time: now)
         }
         try request.check(against: slot.policy)
@@ -50,6 +52,16 @@ extension RequestVerifier {
             others: others.filter { !$0.id.isExactly(slot.policy.id) },
             expecting: request.parameters, now: UnixTime(seconds: now))
         return ExplainAnswer(explanation: explanation, provider: slot.policy.id, keys: status, time: now)
+    }
+}
+
+extension Explanation {
+    /// Explains an opaque token that no provider of its resource verifies.
+    ///
+    /// - Parameter verdict: the problem of a text that is no JWT; the result is `nil` if it has another problem.
+    init?(ofNoResourceOf verdict: Problem?) {
+        guard let verdict, verdict == .issuerNotOfResource else { return nil }
+        self.init(opaqueTokenRefusedAt: .provider, code: verdict.code, Diagnosis(sentence: verdict.detail))
     }
 }
 

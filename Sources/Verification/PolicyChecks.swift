@@ -180,7 +180,7 @@ extension ForwardAuth {
         do throws(Rejection) {
             (token, _) = try verifier.read(text, ofProvider: nil, among: rule.providers)
         } catch {
-            return tokenVerifier.explain(malformed: text, error)
+            return Explanation(ofNoResourceOf: verdict.problem) ?? tokenVerifier.explain(malformed: text, error)
         }
         let accepted = verifier.singlePolicies(of: rule.resource) {
             rule.policy.providers.containsExactly($0.policy.id)
@@ -188,7 +188,11 @@ extension ForwardAuth {
         let slot = verdict.provider.flatMap { number in
             (try? verifier.explainedSlot(number, token, nil, of: rule.resource)) ?? slot
         }
-        guard let slot else { return tokenVerifier.explain(token, ofNoneOf: accepted, now: time) }
+        guard let slot else {
+            guard rule.resource != nil else { return tokenVerifier.explain(token, ofNoneOf: accepted, now: time) }
+            return tokenVerifier.explain(
+                accessToken: token, ofNoneOf: accepted, providerOfIDTokens: nil, isForResource: true, now: time)
+        }
         let keys = ExplainedKeys(status, onceDecided: verdict.problem, now: now)
         let others = accepted.filter { !$0.id.isExactly(slot.policy.id) }
         guard let dialect = slot.provider.accessTokens else {

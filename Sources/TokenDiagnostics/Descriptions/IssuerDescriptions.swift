@@ -34,12 +34,13 @@ extension Check {
     }
 
     static func providerUnknown(
-        _ token: UnverifiedToken, _ policies: [ProviderPolicy], isAccessToken: Bool = false
+        _ token: UnverifiedToken, _ policies: [ProviderPolicy], isAccessToken: Bool = false,
+        _ refusal: Refusal = .providerUnknown
     ) -> Check {
         let expected = Redaction.list(policies.map(\.acceptedIssuersText))
         guard let issuer = token.unverifiedIssuer else {
             return .failed(
-                .provider, .providerUnknown,
+                .provider, refusal,
                 Diagnosis(
                     "The token does not say who issued it (iss), so no provider can be chosen.",
                     fix: "Check that it is an ID Token, or name the provider in the request."), expected: expected)
@@ -54,7 +55,7 @@ extension Check {
                 fix: "Send it to the instance that assay dev runs: no other accepts its keys.")
             : .otherIssuer(issuer, token.claims, policies, others: [], isAccessToken: isAccessToken)
         return .failed(
-            .provider, .providerUnknown, diagnosis, expected: expected, found: Redaction.text(issuer))
+            .provider, refusal, diagnosis, expected: expected, found: Redaction.text(issuer))
     }
 }
 

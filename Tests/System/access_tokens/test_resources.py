@@ -242,6 +242,9 @@ def test_a_token_of_no_issuer_of_the_resource(service, other, issuer):
     for token in (access_token(other, aud=MCP), access_token(other), other.token(), jws(issuer.keys[0], {"sub": "x"}), "opaque-token~1", "a.b.c"):
         challenge = challenged(verify(service, token, resource="mcp"), "issuer_mismatch")
         assert challenge[0] == 401 and 'error="invalid_token"' in challenge[1]
+        for members in ({"resource": "mcp"}, {"policy": "mcp"}):
+            explained = service.admin.post("/v1/explain", {"token": token} | members).json
+            assert (explained["valid"], explained["code"]) == (False, "issuer_mismatch"), members
     # As ever without a resource.
     refused(verify(service, other.token(iss="https://x.example")), "provider_unknown")
     refused(verify(service, "opaque-token~1"), "token_malformed")
