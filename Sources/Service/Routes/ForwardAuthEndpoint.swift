@@ -27,10 +27,11 @@ extension ServiceResponder {
                 try service.settings.callerKeys.admitGateway(request.head.fields, &record.keyName)
             }
             let fields = request.head.fields
-            let token = try rule.policy.token(in: fields)
             let line = GatewayRequestLine(
                 method: request.head.methodName, pathBelowPolicy: Route.pathBelowPolicy(request.head.path))
-            let evidence = try rule.policy.evidence(in: fields, line, beside: token, service.proofChecks)
+            let askedRequest = try rule.policy.askedRequest(in: fields, line)
+            let token = try rule.policy.token(in: fields)
+            let evidence = try rule.policy.evidence(in: fields, of: askedRequest, beside: token, service.proofChecks)
             let question = Question(
                 forwardAuth: forwardAuth, rule: rule, token: token, evidence: evidence, record: record,
                 deadline: deadline)

@@ -62,23 +62,42 @@ package struct GatewayRequestLine {
     fileprivate static let slash = UInt8(ascii: "/")
 }
 
+/// The request that a gateway asks about: the client's.
+package struct AskedRequest {
+    let method: String
+    /// `nil` for a URL that no proof can name, because the client chose its path.
+    let target: TargetURI?
+}
+
 extension ForwardAuthPolicy {
+    /// The client's request. A gateway that does not name it is configured wrongly, whatever the client sent.
+    ///
+    /// - Returns: `nil` if the policy takes no proofs.
+    /// - Throws: ``Denial/requestUnknown``.
+    package func askedRequest(
+        in fields: some RequestFields, _ line: GatewayRequestLine
+    ) throws(Denial) -> AskedRequest? {
+        try requestURL?.request(in: fields, line)
+    }
+
     /// What the request has, besides its token, to prove that the client has the token's key.
     ///
-    /// - Parameter proofs: what proofs are checked with; `nil` if none are taken.
-    /// - Throws: ``Denial/requestUnknown``, ``Denial/proofRejected(code:)``, ``Denial/certificateUnreadable``.
+    /// - Parameters:
+    ///   - request: see ``askedRequest(in:_:)``.
+    ///   - proofs: what proofs are checked with; `nil` if none are taken.
+    /// - Throws: ``Denial/proofRejected(code:)``, ``Denial/certificateUnreadable``.
     package func evidence(
-        in fields: some RequestFields, _ line: GatewayRequestLine, beside token: SentToken, _ proofs: ProofChecks?
+        in fields: some RequestFields, of request: AskedRequest?, beside token: SentToken, _ proofs: ProofChecks?
     ) throws(Denial) -> BindingEvidence {
         var evidence = BindingEvidence()
-        if let requestURL, let proofs {
-            let (method, target) = try requestURL.request(in: fields, line)
+        if let request, let proofs {
             let values = fields.values(named: "DPoP")
             guard values.count <= 1 else { throw .proofRejected(code: Rejection.Code.proofInvalid.rawValue) }
             evidence.claimsBinding = token.isUnderProofScheme
             if let proof = values.first, !proof.isEmpty {
                 evidence.proof = PresentedProof(
-                    proof, method: method, target: target, scheme: token.isUnderProofScheme ? Self.proofScheme : "",
+                    proof, method: request.method, target: request.target,
+                    scheme: token.isUnderProofScheme ? Self.proofScheme : "",
                     by: proofs, for: proofUse)
             }
         }
@@ -88,12 +107,10 @@ extension ForwardAuthPolicy {
 }
 
 extension RequestURL {
-    /// The client's method, and its URL; `nil` for a URL that no proof can name, because the client chose its path.
-    ///
     /// - Throws: ``Denial/requestUnknown``.
     fileprivate func request(
         in fields: some RequestFields, _ line: GatewayRequestLine
-    ) throws(Denial) -> (method: String, target: TargetURI?) {
+    ) throws(Denial) -> AskedRequest {
         let method =
             switch method {
             case .header(let name): String(decoding: try Self.only(name, in: fields), as: UTF8.self)
@@ -106,8 +123,8 @@ extension RequestURL {
             }
         guard !method.isEmpty, let first = path.first else { throw .requestUnknown }
         // Anything else would continue the origin's host name.
-        guard first == GatewayRequestLine.slash else { return (method, nil) }
-        return (method, TargetURI(origin + String(decoding: path, as: UTF8.self)))
+        guard first == GatewayRequestLine.slash else { return AskedRequest(method: method, target: nil) }
+        return AskedRequest(method: method, target: TargetURI(origin + String(decoding: path, as: UTF8.self)))
     }
 
     private static func only(_ name: String, in fields: some RequestFields) throws(Denial) -> ArraySlice<UInt8> {

@@ -22,7 +22,8 @@ import Verification
                 in: fields)
             : policy.token(in: fields)
         let line = GatewayRequestLine(method: "GET", pathBelowPolicy: Array(path.utf8)[...])
-        return try policy.evidence(in: fields, line, beside: sent, Self.checks)
+        let request = try policy.askedRequest(in: fields, line)
+        return try policy.evidence(in: fields, of: request, beside: sent, Self.checks)
     }
 
     private static let request = ["X-Method: POST", "X-Path: /orders?page=2"]
