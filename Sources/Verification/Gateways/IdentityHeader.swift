@@ -36,8 +36,9 @@ package struct IdentityHeader: Sendable, Equatable {
 
     private static let reservedNames: Set<String> = [
         "age", "allow", "alt-svc", "authorization", "cache-control", "clear-site-data", "connection", "cookie", "date",
-        "expect", "forwarded", "from", "host", "keep-alive", "location", "origin", "pragma", "priority", "proxy",
-        "range", "referer", "retry-after", "server", "set-cookie", "strict-transport-security", "te", "trailer",
+        "dpop", "dpop-nonce", "expect", "forwarded", "from", "host", "keep-alive", "location", "origin", "pragma",
+        "priority", "proxy", "range", "referer", "retry-after", "server", "set-cookie", "strict-transport-security",
+        "te", "trailer",
         "transfer-encoding", "upgrade", "vary", "via", "www-authenticate", "x-assay-key", "x-forwarded",
         "x-http-method",
         "x-http-method-override", "x-method-override", "x-real-ip", "x-request-id", "x-rewrite-url", "x-sendfile",

@@ -13,7 +13,8 @@ import Verification
         "X-Original-URL",
         "X-Accel-Redirect", "X-Assay-Key", "Proxy-Authorization", "Expect", "X-Request-Id", "traceparent",
         "Sec-Fetch-Site",
-        "Accept", "If-Match", "Origin", "X-Real-IP", "X-HTTP-Method-Override", "grpc-status",
+        "DPoP", "DPoP-Nonce", "WWW-Authenticate", "Accept", "If-Match", "Origin", "X-Real-IP", "X-HTTP-Method-Override",
+        "grpc-status",
     ])
     func `no header may frame, route or authenticate a request`(name: String) {
         #expect(IdentityHeader.refusal(ofName: name)?.contains("choose another name") == true)
