@@ -61,13 +61,21 @@ import Testing
     }
 
     @Test(arguments: [
-        "nonce: { required: true }", "notifications: [logout]", "refuse_access_tokens: true", "user_info: true",
+        "notifications: [logout]", "refuse_access_tokens: true", "user_info: true",
     ])
     func `settings of ID Tokens are refused beside access tokens`(line: String) throws {
         let name = line.prefix { $0 != ":" }
         let messages = try faults("providers:\n  - id: p\n" + indented(Self.api + "\n" + line)).map(\.message)
         #expect(
             messages.contains("\(name) is only for ID Tokens, but tokens: access verifies access tokens; remove it"))
+    }
+
+    @Test func `nonce is about DPoP proofs`() throws {
+        let text = "providers:\n  - id: p\n" + indented(Self.api + "\nnonce: { required: true }")
+        #expect(
+            try fault(text).message
+                == "nonce has rules for ID Tokens, but tokens: access verifies access tokens; write required or off, for the nonces of DPoP proofs, or remove it"
+        )
     }
 
     @Test func `authorization needs access tokens`() throws {

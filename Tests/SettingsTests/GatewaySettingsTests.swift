@@ -33,7 +33,9 @@ import Testing
             try message(iap + "tokens: id")
                 == "preset google-iap verifies a gateway's assertions, which are neither ID Tokens nor opaque; remove tokens: id"
         )
-        #expect(try message(iap + "nonce: { required: true }").hasPrefix("nonce is only for ID Tokens"))
+        #expect(
+            try message(iap + "nonce: { required: true }").hasPrefix(
+                "nonce has rules for ID Tokens, but tokens: access"))
     }
 
     @Test func `Pomerium's audience is the route`() throws {

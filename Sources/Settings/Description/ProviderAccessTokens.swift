@@ -35,11 +35,17 @@ extension ProviderReading {
             guard let given, given != .id else { return (nil, false) }
         }
         let areOpaque = given == .opaque
-        let sections = section.node("nonce")?.mapping == nil ? [] : ["nonce"]
-        for name in withoutEffect(areOpaque: areOpaque).filter(section.mentions) + sections {
+        let use = areOpaque ? "opaque" : "access"
+        if section.node("nonce")?.mapping != nil {
+            section.refuse(
+                "nonce",
+                "nonce has rules for ID Tokens, but tokens: \(use) verifies access tokens; write required or off, for the nonces of DPoP proofs, or remove it"
+            )
+        }
+        for name in withoutEffect(areOpaque: areOpaque).filter(section.mentions) {
             section.refuse(
                 name,
-                "\(name) is only for ID Tokens, but tokens: \(areOpaque ? "opaque" : "access") verifies access tokens; remove it"
+                "\(name) is only for ID Tokens, but tokens: \(use) verifies access tokens; remove it"
             )
         }
         if areOpaque { return (.opaque(support.dialect?.authorization ?? AuthorizationClaims()), true) }

@@ -37,7 +37,7 @@ extension ProviderReading {
         let given = types.read(section)
         let claims = clients.read(section)
         let claim = marker.read(section)
-        guard var dialect = provider.accessTokens, dialect.loadBalancer == nil else {
+        guard var dialect = provider.accessTokens, provider.introspection == nil, dialect.loadBalancer == nil else {
             guard !section.isFaulty(tokens.name) else { return }
             for name in [
                 given.map { _ in types.name }, claims.map { _ in clients.name }, claim.map { _ in marker.name },

@@ -107,7 +107,7 @@ struct ProviderReading {
         Member(
             section: "nonce", nonce, orWord: ProofUseReader.nonce, at: \.needsProofNonce,
             if: { $0.accessTokens != nil },
-            "How to compare the nonce. With `tokens: access`, a word instead: whether a [DPoP proof](access-tokens.md#tokens-bound-to-a-key) must have a nonce (`required` or `off`), if not as in `dpop.nonce`.",
+            "How to compare the nonce. With `tokens: access` or `opaque`, a word instead: whether a [DPoP proof](access-tokens.md#tokens-bound-to-a-key) must have a nonce (`required` or `off`), if not as in `dpop.nonce`.",
             check: checkNonce),
         Member(
             Setting("clock_skew", clockSkew, "How far this provider's clock may differ from this machine's."),

@@ -6,6 +6,7 @@ struct DefaultSettings {
         """
         tracing: { otlp_endpoint: "http://127.0.0.1:4318" }
         sign_ins: {}
+        dpop: {}
         providers: [{ id: p, issuer: "https://op.example", audiences: [a] }]
         """)
 
