@@ -317,7 +317,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .requestUnknown:
             "The gateway did not send each header that request_url of this policy names exactly once, so a DPoP proof can't be compared with the client's request; have the gateway set them, and delete the client's own."
         case .storeUnavailable(isSpent: false):
-            "The store is full, can't be reached, is refused (for sign-ins and nonces, /readyz says which of these), or rejects the record (then check its ACL, replicas and disk); nothing was used up; try again."
+            "The store is full, can't be reached, is refused (/readyz says which of these), or rejects the record (then check its ACL, replicas and disk); nothing was used up; try again."
         case .storeUnavailable(isSpent: true):
             "The store did not confirm in time, so the sign-in, nonce or DPoP proof may be used up; begin a new sign-in, or have the client send a new proof."
         case .rejected(let rejection, let kind): rejection.detail(of: kind)
