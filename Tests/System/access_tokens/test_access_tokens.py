@@ -425,8 +425,9 @@ def test_keys_are_found_by_the_metadata_of_an_authorization_server(server):
     assert issuer.discovery.count == asked
     # So are those of an issuer on a list.
     issuer.discovery.status = 404
+    listed = {name: value for name, value in access(issuer).items() if name != "issuer"} | {"issuers": [issuer.url]}
     for members in ({}, {"discovery": "oauth"}):
-        with Service(access(issuer, issuer=None, issuers=[issuer.url], **members)) as service:
+        with Service(listed | members) as service:
             accepted(service, access_token(issuer))
     # The last place is that of OpenID's document by RFC 8414.
     metadata.status = 404
