@@ -237,3 +237,25 @@ extension Claims {
         return claimed.flatMap { $0.isEmpty || EmailAddress($0) != nil ? nil : $0 }
     }
 }
+
+extension CheckDescriptions {
+    /// Whether the party to which the token was issued may present it. The check is enabled only if the settings list
+    /// authorized_parties.
+    func authorizedParty(_ rejection: Rejection?) -> Check {
+        let found = claims.text(.authorizedParty).map(Redaction.text)
+        guard rejection != nil || !policy.authorizedParties.isEmpty else {
+            return .notAsked(.authorizedParty, "The settings don't restrict azp (authorized_parties).", found: found)
+        }
+        return made(
+            .authorizedParty, rejection,
+            passed: found == nil ? "The token has no azp." : "authorized_parties lists the token's azp.",
+            failed: partyDiagnosis, expected: Redaction.list(policy.authorizedParties), found: found)
+    }
+
+    private var partyDiagnosis: Diagnosis {
+        let party = claims.text(.authorizedParty).map { ", " + Redaction.quoted($0) + "," } ?? ""
+        return Diagnosis(
+            "The token's azp\(party) is not an accepted party.",
+            fix: "If it is your client ID, add it to authorized_parties of the provider \(policy.id).")
+    }
+}
