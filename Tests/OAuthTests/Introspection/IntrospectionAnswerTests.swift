@@ -67,7 +67,7 @@ import TestSupport
         #expect(outcome("x", contentType: "Application/Token-Introspection+JWT; charset=utf-8") == "signed")
         #expect(outcome(#"{"active":true}"#, contentType: "application/jwt") == "active until 0")
         #expect(outcome(#"{"active":true}"#, contentType: nil, mustBeSigned: true) == "unsigned")
-        #expect(outcome("x", 400, contentType: type) == "notJSON")
+        #expect(outcome("x", 400, contentType: type) == "status(400)")
     }
 
     // MARK: Signed responses
