@@ -358,28 +358,3 @@ extension CheckDescriptions {
     /// The bytes of a client ID, with ASCII letters in lower case.
     private func folded(_ text: String) -> [UInt8] { text.utf8.map(\.asciiLowercased) }
 }
-
-extension ProviderPolicy {
-    /// Whose audiences a token's are compared with.
-    var audienceOwner: String {
-        switch origin {
-        case .entry: "the provider \(id)"
-        case .line: "this issuer's line of the provider \(id)"
-        case .connection: "the request's connection"
-        }
-    }
-
-    /// Where they are written.
-    fileprivate var audiencePlace: String {
-        switch origin {
-        case .entry: "the audiences of the provider \(id)"
-        case .line: "this issuer's line in the issuers_file of the provider \(id)"
-        case .connection: "the audience of the request's connection"
-        }
-    }
-
-    /// How to accept an audience that is one's own: the end of a sentence.
-    var audienceAdvice: String {
-        origin == .connection ? "correct \(audiencePlace)" : "add it to \(audiencePlace)"
-    }
-}
