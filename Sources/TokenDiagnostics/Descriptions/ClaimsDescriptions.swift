@@ -252,7 +252,7 @@ extension CheckDescriptions {
             failed: partyDiagnosis, expected: Redaction.list(policy.authorizedParties), found: found)
     }
 
-    private var partyDiagnosis: Diagnosis {
+    var partyDiagnosis: Diagnosis {
         let party = claims.text(.authorizedParty).map { ", " + Redaction.quoted($0) + "," } ?? ""
         return Diagnosis(
             "The token's azp\(party) is not an accepted party.",
