@@ -49,7 +49,7 @@ ENVIRONMENT = {
 ALLOCATORS = {"malloc", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc", "posix_memalign", "valloc"}
 
 Figures = collections.namedtuple("Figures", "instructions allocations libcrypto_instructions libcrypto_allocations")
-Profile = collections.namedtuple("Profile", "instructions allocations calls")
+Profile = collections.namedtuple("Profile", "instructions allocations calls libc")
 
 
 def main() -> None:
@@ -125,10 +125,11 @@ def profile(program: pathlib.Path, name: str, iterations: int) -> Profile:
 
 
 def read(path: pathlib.Path) -> Profile:
-    """Sums instructions and allocator calls by whether they are in libcrypto, and our calls of libcrypto by function."""
+    """Sums instructions and allocator calls by whether they are in libcrypto, our calls of libcrypto by function, and libc's
+    instructions, which are also among those outside of libcrypto."""
     # A name appears once as `(number) name`, and then as `(number)`. Objects and functions are numbered separately.
     names: dict[tuple[str, str], str] = {}
-    sums = Profile(collections.Counter(), collections.Counter(), collections.Counter())
+    sums = Profile(collections.Counter(), collections.Counter(), collections.Counter(), collections.Counter())
     here = {"ob": "", "fn": ""}
     called = dict(here)
     is_callee = False
@@ -153,6 +154,7 @@ def read(path: pathlib.Path) -> Profile:
                 # The line after a call has the callee's inclusive cost, which is also listed under its own name.
                 if not is_callee:
                     sums.instructions[is_libcrypto(here["ob"])] += int(match[1])
+                    sums.libc[is_libc(here["ob"])] += int(match[1])
                 is_callee = False
     return sums
 
@@ -161,8 +163,12 @@ def is_libcrypto(path: str) -> bool:
     return pathlib.PurePath(path).name.startswith("libcrypto.so")
 
 
+def is_libc(path: str) -> bool:
+    return pathlib.PurePath(path).name.startswith("libc.so")
+
+
 def is_allocator(function: dict[str, str]) -> bool:
-    return function["fn"].split("'")[0] in ALLOCATORS and pathlib.PurePath(function["ob"]).name.startswith("libc.so")
+    return function["fn"].split("'")[0] in ALLOCATORS and is_libc(function["ob"])
 
 
 def times(program: pathlib.Path, *names: str) -> dict[str, int]:
