@@ -26,7 +26,7 @@ package struct ProofUse: Sendable, Equatable {
 
     package init() {}
 
-    /// - Parameter provider: of the token; the settings of a resource or policy, which are these, come before it.
+    /// - Parameter provider: the requirements of the token's provider. These, of a resource or policy, take precedence.
     package func needsNonce(beside provider: ProofUse, under rules: ProofRules) -> Bool {
         needsNonce ?? provider.needsNonce ?? rules.needsNonce
     }

@@ -96,14 +96,12 @@ extension ServiceResponder {
         }
     }
 
-    /// Claims the token's proof if nothing else refuses the request, and answers: at once if the proof is not claimed
-    /// elsewhere.
+    /// Claims the token's proof if nothing else refuses the request, and answers: at once if the store is in memory.
     private func response(
         to question: Question, with verdict: Verdict<GatewayToken>, at now: VerificationTime
     ) -> Reply<HTTPResponse, Never> {
-        guard case .allowed = question.decision(on: verdict, at: now),
-            case .verified(let token, let provider) = verdict,
-            let proof = token.newProof
+        guard case .verified(let token, let provider) = verdict, let proof = token.newProof,
+            case .allowed = question.decision(on: verdict, at: now)
         else { return .now(answer(verdict, question, at: now)) }
         return problem(claiming: proof, ofProvider: provider, until: question.deadline).map {
             self.answer(verdict.unless($0), question, at: now)

@@ -105,7 +105,7 @@ package enum Denial: Error, Equatable, Sendable {
     case gatewayUnauthenticated
     /// The gateway's own key is for other paths.
     case gatewayForbidden
-    /// The gateway does not say once which method and URL the client's request has, which a proof must name.
+    /// The gateway did not send exactly once the method and the URL of the client's request, which a proof must name.
     case requestUnknown
     /// The request contains none of the policy's sources.
     case tokenMissing

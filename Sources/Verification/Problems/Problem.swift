@@ -49,7 +49,7 @@ package enum Problem: Error, Equatable, Sendable {
     case requestKeyMissing
     /// Like `signInNotSupported`: the client's requests must be signed, but no single issuer is their audience.
     case requestAudienceUnknown
-    /// A proof for a URL that the backend may not get.
+    /// The backend may not request a proof for this URL.
     case urlNotAllowed
     case revocationNotSupported
     case signOutNotSupported
@@ -61,7 +61,7 @@ package enum Problem: Error, Equatable, Sendable {
     case bindingInvalid
     case nonceReplayed
     case proofReplayed
-    /// A gateway does not say once which method and URL the client's request has, which a DPoP proof must name.
+    /// A gateway did not send exactly once the method and the URL of the client's request, which a DPoP proof must name.
     case requestUnknown
     case stateMismatch
     case redirectURIMismatch
@@ -220,7 +220,7 @@ package enum Problem: Error, Equatable, Sendable {
     /// After how many seconds to try again; `nil`: that can't help.
     package var retryAfterSeconds: Int64? { row.retryAfter }
 
-    /// Whether the sign-in or nonce has been used up, or may have been, so that it must not be sent again.
+    /// Whether the sign-in, nonce or proof has been used up, or may have been, so that it must not be sent again.
     package var isSpent: Bool { row.isSpent }
 
     /// The code of ``overloaded(limit:)``, whatever the limit.
