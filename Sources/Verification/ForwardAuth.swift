@@ -165,7 +165,7 @@ package final class ForwardAuth {
             let slot = verifier.slots[provider]
             do throws(Denial) {
                 let fields = try rule.policy.fields(
-                    for: token, speakingFor: slot?.provider.domains(of: token.identity), now: now.wall,
+                    for: token, speakingFor: slot?.provider.domains(ofIssuerOf: token), now: now.wall,
                     clockSkewSeconds: slot?.policy.clockSkewSeconds ?? 0)
                 return .allowed(fields, provider: provider)
             } catch {

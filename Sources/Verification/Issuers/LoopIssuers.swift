@@ -183,9 +183,9 @@ package enum EntryIssuers: Sendable, Equatable {
 }
 
 extension Provider {
-    /// The only domains about whose mail addresses the word of a verified identity's issuer counts; `nil`: all.
-    func domains(of identity: Identity?) -> [String]? {
-        guard let list = issuers?.list, let identity else { return nil }
+    /// The only domains about whose mail addresses the word of a verified token's issuer counts; `nil`: all.
+    func domains(ofIssuerOf token: GatewayToken) -> [String]? {
+        guard let list = issuers?.list, let identity = token.identity else { return nil }
         return list[identity.issuer]?.domains ?? []
     }
 }

@@ -454,7 +454,7 @@ def test_faults_of_the_settings(issuer, keys, tmp_path):
     assert "needs algorithm" in check(issuer, tmp_path, [{k: v for k, v in sig.items() if k != "algorithm"}])
     assert "use: encryption" in check(issuer, tmp_path, [sig], encryption={})
     assert "names other" in check(issuer, tmp_path, [enc], encryption={"keys": ["other"]})
-    assert "tokens: access" in check(issuer, tmp_path, [enc], encryption={}, tokens="access")
+    assert "verifies access tokens" in check(issuer, tmp_path, [enc], encryption={}, tokens="access")
     assert "required" in check(issuer, tmp_path, [enc], encryption={"required": ["everything"]})
 
 

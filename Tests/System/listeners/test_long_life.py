@@ -189,6 +189,8 @@ def lived_in(authority):
             admin=listener,
             admin_context=authority.client_context(),
             tracing={"otlp_endpoint": collector.endpoint},
+            # Under load, the service may wait longer for a processor than it lets requests wait.
+            limits={"queue_timeout": "30s"},
         ) as service:
             service.wait_until_ready()
             yield service, issuer, collector
