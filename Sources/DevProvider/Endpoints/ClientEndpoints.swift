@@ -40,7 +40,7 @@ extension EmulatedProvider {
 
 /// The introspection endpoint of a provider whose access tokens are opaque.
 extension EmulatedProvider {
-    /// What the provider says of an access token.
+    /// The response to a question about an access token (RFC 7662, section 2.2).
     ///
     /// The claims of the token may replace each member, also `active`. An expired token is not forgotten, so that the
     /// service can say that it has expired.

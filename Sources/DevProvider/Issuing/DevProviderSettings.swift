@@ -60,7 +60,7 @@ package struct DevProviderSettings: Sendable {
     func makeKey() throws(OpenSSLError) -> SigningKey { try SigningKey(generating: algorithm.keyKind) }
 }
 
-/// What a development provider encrypts, and to which key of the relying party.
+/// The kinds of token that a development provider encrypts, and the relying party's key for them.
 package struct DevEncryption: Sendable {
     let kinds: Set<Kind>
     let encrypter: JWEEncrypter
@@ -137,7 +137,7 @@ package struct DevIssuers: Sendable {
 
     /// An issuer in use takes about 10 KB.
     package static let maximum = 1_000_000
-    /// The number of issuers if nobody says how many.
+    /// The number of issuers unless another is given.
     package static let usualCount = 10
 
     package init(count: Int, isOpen: Bool, authentication: String? = nil) {

@@ -146,7 +146,7 @@ enum NativePage {
             """)
     }
 
-    /// What an access token is bound to, and what its client does wrong.
+    /// The choices of a key for the access token, and of a mistake for its client to make.
     private static var binding: HTML {
         let faults: [HTML] = BindingFault.allCases.map { "<option value=\"\($0.rawValue)\">\($0.title)</option>" }
         return """

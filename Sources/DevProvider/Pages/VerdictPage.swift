@@ -172,7 +172,7 @@ struct ProofSection {
     let token: String
     /// The token's `jkt`.
     let boundKey: String
-    /// What the proof must repeat, as the service's answer has it; `nil`: proofs need no nonce.
+    /// The nonce in the service's answer, which the next proof must repeat; `nil`: proofs need none.
     let nextNonce: String?
     /// In Unix seconds, by the clock that the proof was made with.
     let now: Int64
