@@ -61,7 +61,7 @@ package enum Reply<Value, Failure: Error> {
     // Where `Failure` is `Never`, a `switch` outside of this type crashes the compiler (Swift 6.3).
     package var immediate: Value? { if case .now(let value) = self { value } else { nil } }
 
-    /// What becomes of the value, once it is there.
+    /// A reply with the transformed value: there at once if this one is.
     package func map<Other>(_ transform: @escaping (Value) -> Other) -> Reply<Other, Failure> {
         switch self {
         case .now(let value): .now(transform(value))
