@@ -203,7 +203,7 @@ extension RequestVerifier {
             let answer: ExplainedAnswer
             do throws(Problem) {
                 let introspection = try await self.answer(
-                    to: question, timeout: deadline - now.monotonic, until: deadline
+                    to: question, named: key(of: question), timeout: deadline - now.monotonic, until: deadline
                 ).get()
                 switch introspection.result {
                 case .success(.active(let token)): answer = .active(token.introspected)

@@ -88,20 +88,19 @@ extension RequestVerifier {
         }
     }
 
-    /// What this loop knows about a token.
-    private func knownAnswer(to question: Question, at now: VerificationTime) -> Introspection? {
-        question.introspector.key(of: question.text, hashedBy: verifier.jwsVerifier).flatMap {
-            question.introspector.known($0, on: introspections, now: now.monotonic, now.wall)
-        }
+    /// Names the token among this loop's answers; `nil` if they are not used again, or if OpenSSL fails.
+    func key(of question: Question) -> IntrospectionKey? {
+        question.introspector.key(of: question.text, hashedBy: verifier.jwsVerifier)
     }
 
     /// Asks the provider, unless its answer is known elsewhere.
     ///
     /// - Parameters:
+    ///   - key: see ``key(of:)``.
     ///   - timeout: of the question itself, which others may wait for too.
     ///   - deadline: when this request gives up.
     func answer(
-        to question: Question, timeout: Interval, until deadline: MonotonicTime
+        to question: Question, named key: IntrospectionKey?, timeout: Interval, until deadline: MonotonicTime
     ) async -> (Result<Introspection, Problem>) {
         guard let address = question.introspector.endpoint(question.slot.delivered.endpoints) else {
             return .failure(.endpointUnknown)
@@ -109,9 +108,7 @@ extension RequestVerifier {
         let asked = question.introspector.ask(
             about: question.token, at: address, timeout: timeout, until: deadline)
         guard let introspection = try? await asked.get() else { return .failure(.endpointUnknown) }
-        if let key = question.introspector.key(of: question.text, hashedBy: verifier.jwsVerifier) {
-            question.introspector.keep(introspection, for: key, on: introspections)
-        }
+        if let key { question.introspector.keep(introspection, for: key, on: introspections) }
         return .success(introspection)
     }
 
@@ -182,11 +179,15 @@ extension RequestVerifier {
             } catch {
                 return .now(verdict(on: question, .failure(error), expecting: parameters, now: now, answer: make))
             }
-            if let known = knownAnswer(to: question, at: now) {
+            let key = key(of: question)
+            let known = key.flatMap {
+                question.introspector.known($0, on: introspections, now: now.monotonic, now.wall)
+            }
+            if let known {
                 return .now(verdict(on: question, .success(known), expecting: parameters, now: now, answer: make))
             }
             return .later {
-                let answer = await self.answer(to: question, timeout: timeout, until: deadline)
+                let answer = await self.answer(to: question, named: key, timeout: timeout, until: deadline)
                 return self.verdict(on: question, answer, expecting: parameters, now: .now(), answer: make)
             }
         }
