@@ -460,5 +460,4 @@ def test_faults_of_the_settings(issuer, keys, tmp_path):
 
 def test_no_key_is_ever_logged(service):
     assert reload.metrics(service) is not None
-    text = "\n".join(service.log)
-    assert "PRIVATE KEY" not in text
+    service.hides("PRIVATE KEY")

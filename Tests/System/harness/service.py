@@ -48,6 +48,7 @@ class Process:
 
     def __init__(self, *arguments: str, variables: dict | None = None, binary: str = BINARY):
         self.log: list[str] = []
+        self._secrets: list[str] = []
         self._condition = threading.Condition()
         self._ended = False
         self.process = subprocess.Popen(
@@ -82,7 +83,7 @@ class Process:
         return result
 
     def entries(self, **members) -> list[dict]:
-        """The log entries with these members."""
+        """The log entries with these members that were read so far; all of them only after the process has ended."""
         found = []
         for line in list(self.log):
             entry = json.loads(line)
@@ -92,6 +93,11 @@ class Process:
 
     def wait_for_entry(self, **members) -> dict:
         return self.wait_for(lambda: self.entries(**members))[0]
+
+    def hides(self, *secrets: str) -> None:
+        """Asserts that none of these is logged until the process has been stopped."""
+        assert all(secrets)
+        self._secrets += secrets
 
     def listening(self, listener: str) -> str:
         return self.wait_for_entry(message="listening", listener=listener)["address"]
@@ -181,6 +187,7 @@ class Service(Process):
         self.terminate()
         code = self.wait()
         assert code == 0, f"exit code {code}:\n" + "\n".join(self.log[-20:])
+        assert [line for line in self.log if any(secret in line for secret in self._secrets)] == []
 
     def __enter__(self):
         return self

@@ -168,7 +168,7 @@ def reasons_given(directory: pathlib.Path, issuers, refused: dict[str, str]) -> 
     due = ["keys_unavailable" if issuer.name in refused else "disk" for issuer in issuers]
     with Service(*settings_of(issuers), cache_directory=str(directory)) as service:
         found = verdicts(service, [issuer.token() for issuer in issuers])
-        entries = service.entries(level="warning", message="cached keys rejected")
+    entries = service.entries(level="warning", message="cached keys rejected")
     wrong = [issuer.name for issuer, *pair in zip(issuers, found, due, strict=True) if pair[0] != pair[1]]
     assert wrong == [], [refused.get(name, "whole") for name in wrong]
     assert sorted(entry["provider"] for entry in entries) == sorted(refused)

@@ -276,6 +276,4 @@ def test_nothing_of_it_is_logged(service, issuer):
     begun = started(service, id_token_hint=hint, claims={"id_token": {"canary": None}}, resource=["https://canary.example"])
     contract.assert_code(hinted(service, "canary.junk.token"), "token_malformed")
     service.wait_for_entry(route="/v1/sign-ins", code="token_malformed")
-    log = json.dumps(service.entries())
-    for secret in ("canary", hint, begun["state"], begun["nonce"]):
-        assert secret not in log
+    service.hides("canary", hint, begun["state"], begun["nonce"])
