@@ -31,6 +31,7 @@ import Testing
     @Test func `it is read again after every fetch that fails while there are no other keys`() {
         var scene = Scene(Self.rules)
         scene.start()
+        scene.failToFallBack()
         for isThere in [false, true, true, false, true] {
             #expect(scene.fail().contains(.readFallback))
             if isThere { scene.fallBack() } else { scene.failToFallBack() }
@@ -128,6 +129,45 @@ import Testing
         scene.wait(.refresh(dropsOmitted: true), id: 3)
         #expect(scene.fallBack().answers == [1: .retry])
         #expect(scene.succeed().answers == [2: .retry])
+    }
+
+    // MARK: Who waits for it
+
+    /// A connection may be refused before a file is read.
+    @Test func `a fetch that fails first does not refuse those who need any keys`() {
+        var scene = Scene(Self.rules)
+        scene.start()
+        scene.wait(.anyKeys(mayFetch: true), id: 1)
+        scene.wait(.key("b"), id: 2)
+        let effects = scene.fail()
+        #expect(effects.answers.keys.sorted() == [2])
+        #expect(!effects.contains(.readFallback))
+        #expect(scene.wait(.anyKeys(mayFetch: true), id: 3).answers == [:])
+        #expect(scene.wait(.anyKeys(mayFetch: false), id: 4).answers == [:])
+        #expect(scene.fallBack().answers == [1: .retry, 3: .retry, 4: .retry])
+    }
+
+    @Test func `without keys in it they are refused until the next fetch, which begins when it is due`() {
+        var scene = Scene(Self.rules)
+        scene.start()
+        scene.wait(.anyKeys(mayFetch: true), id: 1)
+        scene.fail(retryAfter: .seconds(60))
+        let refused = [Machine.Outcome.unavailable(retryAfter: .seconds(60))]
+        #expect(Array(scene.failToFallBack().answers.values) == refused)
+        #expect(Array(scene.wait(.anyKeys(mayFetch: true), id: 2).answers.values) == refused)
+        scene.moveTo(60)
+        #expect(scene.fireTimer().contains(.startFetch(.reload)))
+    }
+
+    @Test func `a fetch that is due meanwhile begins, and answers them`() {
+        var scene = Scene(Self.rules)
+        scene.start()
+        scene.fail(retryAfter: .seconds(4))
+        scene.wait(.anyKeys(mayFetch: true), id: 1)
+        scene.moveTo(4)
+        #expect(scene.fireTimer().contains(.startFetch(.reload)))
+        #expect(scene.failToFallBack().answers == [:])
+        #expect(scene.succeed(["a"]).answers == [1: .retry])
     }
 
     // MARK: The provider's keys come first

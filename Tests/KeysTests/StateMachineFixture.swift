@@ -60,6 +60,8 @@ struct Scene {
         var scene = Scene(rules, random: random)
         scene.start()
         scene.succeed(keyIDs, lifetime: lifetime)
+        // It was read beside the first fetch, and is not needed any more.
+        if rules.hasFallback { scene.fallBack() }
         return scene
     }
 

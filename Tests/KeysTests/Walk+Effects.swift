@@ -32,7 +32,9 @@ extension Walk {
         }
         if event == .success, !hasPublished { fail(.keptOnFailure) }
         let mayFallBack = rules.hasFallback && !hasKeysOfProvider
-        if fallbackReads - readsBefore != (mayFallBack && wantsFallback ? 1 : 0) { fail(.fallbackWanted) }
+        if fallbackReads - readsBefore != (mayFallBack && wantsFallback && readsBefore == 0 ? 1 : 0) {
+            fail(.fallbackWanted)
+        }
         if event.bringsKeys || event == .failure { plannedFetch = machine.nextFetch }
     }
 
@@ -96,9 +98,10 @@ extension Walk {
 
     mutating func checkRest() {
         let nextRefresh = lastRefresh.map { $0 + .seconds(1) }
-        if fetch == nil, waiting.values.contains(where: { !$0.need.isRefresh || nextRefresh == nil }) {
-            fail(.nobodyWaitsForNothing)
+        let waitInVain = waiting.values.contains {
+            $0.need.isForAnyKeys ? fallbackReads == 0 : !$0.need.isRefresh || nextRefresh == nil
         }
+        if fetch == nil, waitInVain { fail(.nobodyWaitsForNothing) }
         if isStarted, fetch == nil, machine.nextFetch == nil { fail(.neverAsleep) }
         if machine.nextFetch != plannedFetch { fail(.plannedInTime) }
         let millisecond = Interval(milliseconds: 1)
@@ -129,6 +132,8 @@ extension Walk {
 }
 
 extension Machine.FetchReason {
+    fileprivate var isForAnyKeys: Bool { if case .anyKeys = self { true } else { false } }
+
     fileprivate var isForOneKey: Bool {
         switch self {
         case .key, .replacedKey, .newerKeys: true

@@ -20,7 +20,7 @@ struct Walk {
         case modes = "only a fetch that keeps keys fresh may be content with a confirmation, and that for a day"
         case oneAnswer = "a waiter gets exactly one answer"
         case answeredInTime = "a waiter is answered by the timer at its deadline at the latest"
-        case nobodyWaitsForNothing = "who waits, waits for a fetch, or for an operator's next one"
+        case nobodyWaitsForNothing = "who waits, waits for a fetch, for an operator's next one, or for the fallback"
         case keptOnFailure =
             "a snapshot is never replaced but by keys that came, or less keys that have served their time"
         case lifetimeBound = "keys are fresh for five minutes to a day"

@@ -1,9 +1,11 @@
 private import Bytes
 internal import HTTP
 
-/// Requests that wait for a fetch.
+/// Requests that wait for a fetch, or for the fallback to be read.
 struct Waiters {
     private(set) var all: [Waiter] = []
+    /// How many of them are operators' requests for a refresh; counted for the same reason as the deadline is cached.
+    private var refreshes = 0
     /// The earliest deadline; cached, because a flood may leave a hundred thousand waiters.
     private(set) var firstDeadline: MonotonicTime?
 
@@ -20,12 +22,14 @@ struct Waiters {
         var needsAnotherFetch: Bool { missedFetchStart && need.isRefresh }
     }
 
-    var isEmpty: Bool { all.isEmpty }
+    /// Whether an operator's request is among them. Only these wait although no fetch is in progress or due.
+    var needRefresh: Bool { refreshes > 0 }
 
     func contains(where isSought: (Waiter) -> Bool) -> Bool { all.contains(where: isSought) }
 
     mutating func append(_ waiter: Waiter) {
         all.append(waiter)
+        if waiter.need.isRefresh { refreshes += 1 }
         firstDeadline = min(firstDeadline ?? waiter.deadline, waiter.deadline)
     }
 
@@ -34,6 +38,7 @@ struct Waiters {
         let chosen = all.filter(isChosen)
         guard !chosen.isEmpty else { return [] }
         all.removeAll(where: isChosen)
+        refreshes -= chosen.count { $0.need.isRefresh }
         firstDeadline = all.lazy.map(\.deadline).min()
         return chosen
     }

@@ -34,6 +34,8 @@ extension KeyStore {
         private var sought = SoughtKeys()
         private var reportedState = KeyState.unavailable
         var isFallbackBroken = false
+        /// Whether the fallback is being read. Requests without any keys wait for it.
+        var isReadingFallback = false
         /// Until when the provider's last complete response that bypassed caches confirms every key in it.
         var confirmedUntil: MonotonicTime?
         /// When an operator may cause the next fetch.
@@ -115,10 +117,10 @@ extension KeyStore {
             case .anyKeys(let mayFetch):
                 // After a failure, requests don't wait for the next attempt, which may be minutes away.
                 let isPutOff = consecutiveFailures > 0 && (nextFetch ?? now) > now
-                if fetch == nil, isPutOff || !mayFetch {
-                    return [.resume(id, .unavailable(retryAfter: max((nextFetch ?? now) - now, rules.minimumBackoff)))]
-                }
-                if fetch == nil { effects = beginFetch(plannedMode) }
+                let mayBegin = mayFetch && !isPutOff
+                let mayFallBack = isReadingFallback && needsFallback
+                guard fetch != nil || mayBegin || mayFallBack else { return [.resume(id, outcomeUntilNextFetch)] }
+                if fetch == nil, mayBegin { effects = beginFetch(plannedMode) }
             case .key, .replacedKey, .newerKeys:
                 // If each key has its own URL, a `kid` is never reused for another key.
                 if case .replacedKey = need, rules.findsKeysByID || snapshot?.isConfirmed(at: now) == true {
@@ -195,7 +197,9 @@ extension KeyStore {
             nextFetch = now + pause
             var effects: [Effect] = [.report(.fetchFailed(failure, isFirst: consecutiveFailures == 1))]
             effects += useExpiredKeys()
-            for waiter in waiters.remove(where: { !$0.needsAnotherFetch }) {
+            // The fallback may be read in a moment.
+            let mayFallBack = needsFallback
+            for waiter in waiters.remove(where: { !$0.needsAnotherFetch && !($0.needsAnyKeys && mayFallBack) }) {
                 // A request that joined late may start a fetch of its own, if the budget allows it.
                 let asksAgain = waiter.missedFetchStart && !waiter.needsAnyKeys
                 effects.append(.resume(waiter.id, asksAgain ? .retry : .unavailable(retryAfter: pause)))
@@ -221,7 +225,7 @@ extension KeyStore {
             }
             if fetch == nil { effects += fetchForLateWaiters() }
             // If operators wait, their fetch starts within a second and replaces the planned one.
-            if fetch == nil, waiters.isEmpty, let nextFetch, nextFetch <= now {
+            if fetch == nil, !waiters.needRefresh, let nextFetch, nextFetch <= now {
                 if isUsed {
                     effects += beginFetch(plannedMode)
                 } else {
@@ -319,6 +323,11 @@ extension KeyStore {
             return .unavailable(retryAfter: max(min(pause, rules.unknownKeyWindow), rules.minimumBackoff))
         }
 
+        /// The outcome for a request that has no keys at all before the next fetch.
+        var outcomeUntilNextFetch: Outcome {
+            .unavailable(retryAfter: max((nextFetch ?? now) - now, rules.minimumBackoff))
+        }
+
         /// The outcome for a request whose key was not fetched, because the budget is used up. If the provider
         /// publishes no list of its keys, the key may exist.
         private var outcomeWithoutBudget: Outcome {
@@ -336,14 +345,13 @@ extension KeyStore {
 
         // MARK: Waiters
 
-        mutating func resumeWaitersForAnyKeys() -> [Effect] {
-            waiters.remove(where: \.needsAnyKeys).map { .resume($0.id, .retry) }
+        mutating func resumeWaitersForAnyKeys(_ outcome: Outcome = .retry) -> [Effect] {
+            waiters.remove(where: \.needsAnyKeys).map { .resume($0.id, outcome) }
         }
 
-        /// Starts the fetch that operators wait for, if it is allowed by now. While no fetch is in progress, only
-        /// operators wait.
+        /// Starts the fetch that operators wait for, if it is allowed by now.
         private mutating func fetchForLateWaiters() -> [Effect] {
-            guard !waiters.isEmpty, nextRefresh.map({ $0 <= now }) ?? true else { return [] }
+            guard waiters.needRefresh, nextRefresh.map({ $0 <= now }) ?? true else { return [] }
             waiters.fetchBegan()
             nextRefresh = now + rules.refreshInterval
             let isStrict = waiters.contains { $0.need == .refresh(dropsOmitted: true) }
@@ -356,7 +364,7 @@ extension KeyStore {
 
         /// Ends every event: reports a change of state, and sets the timer for the next deadline.
         ///
-        /// - Parameter readingFallback: whether to read the fallback if it is needed. It is always read when the last
+        /// - Parameter readingFallback: whether to read the fallback if it is needed and not being read. It is always read when the last
         ///   keys have just become unusable.
         mutating func finish(_ effects: [Effect], readingFallback: Bool = false) -> [Effect] {
             var effects = effects
@@ -365,13 +373,16 @@ extension KeyStore {
             let hasChanged = state != reportedState && !(rules.isLazy && state == .unavailable && lastFailure == nil)
             if hasChanged { reportedState = state }
             if hasChanged { effects.append(.report(.stateChanged(state))) }
-            if needsFallback, readingFallback || (hasChanged && state == .unavailable) { effects.append(.readFallback) }
+            if needsFallback, !isReadingFallback, readingFallback || (hasChanged && state == .unavailable) {
+                isReadingFallback = true
+                effects.append(.readFallback)
+            }
             if let due = nextDue(state) { effects.append(.setTimer(due)) }
             return effects
         }
 
         private func nextDue(_ state: KeyState) -> MonotonicTime? {
-            let nextFetch = fetch != nil ? nil : waiters.isEmpty ? nextFetch : nextRefresh
+            let nextFetch = fetch != nil ? nil : waiters.needRefresh ? nextRefresh : nextFetch
             var times = [waiters.firstDeadline, nextFetch, omitted.firstEnd].compactMap(\.self)
             // One millisecond later they have expired.
             switch state {

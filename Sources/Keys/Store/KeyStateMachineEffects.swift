@@ -91,6 +91,7 @@ extension KeyStore.StateMachine {
     package mutating func fallbackSucceeded(_ keys: FetchedKeys, now time: MonotonicTime) -> [Effect] {
         advance(to: time)
         isFallbackBroken = false
+        isReadingFallback = false
         guard needsFallback else { return [] }
         omitted.dropAll()
         confirmedUntil = nil
@@ -107,7 +108,9 @@ extension KeyStore.StateMachine {
     package mutating func fallbackFailed(_ failure: FetchFailure, now time: MonotonicTime) -> [Effect] {
         advance(to: time)
         defer { isFallbackBroken = true }
-        return isFallbackBroken ? [] : [.report(.fallbackFailed(failure))]
+        isReadingFallback = false
+        let report: [Effect] = isFallbackBroken ? [] : [.report(.fallbackFailed(failure))]
+        return report + (fetch == nil ? resumeWaitersForAnyKeys(outcomeUntilNextFetch) : [])
     }
 
     /// Whether the fallback's keys would be better than none.
