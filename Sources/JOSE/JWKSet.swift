@@ -34,13 +34,14 @@ public struct JWKSet: Sendable {
     package init(
         _ json: [UInt8], acceptingDevelopmentKeys: Bool, maximumKeys: Int = Self.maximumKeys
     ) throws(ReadingError) {
-        guard let tree = try? JSONTree(readingObject: json), let entries = tree.object?["keys"]?.array else {
-            throw .malformed
-        }
+        guard let entries = (try? JSONObject(json))?["keys"]?.elements else { throw .malformed }
         guard entries.count <= maximumKeys else { throw .tooManyKeys }
         self.init(
             keys: entries.compactMap { entry in
-                guard let key = entry.object.flatMap(JWK.init) else { return nil }
+                // Read one by one: a number beyond all bounds in one key spoils that one alone.
+                guard let members = (try? JSONTree(readingObject: Array(entry.json)))?.object,
+                    let key = JWK(members)
+                else { return nil }
                 return acceptingDevelopmentKeys || !DevelopmentKeys.contain(key.keyID) ? key : nil
             })
         guard keys.contains(where: \.isUsable) else { throw .noUsableKey }

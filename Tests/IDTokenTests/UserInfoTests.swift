@@ -90,6 +90,14 @@ import Testing
         #expect(claims.object["email"] == nil && claims.object["name"]?.string == "A")
     }
 
+    @Test func `what is left is written as it came`() throws {
+        let claims = try Self.claims(
+            #"{"sub":"1","n":99999999999999999999,"d":1.50,"t":"\u00e9\"","o":{"a":[1]},"_claim_names":{"email":"s"}}"#)
+        #expect(String(decoding: claims.object["n"]!.json, as: UTF8.self) == "99999999999999999999")
+        #expect(String(decoding: claims.object["d"]!.json, as: UTF8.self) == "1.50")
+        #expect(claims.object["t"]?.string == "\u{e9}\"" && claims.object["o"]?.object?["a"]?.elements?.count == 1)
+    }
+
     @Test(arguments: ["[]", "1", #""email""#])
     func `names that are no object are refused`(names: String) {
         #expect(throws: Rejection.claimInvalid(.claimNames)) { try Self.claims(#"{"_claim_names":\#(names)}"#) }

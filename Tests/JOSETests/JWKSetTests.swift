@@ -67,6 +67,14 @@ import TestSupport
         }
     }
 
+    @Test func `a number beyond 64 bits is a fault of its key alone, and none outside of the keys`() throws {
+        let keys = [#"{"kty":"EC","x":99999999999999999999}"#, json(TestKey.rsa.jwk())]
+        for version in ["9223372036854775808", "1"] {
+            let set = try JWKSet(Array(#"{"version":\#(version),"keys":[\#(keys.joined(separator: ","))]}"#.utf8))
+            #expect(set.keys.map(\.keyID) == ["rsa"])
+        }
+    }
+
     @Test func `a set has 1024 keys at most`() throws {
         let key = json(.object(["kty": .string("none")]))
         let good = json(TestKey.rsa.jwk())

@@ -42,6 +42,11 @@ import Testing
         _ = try failure(Self.document(claimed), issuer: configured)
     }
 
+    @Test func `a number beyond 64 bits that nobody reads is no fault`() throws {
+        let document = #"{"issuer":"https://a.example","jwks_uri":"https://a.example/keys","x":9223372036854775808}"#
+        #expect(try metadata(document).jwksURI == "https://a.example/keys")
+    }
+
     @Test func `an escaped issuer is the same`() throws {
         _ = try metadata(Self.document("https:\\/\\/a.ex\\u0061mple"))
     }

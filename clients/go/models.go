@@ -606,7 +606,7 @@ type FinishOptions struct {
 	// The authorization code that the app got. It is exchanged if the audience has a client; otherwise it is only
 	// compared with c_hash.
 	Code string `json:"code,omitempty"`
-	// The access token that came with the ID Token, to be checked against at_hash.
+	// The access token that came with the ID Token, to be checked against at_hash. Only together with id_token.
 	AccessToken string `json:"access_token,omitempty"`
 	// In the browser: the address that received the response, which must be the one that the sign-in began with.
 	// Native: the redirect URI, if any, that the SDK got the code with. The client must list it; it is sent with the

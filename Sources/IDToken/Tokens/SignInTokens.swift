@@ -92,14 +92,19 @@ package struct UserInfoClaims {
             (self.object, unverified) = (object, [])
             return
         }
-        guard let names = (try? JSONTree(readingObject: Array(names.json)))?.object,
-            var members = (try? JSONTree(readingObject: text))?.object
-        else { throw .claimInvalid(.claimNames) }
-        for name in names.keys { members[name] = nil }
+        guard let names = names.object else { throw .claimInvalid(.claimNames) }
+        var listed: Set<ExactString> = []
+        names.forEachMember { name, _ in listed.insert(ExactString(name)) }
         var json = JSONWriter()
-        json.value(.object(members))
+        json.object { json in
+            object.forEachMember { name, value in
+                guard !listed.contains(ExactString(name)) else { return }
+                json.name(escaping: name)
+                if let string = value.string { json.value(string) } else { json.raw(value.json) }
+            }
+        }
         guard let rest = try? JSONObject(json.bytes) else { throw .tokenMalformed(.payload) }
-        (self.object, unverified) = (rest, names.keys.sorted())
+        (self.object, unverified) = (rest, listed.map(\.string).sorted())
     }
 }
 

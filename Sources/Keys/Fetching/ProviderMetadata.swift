@@ -30,7 +30,7 @@ package struct ProviderMetadata: Sendable, Equatable {
         }
         self.jwksURI = jwksURI
         endpoints = DiscoveredEndpoints(members, under: rules)
-        if let listed = members["id_token_signing_alg_values_supported"]?.array?.compactMap(\.string) {
+        if let listed = members["id_token_signing_alg_values_supported"]?.elements?.compactMap(\.string) {
             algorithms = SignatureAlgorithms(naming: listed)
             unsafeAlgorithms = Self.unsafeNames.filter { name in
                 listed.contains { $0.lowercased() == name.lowercased() }
@@ -46,8 +46,8 @@ package struct ProviderMetadata: Sendable, Equatable {
     /// - Throws: ``FetchFailure``.
     fileprivate static func members(
         of json: [UInt8], issuer: String
-    ) throws(FetchFailure) -> [String: JSONTree] {
-        guard let members = (try? JSONTree(readingObject: json))?.object else {
+    ) throws(FetchFailure) -> JSONObject {
+        guard let members = try? JSONObject(json) else {
             throw FetchFailure(.parse, "the discovery document is not one JSON object")
         }
         guard let claimed = members["issuer"]?.string else {
@@ -65,7 +65,7 @@ package struct ProviderMetadata: Sendable, Equatable {
 
     /// The issuer in a discovery document, without checking it.
     static func issuer(in json: [UInt8]) -> String? {
-        (try? JSONTree(readingObject: json))?.object?["issuer"]?.string
+        (try? JSONObject(json))?["issuer"]?.string
     }
 
     /// The URL of an issuer's discovery document: the issuer without a trailing slash, and the well-known path.
@@ -141,9 +141,9 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
     }
 
     /// - Parameter members: those of the discovery document.
-    init(_ members: [String: JSONTree], under rules: NetworkRules) {
+    init(_ members: JSONObject, under rules: NetworkRules) {
         func url(_ name: String) -> FetchURL? {
-            members[name]?.string.flatMap { try? rules.url($0) }
+            members[JSONName(name)]?.string.flatMap { try? rules.url($0) }
         }
         authorization = url("authorization_endpoint")
         token = url("token_endpoint")
@@ -152,23 +152,27 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
         introspection = url("introspection_endpoint")
         endSession = url("end_session_endpoint")
         others = Self.others(members).compactMap { try? rules.url($0) }
-        let own = members["mtls_endpoint_aliases"]?.object ?? [:]
-        aliases = Aliases { name in own[name]?.string.flatMap { try? rules.url($0) } }
-        revocationMethods = members["revocation_endpoint_auth_methods_supported"]?.array?.compactMap(\.string)
-        sendsResponseIssuer = members["authorization_response_iss_parameter_supported"] == .bool(true)
+        let own = members["mtls_endpoint_aliases"]?.object
+        aliases = Aliases { name in own?[JSONName(name)]?.string.flatMap { try? rules.url($0) } }
+        revocationMethods = members["revocation_endpoint_auth_methods_supported"]?.elements?.compactMap(\.string)
+        sendsResponseIssuer = members["authorization_response_iss_parameter_supported"]?.bool == true
         pushedRequest = url("pushed_authorization_request_endpoint")
-        requiresPushedRequests = members["require_pushed_authorization_requests"] == .bool(true)
-        requiresSignedRequests = members["require_signed_request_object"] == .bool(true)
+        requiresPushedRequests = members["require_pushed_authorization_requests"]?.bool == true
+        requiresSignedRequests = members["require_signed_request_object"]?.bool == true
     }
 
     /// The URLs of the endpoints that have no property of their own, in the order of their texts.
-    private static func others(_ members: [String: JSONTree]) -> [String] {
+    private static func others(_ members: JSONObject) -> [String] {
         let known = ["authorization", "token", "revocation", "userinfo", "introspection"].map { $0 + "_endpoint" }
-        let aliases = members["mtls_endpoint_aliases"]?.object ?? [:]
-        let others =
-            members.filter { !known.contains($0.key) }.map(\.self) + aliases.filter { $0.key != "userinfo_endpoint" }
-        let texts = others.compactMap { name, value in name.hasSuffix("_endpoint") ? value.string : nil }
-        return Array(Set(texts).sorted().prefix(maximumOthers))
+        var texts: Set<String> = []
+        func collect(_ members: JSONObject?, except known: [String]) {
+            members?.forEachMember { name, value in
+                if name.hasSuffix("_endpoint"), !known.contains(name), let text = value.string { texts.insert(text) }
+            }
+        }
+        collect(members, except: known)
+        collect(members["mtls_endpoint_aliases"]?.object, except: ["userinfo_endpoint"])
+        return Array(texts.sorted().prefix(maximumOthers))
     }
 
     private static let maximumOthers = 64

@@ -68,7 +68,7 @@ extension ServiceResponder {
         return reply(to: record, operation) { () throws(FinishFailure) in
             try operation.revoke(body, by: self.service.signIns)
         } by: { _, record in
-            self.service.end(record, .noContent, "application/json", provider: operation.provider)
+            self.service.end(record, .noContent, nil, provider: operation.provider)
         }
     }
 

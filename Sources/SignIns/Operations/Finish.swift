@@ -289,6 +289,11 @@ extension FinishPlan {
         if request.idToken == nil, request.code == nil {
             throw .requestInvalid("The request needs id_token or code, as the app got it from the provider.")
         }
+        if request.idToken == nil, request.accessToken != nil {
+            throw .requestInvalid(
+                "access_token is only valid together with id_token, whose at_hash it is compared with; send id_token too, or omit access_token."
+            )
+        }
         if let uri = request.redirectURI {
             guard let client else { throw .clientNotConfigured }
             guard client.hasRedirectURI(uri) else { throw .redirectURINotConfigured }

@@ -45,6 +45,8 @@ def service(issuer, endpoint, tmp_path_factory, shared_server):
 def test_a_token_is_revoked(service, endpoint, hint):
     response = revoke(service, token="t 1", token_type_hint=hint)
     assert response.status == 204 and response.body == b"", response
+    # RFC 9110, section 8.6.
+    assert response.header("Content-Length") is None and response.header("Content-Type") is None
     form = [("token", "t 1")] + ([("token_type_hint", hint)] if hint else [])
     assert endpoint.last(REVOCATION).parameters == form and endpoint.last(REVOCATION).basic
     assert endpoint.received(REVOCATION) == 1 and endpoint.received(TOKEN) == 0

@@ -117,6 +117,7 @@ def test_without_a_client_a_code_is_only_checked_against_its_hash(service, endpo
     [
         ({}, "request_invalid"),
         ({"code": "c1", "response": {"code": "c1"}}, "request_invalid"),
+        ({"code": "c1", "access_token": "the app's"}, "request_invalid"),
         ({"code": "c1", "redirect_uri": REDIRECT + "/"}, "redirect_uri_not_configured"),
         ({"code": "naïve"}, "request_invalid"),
         ({"code": "c1", "id_token": "junk"}, "token_malformed"),

@@ -422,7 +422,7 @@ export interface BeginBrowserOptions {
 export interface FinishOptions {
   /** The authorization code that the app got. It is exchanged if the audience has a client; otherwise it is only compared with c_hash. */
   code?: string;
-  /** The access token that came with the ID Token, to be checked against at_hash. */
+  /** The access token that came with the ID Token, to be checked against at_hash. Only together with id_token. */
   access_token?: string;
   /** In the browser: the address that received the response, which must be the one that the sign-in began with. Native: the redirect URI, if any, that the SDK got the code with. The client must list it; it is sent with the code. Required with response and connection. */
   redirect_uri?: string;

@@ -153,8 +153,11 @@ extension HTTPResponse {
             buffer.writeStaticString("\r\nContent-Type: ")
             buffer.writeStaticString(contentType)
         }
-        buffer.writeStaticString("\r\nContent-Length: ")
-        buffer.writeDecimal(body.count + (constantBody?.readableBytes ?? 0))
+        // RFC 9110, section 8.6: never with 204.
+        if status != .noContent {
+            buffer.writeStaticString("\r\nContent-Length: ")
+            buffer.writeDecimal(body.count + (constantBody?.readableBytes ?? 0))
+        }
         buffer.writeStaticString("\r\nX-Request-Id: ")
         buffer.writeString(requestID)
         buffer.writeStaticString(caching.fieldAndDate)

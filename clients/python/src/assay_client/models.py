@@ -571,7 +571,7 @@ class FinishOptions(TypedDict, total=False):
     # The authorization code that the app got. It is exchanged if the audience has a client; otherwise it is only
     # compared with c_hash.
     code: str
-    # The access token that came with the ID Token, to be checked against at_hash.
+    # The access token that came with the ID Token, to be checked against at_hash. Only together with id_token.
     access_token: str
     # In the browser: the address that received the response, which must be the one that the sign-in began with.
     # Native: the redirect URI, if any, that the SDK got the code with. The client must list it; it is sent with the

@@ -702,7 +702,7 @@ public struct FinishOptions: Codable, Sendable {
     /// The authorization code that the app got. It is exchanged if the audience has a client; otherwise it is only
     /// compared with c_hash.
     public var code: String?
-    /// The access token that came with the ID Token, to be checked against at_hash.
+    /// The access token that came with the ID Token, to be checked against at_hash. Only together with id_token.
     public var accessToken: String?
     /// In the browser: the address that received the response, which must be the one that the sign-in began with.
     /// Native: the redirect URI, if any, that the SDK got the code with. The client must list it; it is sent with
