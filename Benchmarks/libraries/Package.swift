@@ -1,22 +1,22 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The library and jwt-kit in one process, on the same tokens, above the bare signature checks of their cryptographic
+// The library and jwt-kit in one process, on the same tokens, beside the signature checks of their cryptographic
 // libraries. scripts/bench --libraries builds and runs it.
 let package = Package(
     name: "libraries",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v26)],
     dependencies: [
         .package(name: "assay", path: "../.."),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
-        .systemLibrary(name: "CLibcrypto", path: "Sources/CLibcrypto", pkgConfig: "libcrypto"),
+        .target(name: "CCompare", linkerSettings: [.linkedLibrary("crypto")]),
         .executableTarget(
             name: "Compare",
             dependencies: [
-                "CLibcrypto",
+                "CCompare",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "IDToken", package: "assay"),

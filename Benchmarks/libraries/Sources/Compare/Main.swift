@@ -1,71 +1,115 @@
-import CLibcrypto
+import CCompare
 import Foundation
 import IDToken
 import JOSE
 import JWTKit
 
-/// Prints the microseconds that a verification takes by each library, and that its bare signature check takes.
+/// Prints the CPU time and the allocations of a verification by each library, and of its signature check alone.
 ///
 /// jwt-kit's type for Apple's tokens checks issuer and expiry. Audience and nonce are added, as its users must, so that both do the
 /// same work that a sign-in needs; the library does more (`azp`, times, types, the identity).
+///
+/// The contenders take turns in each round. The time is that of the whole process, all threads included.
 @main
 struct Compare {
-    static let rounds = 9
-    static let calls = 500
+    static let rounds = 3
+    static let calls = 10_000
 
     static func main() async throws {
-        for token in [try Token.es256(), try Token.rs256()] {
-            let jwks = #"{"keys":[\#(token.jwk)]}"#
-            let keys = try JWKSet(Array(jwks.utf8))
-            var policy = ProviderPreset.apple.policy(id: "apple", issuer: Token.issuer, audiences: [Token.audience])
-            policy.nonce.accepted = [.plain]
-            let verifier = try ProviderVerifier(policy)
-            let parameters = VerificationParameters(nonce: "0123456789abcdef")
-            let collection = JWTKeyCollection()
-            try await collection.add(jwksJSON: jwks)
+        for token in [try Token.rs256(), try Token.es256()] {
             guard let key = compareReadKey(token.pem) else { throw Failure() }
             defer { EVP_PKEY_free(key) }
+            var all = try await contenders(for: token, key)
+            for index in all.indices { _ = try await all[index].run(calls: 500) }
+            for _ in 0..<rounds {
+                for index in all.indices { try await all[index].measure() }
+            }
+            print(
+                """
+                \(token.name), \(token.text.utf8.count) bytes
 
-            print("\(token.name), \(token.text.utf8.count) bytes")
-            let bare = try await microseconds {
+                | | CPU µs | lowest – highest | × its signature check | allocations |
+                |---|--:|--:|--:|--:|
+                """)
+            for contender in all { print(contender.row(above: all[contender.floor])) }
+            print()
+        }
+    }
+
+    static func contenders(for token: Token, _ key: OpaquePointer) async throws -> [Contender] {
+        let jwks = #"{"keys":[\#(token.jwk)]}"#
+        let keys = try JWKSet(Array(jwks.utf8))
+        var policy = ProviderPreset.apple.policy(id: "apple", audiences: [Token.audience])
+        policy.algorithms = nil
+        policy.nonce.accepted = [.plain]
+        let verifier = try ProviderVerifier(policy)
+        let parameters = VerificationParameters(nonce: Token.nonce)
+        let collection = JWTKeyCollection()
+        try await collection.add(jwksJSON: jwks)
+        return [
+            Contender("signature check by OpenSSL", floor: 0) {
                 compareVerify(
                     key, token.signature, token.signature.count, token.signingInput, token.signingInput.count) == 1
-            }
-            let assay = try await microseconds {
-                try verifier.verify(
-                    token.text, with: keys, expecting: parameters,
-                    now: UnixTime(seconds: Int64(Date().timeIntervalSince1970))
-                ).identity.isPrivateEmail == true
-            }
-            let otherBare = try await microseconds { token.isValidBySwiftCrypto() }
-            let jwtKit = try await microseconds {
+            },
+            Contender("**IDToken**", floor: 0) {
+                let now = UnixTime(seconds: Int64(Date().timeIntervalSince1970))
+                return try verifier.verify(token.text, with: keys, expecting: parameters, now: now)
+                    .identity.isPrivateEmail == true
+            },
+            Contender("signature check by swift-crypto", floor: 2) { token.isValidBySwiftCrypto() },
+            Contender("jwt-kit", floor: 2) {
                 let claims = try await collection.verify(token.text, as: AppleIdentityToken.self)
                 try claims.audience.verifyIntendedAudience(includes: Token.audience)
-                return claims.nonce == "0123456789abcdef"
-            }
-            line("bare check by OpenSSL", bare)
-            line("Assay", assay, above: bare)
-            line("bare check by swift-crypto", otherBare)
-            line("jwt-kit", jwtKit, above: otherBare)
-        }
-    }
-
-    /// The median of the rounds.
-    static func microseconds(_ isValid: () async throws -> Bool) async throws -> Double {
-        let clock = ContinuousClock()
-        var results: [Double] = []
-        for _ in 0..<rounds {
-            let start = clock.now
-            for _ in 0..<calls { guard try await isValid() else { throw Failure() } }
-            results.append((clock.now - start) / .microseconds(1) / Double(calls))
-        }
-        return results.sorted()[rounds / 2]
-    }
-
-    static func line(_ name: String, _ value: Double, above floor: Double? = nil) {
-        let rest = floor.map { String(format: "  %6.1f µs above its bare check", value - $0) } ?? ""
-        print("  " + name.padding(toLength: 28, withPad: " ", startingAt: 0) + String(format: "%7.1f µs", value) + rest)
+                return claims.nonce == Token.nonce && claims.isPrivateEmail?.value == true
+            },
+        ]
     }
 
     struct Failure: Error {}
+}
+
+/// One way to verify a token, and its figures.
+struct Contender {
+    let name: String
+    /// The index of its bare signature check.
+    let floor: Int
+    let isValid: () async throws -> Bool
+    /// In microseconds, of each round.
+    var times: [Double] = []
+    var allocations = 0.0
+
+    init(_ name: String, floor: Int, isValid: @escaping () async throws -> Bool) {
+        self.name = name
+        self.floor = floor
+        self.isValid = isValid
+    }
+
+    /// Returns the CPU time in microseconds.
+    func run(calls: Int) async throws -> Double {
+        let start = Self.processTime()
+        for _ in 0..<calls { guard try await isValid() else { throw Compare.Failure() } }
+        return Self.processTime() - start
+    }
+
+    mutating func measure() async throws {
+        let before = compareAllocations()
+        times.append(try await run(calls: Compare.calls) / Double(Compare.calls))
+        allocations = Double(compareAllocations() - before) / Double(Compare.calls)
+    }
+
+    var median: Double { times.sorted()[times.count / 2] }
+
+    func row(above bare: Contender) -> String {
+        let ratios = zip(times, bare.times).map { $0 / $1 }.sorted()
+        let figures = String(
+            format: "%.1f | %.1f – %.1f | %.2f | %.0f", median, times.min() ?? 0, times.max() ?? 0,
+            ratios[ratios.count / 2], allocations)
+        return "| \(name) | \(figures) |"
+    }
+
+    private static func processTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3
+    }
 }

@@ -1,4 +1,3 @@
-import CLibcrypto
 import Crypto
 import CryptoExtras
 import Foundation
@@ -17,6 +16,7 @@ struct Token {
     let isValidBySwiftCrypto: () -> Bool
 
     static let (issuer, audience) = ("https://appleid.apple.com", "com.example.app")
+    static let nonce = "0123456789abcdef"
 
     static func es256() throws -> Token {
         let key = P256.Signing.PrivateKey()
@@ -51,7 +51,7 @@ struct Token {
     private static func signingInput(_ algorithm: String) throws -> Data {
         let now = Int(Date().timeIntervalSince1970)
         let claims =
-            #"{"iss":"\#(issuer)","aud":"\#(audience)","exp":\#(now + 86400),"iat":\#(now),"sub":"001026.16112b36378440d995af22b268f00984.1744","nonce":"0123456789abcdef","email":"abc@privaterelay.appleid.com","email_verified":"true","is_private_email":"true","auth_time":\#(now),"nonce_supported":true}"#
+            #"{"iss":"\#(issuer)","aud":"\#(audience)","exp":\#(now + 86400),"iat":\#(now),"sub":"001026.16112b36378440d995af22b268f00984.1744","nonce":"\#(nonce)","email":"abc@privaterelay.appleid.com","email_verified":"true","is_private_email":"true","auth_time":\#(now),"nonce_supported":true}"#
         let header = #"{"kid":"k","alg":"\#(algorithm)"}"#
         return Data((base64URL(Data(header.utf8)) + "." + base64URL(Data(claims.utf8))).utf8)
     }
