@@ -42,9 +42,15 @@ import Testing
     }
 
     @Test func `https to a port that stays silent`() async throws {
-        #expect(
-            try await failure("https", .silence) { $0.connectTimeout = .seconds(1) }
-                == .silentInHandshake)
+        // The timeout includes the connection, for which a busy machine may need all of it.
+        let notConnected = FetchFailure(.connect, "no connection within the connect timeout")
+        for timeout in [1, 10, 100] as [Int64] {
+            let failure = try await failure("https", .silence) { $0.connectTimeout = .seconds(timeout) }
+            if failure == notConnected { continue }
+            #expect(failure == .silentInHandshake)
+            return
+        }
+        Issue.record("the machine took longer than all of them to connect to itself")
     }
 
     // MARK: http

@@ -114,12 +114,18 @@ import TestSupport
 
     // MARK: A key replaced under its kid
 
-    /// A store with rules under which a fetch is no longer recent a moment later.
-    private static var forgetful: KeyRules {
+    /// A store with rules under which it doesn't repeat a failed fetch while calls are counted, however slow the
+    /// machine is.
+    private static var unhurried: KeyRules {
         var rules = KeyRules()
+        rules.minimumBackoff = .seconds(600)
+        return rules
+    }
+
+    /// A store with rules under which a fetch is no longer recent a moment later, either.
+    private static var forgetful: KeyRules {
+        var rules = unhurried
         rules.missingKeyMemory = .seconds(0)
-        // No retry of its own while calls are counted, however slow the machine is.
-        rules.minimumBackoff = .seconds(60)
         return rules
     }
 
@@ -174,7 +180,7 @@ import TestSupport
     @Test func `a token without kid that no key has signed is invalid, even if newer keys can't be fetched`()
         async throws
     {
-        try await ServiceFixture.run { service async throws in
+        try await ServiceFixture.run(rules: Self.unhurried) { service async throws in
             try await service.fetchKeys()
             await service.fetcher.answer(with: .failure(FetchFailure(.dns, "no")))
             let header = #"{"alg":"ES256"}"#

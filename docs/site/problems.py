@@ -1,4 +1,4 @@
-"""Writes docs/problems.md from openapi.yaml, which has every code with its status, title and an example.
+"""Writes docs/problems.md from openapi.yaml, which has every code with its status, title and example, when it occurs and what to do.
 
     python docs/site/problems.py            writes the page
     python docs/site/problems.py --check    fails if the page is out of date
@@ -17,9 +17,9 @@ MARK = "<!-- Generated from openapi.yaml by docs/site/problems.py: do not edit b
 def page() -> str:
     """The expected page. The part above the mark is written by hand."""
     document = yaml.safe_load((ROOT / "openapi.yaml").read_text(encoding="utf-8"))
-    examples = document["components"]["examples"].items()
-    codes = [(code, example["value"]["status"], example["summary"]) for code, example in examples]
-    shown = {code: example["value"] for code, example in examples}
+    examples = document["components"]["examples"]
+    codes = [(code, example["value"]["status"], example["summary"]) for code, example in examples.items()]
+    shown = {code: example["value"] for code, example in examples.items()}
     head = PAGE.read_text(encoding="utf-8").split(MARK)[0]
     parts = [head + MARK, "## All codes", "| code | status | title |\n|---|--:|---|"]
     parts[-1] += "".join(f"\n| [`{code}`](#{code}) | {status} | {shown[code]['title']} |" for code, status, _ in codes)
@@ -27,6 +27,7 @@ def page() -> str:
         parts.append(f"## {code}")
         parts.append(f"**{shown[code]['title']}**, HTTP status {status}.")
         parts.append(f"When: {when[0].lower() + when[1:] if when[1:2].islower() else when}.")
+        parts.append("What to do: " + examples[code]["description"].replace(" Operator: ", "\n\nOperator: "))
         parts.append(f"Typical `detail`: *{shown[code]['detail'].strip().replace('<', '&lt;')}*")
     return "\n\n".join(parts) + "\n"
 

@@ -80,6 +80,13 @@ def ruby(output: pathlib.Path) -> list:
     return ["env", f"GEM_HOME={output / 'gems'}", "ruby", "-w", CONFORMANCE / "ruby/driver.rb"]
 
 
+def rack_3() -> list:
+    """Ruby's options for the Rack 3 that `scripts/bootstrap` unpacks."""
+    libraries = sorted(REPOSITORY.glob(".venv/rack-3/rack*/lib"))
+    assert [path.parent.name.rpartition("-")[0] for path in libraries] == ["rack", "rack-session"]
+    return [part for path in libraries for part in ("-I", path)]
+
+
 def php(output: pathlib.Path) -> list:
     """By Composer, from a directory of archives."""
     archive = artifact("php", output, ".zip")
@@ -177,6 +184,7 @@ SITES: dict[str, tuple[str, Callable[[list], list]]] = {
     },
     "PSR-15": ("php", lambda command: [*command[:-1], pathlib.Path(command[-1]).with_name("site.php")]),
     "rack": ("ruby", lambda command: [*command[:-1], CONFORMANCE / "ruby/site.rb"]),
+    "Rack 3": ("ruby", lambda command: [*command[:-1], *rack_3(), CONFORMANCE / "ruby/site.rb"]),
     "net/http": ("go", lambda command: [pathlib.Path(command[0]).with_name("site")]),
     "fastapi": ("python", lambda command: [*command[:4], WEB / "python.py", "fastapi"]),
 }

@@ -1,5 +1,6 @@
 """Containers with podman and runc. Images, volumes and state are in a temporary directory, so nothing is left behind."""
 
+import fcntl
 import json
 import os
 import pathlib
@@ -40,10 +41,36 @@ HARDENED = (
 )
 
 
+def lock(directory: pathlib.Path):
+    """Takes an engine's directory for this process while it lives; `None` if another process has it."""
+    file = (directory / "lock").open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    return file
+
+
 class Engine:
     def __init__(self):
+        self._remove_abandoned()
         # Not pytest's directory, because socket paths must be short.
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="pod-"))
+        self._use(pathlib.Path(tempfile.mkdtemp(prefix="pod-")))
+
+    @classmethod
+    def _remove_abandoned(cls) -> None:
+        """Removes what runs that were killed have left: containers, and on this machine networks, rules and a name server."""
+        for file in pathlib.Path(tempfile.gettempdir()).glob("pod-*/containers.conf"):
+            if held := lock(file.parent):
+                held.close()
+                engine = cls.__new__(cls)
+                engine._use(file.parent)
+                engine.close()
+
+    def _use(self, directory: pathlib.Path) -> None:
+        self.directory = directory
+        self._lock = lock(directory)
         (self.directory / "storage.conf").write_text(STORAGE.format(self.directory))
         (self.directory / "containers.conf").write_text(CONTAINERS.format(self.directory))
         self.environment = os.environ | {
@@ -83,7 +110,13 @@ class Engine:
             (root / "Containerfile").write_text(f"FROM scratch\nCOPY . /\n{more}")
             self.output("buildah", "build", "--quiet", f"--tag={name}", directory)
 
+    def clear(self) -> None:
+        """Removes containers and networks. The name server's list of a network is in no directory of the engine."""
+        self.run("podman", "rm", "--all", "--force", "--time=0")
+        self.run("podman", "network", "prune", "--force")
+
     def close(self) -> None:
+        self.clear()
         self.run("podman", "system", "reset", "--force")
         shutil.rmtree(self.directory, ignore_errors=True)
 

@@ -16,6 +16,7 @@ import yaml
 
 from clients.backends import NO_LENGTHS, posted
 from deploy.containers import Engine
+from deploy.leftovers import remove_network
 from harness.commands import Dev
 from harness.pages import shell_blocks
 from harness.service import REPOSITORY, environment, run
@@ -235,13 +236,15 @@ class Stack:
     """The services of `docker compose up` except Grafana, with docker-compose and podman."""
 
     def __init__(self, engine: Engine, image: str):
+        remove_network("tested_default")
         self.engine = engine
         self.ports = {name: free_port() for name in ("BACKEND_PORT", "PROMETHEUS_PORT")}
         socket = engine.directory / "podman.sock"
         self.environment = engine.environment | {name: str(port) for name, port in self.ports.items()}
         self.environment |= {"DOCKER_HOST": f"unix://{socket}", "COMPOSE_PROJECT_NAME": "tested", "ASSAY_IMAGE": image}
         self._stand_in()
-        command = ["podman", "system", "service", "--time=0", f"unix://{socket}"]
+        # It ends with this process, even if that is killed.
+        command = ["setpriv", "--pdeathsig=KILL", "podman", "system", "service", "--time=0", f"unix://{socket}"]
         self.podman = subprocess.Popen(command, env=engine.environment, **PIPES)
         poll(socket.exists)
 
@@ -272,9 +275,7 @@ class Stack:
         assert process.returncode == 0, (output + errors).decode()
 
     def close(self) -> None:
-        self.engine.run("podman", "rm", "--all", "--force", "--time=0")
-        # The name server's list of a network is in no directory of the engine.
-        self.engine.run("podman", "network", "rm", "--force", "tested_default")
+        self.engine.clear()
         self.podman.terminate()
         self.podman.communicate(timeout=15)
 

@@ -36,9 +36,12 @@ def test_every_body_has_an_example():
     assert [schema for schema, content in bodies.items() if not content.examples and content.media_type != PROBLEM] == []
 
 
-def test_every_code_has_an_example_of_its_name_that_says_when_it_occurs():
+def test_every_code_has_an_example_of_its_name_that_says_when_it_occurs_and_what_to_do():
     assert list(document().problems) == document().codes
-    assert all(example["summary"] for example in document()["/components/examples"].values())
+    for example in document()["/components/examples"].values():
+        assert example["summary"]
+        developer, *operator = example["description"].split(" Operator: ")
+        assert len(operator) <= 1 and all(part.endswith(".") for part in (developer, *operator))
 
 
 @pytest.mark.parametrize("code", document().codes)

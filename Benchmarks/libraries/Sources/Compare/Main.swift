@@ -9,26 +9,40 @@ import JWTKit
 /// jwt-kit's type for Apple's tokens checks issuer and expiry. Audience and nonce are added, as its users must, so that both do the
 /// same work that a sign-in needs; the library does more (`azp`, times, types, the identity).
 ///
-/// The contenders take turns in each round. The time is that of the whole process, all threads included.
+/// The contenders take turns of a few milliseconds, so that other load on the machine disturbs all of them alike. The
+/// time is that of the whole process, all threads included.
 @main
 struct Compare {
     static let rounds = 3
-    static let calls = 10_000
+    /// In a round, of each contender.
+    static let turns = 100
+    /// In a turn.
+    static let calls = 100
 
     static func main() async throws {
+        print("# Last comparison of the libraries\n")
+        print(
+            "Written by `scripts/bench --libraries`; do not edit. CPU time and allocations of one verification: medians of"
+        )
+        print("\(rounds) rounds, in each of which the contenders take \(turns) turns of \(calls) verifications.\n")
         for token in [try Token.rs256(), try Token.es256()] {
-            guard let key = compareReadKey(token.pem) else { throw Failure() }
-            defer { EVP_PKEY_free(key) }
-            var all = try await contenders(for: token, key)
+            guard let key = compareReadKey(token.pem), let kept = compareContexts(key) else { throw Failure() }
+            defer {
+                compareFree(kept)
+                EVP_PKEY_free(key)
+            }
+            var all = try await contenders(for: token, key, kept)
             for index in all.indices { _ = try await all[index].run(calls: 500) }
-            for _ in 0..<rounds {
-                for index in all.indices { try await all[index].measure() }
+            for round in 0..<rounds {
+                for _ in 0..<turns {
+                    for index in all.indices { try await all[index].measure(in: round) }
+                }
             }
             print(
                 """
-                \(token.name), \(token.text.utf8.count) bytes
+                ## \(token.name), \(token.text.utf8.count) bytes
 
-                | | CPU µs | lowest – highest | × its signature check | allocations |
+                | | µs | lowest – highest | × its signature check | allocations |
                 |---|--:|--:|--:|--:|
                 """)
             for contender in all { print(contender.row(above: all[contender.floor])) }
@@ -36,7 +50,9 @@ struct Compare {
         }
     }
 
-    static func contenders(for token: Token, _ key: OpaquePointer) async throws -> [Contender] {
+    static func contenders(
+        for token: Token, _ key: OpaquePointer, _ kept: OpaquePointer
+    ) async throws -> [Contender] {
         let jwks = #"{"keys":[\#(token.jwk)]}"#
         let keys = try JWKSet(Array(jwks.utf8))
         var policy = ProviderPreset.apple.policy(id: "apple", audiences: [Token.audience])
@@ -47,7 +63,11 @@ struct Compare {
         let collection = JWTKeyCollection()
         try await collection.add(jwksJSON: jwks)
         return [
-            Contender("signature check by OpenSSL", floor: 0) {
+            Contender("signature check by OpenSSL, contexts kept", floor: 0) {
+                compareVerifyWith(
+                    kept, token.signature, token.signature.count, token.signingInput, token.signingInput.count) == 1
+            },
+            Contender("signature check by OpenSSL, a context for each", floor: 0) {
                 compareVerify(
                     key, token.signature, token.signature.count, token.signingInput, token.signingInput.count) == 1
             },
@@ -56,8 +76,8 @@ struct Compare {
                 return try verifier.verify(token.text, with: keys, expecting: parameters, now: now)
                     .identity.isPrivateEmail == true
             },
-            Contender("signature check by swift-crypto", floor: 2) { token.isValidBySwiftCrypto() },
-            Contender("jwt-kit", floor: 2) {
+            Contender("signature check by swift-crypto", floor: 3) { token.isValidBySwiftCrypto() },
+            Contender("jwt-kit", floor: 3) {
                 let claims = try await collection.verify(token.text, as: AppleIdentityToken.self)
                 try claims.audience.verifyIntendedAudience(includes: Token.audience)
                 return claims.nonce == Token.nonce && claims.isPrivateEmail?.value == true
@@ -75,7 +95,7 @@ struct Contender {
     let floor: Int
     let isValid: () async throws -> Bool
     /// In microseconds, of each round.
-    var times: [Double] = []
+    var times = [Double](repeating: 0, count: Compare.rounds)
     var allocations = 0.0
 
     init(_ name: String, floor: Int, isValid: @escaping () async throws -> Bool) {
@@ -91,9 +111,10 @@ struct Contender {
         return Self.processTime() - start
     }
 
-    mutating func measure() async throws {
+    /// Takes a turn.
+    mutating func measure(in round: Int) async throws {
         let before = compareAllocations()
-        times.append(try await run(calls: Compare.calls) / Double(Compare.calls))
+        times[round] += try await run(calls: Compare.calls) / Double(Compare.calls * Compare.turns)
         allocations = Double(compareAllocations() - before) / Double(Compare.calls)
     }
 
