@@ -267,7 +267,7 @@ func (client *Client) call(ctx context.Context, path string, parts []any, kind k
 		var none NoAnswer
 		switch {
 		case errors.As(err, &none):
-			problem = &Error{Spent: kind.usesUp && none.Sent}
+			problem = &Error{Detail: none.Detail, Spent: kind.usesUp && none.Sent}
 			if lost > 0 {
 				wait = 50 * time.Millisecond << min(lost, 5)
 			}

@@ -28,10 +28,15 @@ type Error struct {
 // Error has no secret.
 func (err *Error) Error() string {
 	switch {
-	case err.Status == 0 && err.Spent:
-		return "assay: no answer, but the request may have arrived"
 	case err.Status == 0:
-		return "assay: no answer"
+		text := "assay: no answer"
+		if err.Spent {
+			text += ", but the request may have arrived"
+		}
+		if err.Detail != "" {
+			text += ": " + err.Detail
+		}
+		return text
 	case err.Code == "":
 		return fmt.Sprintf("assay: the answer with status %d is not one of Assay's", err.Status)
 	}

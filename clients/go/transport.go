@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -15,10 +16,18 @@ import (
 	"time"
 )
 
-// NoAnswer is a connection that failed. Sent: Assay may have got the request anyway.
-type NoAnswer struct{ Sent bool }
+// NoAnswer is a connection that failed. Sent: Assay may have got the request anyway. Detail: how it failed, and where.
+type NoAnswer struct {
+	Sent   bool
+	Detail string
+}
 
-func (NoAnswer) Error() string { return "no answer" }
+func (failure NoAnswer) Error() string {
+	if failure.Detail == "" {
+		return "no answer"
+	}
+	return "no answer: " + failure.Detail
+}
 
 // Reply is an HTTP response.
 type Reply struct {
@@ -38,11 +47,14 @@ type Transport interface {
 // An HTTP transport follows no redirect and uses no proxy: only Assay may see a token.
 type httpTransport struct {
 	base string
-	kept http.Client
-	once http.Client
+	// For errors: without what a URL may have before its host, or after.
+	place string
+	kept  http.Client
+	once  http.Client
 }
 
 func newTransport(address string, config *tls.Config) (*httpTransport, error) {
+	given := address
 	transport := &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute, TLSClientConfig: config}
 	if path := strings.TrimPrefix(address, "unix:"); path != address {
 		address = "http://localhost"
@@ -52,15 +64,20 @@ func newTransport(address string, config *tls.Config) (*httpTransport, error) {
 	}
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" {
-		return nil, errors.New("assay: the URL must begin with http://, https:// or unix:")
+		return nil, fmt.Errorf("assay: the URL must begin with http://, https:// or unix:; found %q", given)
+	}
+	place := given
+	if address == given {
+		place = parsed.Scheme + "://" + parsed.Host
 	}
 	once := transport.Clone()
 	once.DisableKeepAlives = true
 	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &httpTransport{
-		base: strings.TrimRight(address, "/"),
-		kept: http.Client{Transport: transport, CheckRedirect: noRedirect},
-		once: http.Client{Transport: once, CheckRedirect: noRedirect},
+		base:  strings.TrimRight(address, "/"),
+		place: place,
+		kept:  http.Client{Transport: transport, CheckRedirect: noRedirect},
+		once:  http.Client{Transport: once, CheckRedirect: noRedirect},
 	}, nil
 }
 
@@ -90,18 +107,30 @@ func (transport *httpTransport) Send(ctx context.Context, path string, body []by
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return Reply{}, NoAnswer{Sent: len(connected) > 0}
+		return Reply{}, transport.lost(len(connected) > 0, err)
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		return Reply{}, NoAnswer{Sent: true}
+		return Reply{}, transport.lost(true, err)
 	}
 	reply := Reply{Status: response.StatusCode, Body: text}
 	if seconds, err := strconv.ParseUint(response.Header.Get("Retry-After"), 10, 30); err == nil {
 		reply.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return reply, nil
+}
+
+// Once the request was sent, the failure's text may have something of it.
+func (transport *httpTransport) lost(sent bool, err error) NoAnswer {
+	if sent {
+		return NoAnswer{true, "no whole answer came from " + transport.place}
+	}
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return NoAnswer{false, "can't connect to " + transport.place + ": " + err.Error()}
 }
 
 func (*httpTransport) Now() time.Time { return time.Now() }

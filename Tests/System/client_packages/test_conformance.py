@@ -125,6 +125,17 @@ def run(program, world, case: dict, client: dict, stranger=None) -> None:
             assert difference(step["proves"], claims(said["result"]["dpop"])) is None, said
 
 
+def test_an_error_says_where_there_was_no_answer(program):
+    """But nothing of what is there instead of Assay, which may send the request back."""
+    url = nowhere()
+    said = program.call("verify", {"url": url, "retry_for": 0}, VERIFY)
+    assert said["error"]["detail"].startswith(f"can't connect to {url}: ") and said["error"]["detail"] in said["printed"]
+    with Stranger(f"{FINISH['sign_in']} {FINISH['id_token']}\r\n\r\n".encode()) as echo:
+        said = program.call("finish", {"url": echo.url}, FINISH)
+    assert said["error"]["detail"] == f"no whole answer came from {echo.url}" and said["error"]["detail"] in said["printed"]
+    assert not [each for each in secrets(FINISH) if each in said["printed"]]
+
+
 @pytest.mark.parametrize("call", EXAMPLES)
 def test_every_member_of_an_answer_is_read(program, call):
     """Each has another value than `null`, so none can be left out."""

@@ -256,10 +256,15 @@ VERSIONS = {
     "clients/kotlin/pom.xml",
     *(f"clients/{language}/README.md" for language in LANGUAGES),
     "docs/installing.md",
+    "clients/conformance/go/go.mod",
+    "clients/conformance/php/composer.json",
     "docs/getting-started.md",
+    "docs/libraries.md",
     "deploy/README.md",
-    "deploy/container/README.md",
-    "deploy/kubernetes/README.md",
+    *(f"deploy/{place}/README.md" for place in ("compose", "container", "helm", "kubernetes", "platforms")),
+    "deploy/compose/image.yaml",
+    "deploy/helm/example/Chart.yaml",
+    *(f"deploy/platforms/{file}" for file in ("assay.nomad.hcl", "cloud-run.yaml", "ecs-task.json", "fly.toml")),
     *(f"deploy/kubernetes/{place}/{file}.yaml" for place in ("components/sidecar", "base/shared") for file in ("kustomization", "deployment")),
 }
 
@@ -268,6 +273,25 @@ def test_a_release_needs_its_version_everywhere():
     done = subprocess.run([REPOSITORY / "scripts/release", "--rehearse", "99.0.0"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert set(done.stderr.splitlines()) == {f"scripts/release: {file} says {VERSION} instead of 99.0.0" for file in VERSIONS}
+
+
+def test_one_command_writes_the_version_everywhere(tmp_path):
+    output("git", "clone", "--quiet", "--shared", REPOSITORY, tmp_path / "checkout")
+    shutil.copy(REPOSITORY / "scripts/release", tmp_path / "checkout/scripts/release")
+    output(tmp_path / "checkout/scripts/release", "--set", "99.0.0")
+    changed = output("git", "-C", tmp_path / "checkout", "diff", "--name-only").splitlines()
+    assert set(changed) - {"scripts/release"} == VERSIONS
+    done = subprocess.run([tmp_path / "checkout/scripts/release", "99.0.0"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert [line for line in done.stderr.splitlines() if " says " in line and "CHANGELOG" not in line] == []
+
+
+def test_a_release_has_three_numbers():
+    done = subprocess.run([REPOSITORY / "scripts/release", "99.0.0-rc.1"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "usage: scripts/release [--rehearse|--set] VERSION; VERSION is three numbers, such as 0.2.0; found 99.0.0-rc.1\n"
+    )
 
 
 @deep

@@ -41,7 +41,8 @@ class AssayException extends RuntimeException
         public readonly array $members = [],
     ) {
         parent::__construct(match (true) {
-            $status === 0 => 'Assay did not answer' . ($spent ? ', but may have got the request' : ''),
+            $status === 0 => 'Assay did not answer' . ($spent ? ', but may have got the request' : '')
+                . ($detail === null ? '' : ": $detail"),
             $problem === null => "The answer with status $status is not one of Assay's",
             default => "Assay answered $status $problem: $detail (request $requestId)",
         });

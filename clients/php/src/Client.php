@@ -239,7 +239,7 @@ class Client
                 $problem = $this->problem($reply, $usesUp);
                 $wait = $problem->retryAfter ?? 1;
             } catch (NoAnswer $failure) {
-                $problem = AssayException::of(0, ['spent' => $usesUp && $failure->sent]);
+                $problem = AssayException::of(0, ['detail' => $failure->detail, 'spent' => $usesUp && $failure->sent]);
                 $wait = min(0.05 * (2 ** $lost++ - 1), 1);
             }
             if (!$problem->mayRetry() || $this->transport->now() + $wait > $end) {

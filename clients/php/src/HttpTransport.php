@@ -12,6 +12,8 @@ use SensitiveParameter;
 final class HttpTransport implements Transport
 {
     private readonly string $base;
+    /** For errors: without what a URL may have before its host, or after. */
+    private readonly string $place;
     /** @var array<int, mixed> */
     private readonly array $options;
     private ?CurlHandle $kept = null;
@@ -21,8 +23,9 @@ final class HttpTransport implements Transport
         $socket = str_starts_with($url, 'unix:') ? substr($url, 5) : null;
         $this->base = rtrim($socket === null ? $url : 'http://localhost', '/');
         if (preg_match('~^https?://~', $this->base) !== 1) {
-            throw new InvalidArgumentException('the URL must begin with http://, https:// or unix:');
+            throw new InvalidArgumentException("the URL must begin with http://, https:// or unix:; found \"$url\"");
         }
+        $this->place = $socket === null ? preg_replace('~^(https?://)(?:[^/]*@)?([^/?#]*).*$~s', '$1$2', $url) : $url;
         $options = [
             CURLOPT_RETURNTRANSFER => true,
             CURLOPT_FOLLOWLOCATION => false,
@@ -63,7 +66,10 @@ final class HttpTransport implements Transport
         $sent = curl_getinfo($curl, CURLINFO_PRETRANSFER_TIME) > 0;
         $status = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
         if (!is_string($text)) {
-            throw new NoAnswer($sent);
+            // Once the request was sent, the failure's text may have something of it.
+            throw new NoAnswer($sent, $sent
+                ? "no whole answer came from $this->place"
+                : "can't connect to $this->place: " . curl_error($curl));
         }
         return new Reply($status, $text, $after);
     }

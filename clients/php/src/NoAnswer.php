@@ -6,11 +6,11 @@ namespace Assay;
 
 use RuntimeException;
 
-/** The connection failed. $sent: Assay may have got the request anyway. */
+/** The connection failed. $sent: Assay may have got the request anyway. $detail: how it failed, and where. */
 final class NoAnswer extends RuntimeException
 {
-    public function __construct(public readonly bool $sent)
+    public function __construct(public readonly bool $sent, public readonly ?string $detail = null)
     {
-        parent::__construct('no answer');
+        parent::__construct($detail ?? 'no answer');
     }
 }

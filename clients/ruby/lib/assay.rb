@@ -134,7 +134,7 @@ class Assay
         problem = problem(reply, uses_up)
         wait = problem.retry_after || 1
       rescue NoAnswer => error
-        problem = Error.of(0, spent: uses_up && error.sent)
+        problem = Error.of(0, detail: error.detail, spent: uses_up && error.sent)
         wait = [0.05 * ((2**lost) - 1), 1].min
         lost += 1
       end

@@ -185,7 +185,7 @@ export class Assay {
         wait = (error.retryAfter || 1) * 1000;
       } catch (caught) {
         if (!(caught instanceof NoAnswer)) throw caught;
-        error = failure(0, { spent: usesUp && caught.sent });
+        error = failure(0, { detail: caught.detail, spent: usesUp && caught.sent });
         wait = Math.min(50 * (2 ** lost++ - 1), 1000);
       }
       if (!error.mayRetry || this.#transport.now() + wait > end) throw error;

@@ -86,7 +86,7 @@ export class Refused extends AssayError {}
 export class Unavailable extends AssayError {}
 
 function text(status: number, { code, detail, requestId, spent }: ErrorMembers): string {
-  if (!status) return `Assay did not answer${spent ? ", but may have got the request" : ""}`;
+  if (!status) return `Assay did not answer${spent ? ", but may have got the request" : ""}${detail ? `: ${detail}` : ""}`;
   if (!code) return `The answer with status ${status} is not one of Assay's`;
   return `Assay answered ${status} ${code}: ${detail} (request ${requestId})`;
 }

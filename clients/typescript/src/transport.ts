@@ -2,10 +2,13 @@ import { readFileSync } from "node:fs";
 import * as http from "node:http";
 import * as https from "node:https";
 
-/** The connection failed. `sent`: Assay may have got the request anyway. */
+/** The connection failed. `sent`: Assay may have got the request anyway. `detail`: how it failed, and where. */
 export class NoAnswer extends Error {
-  constructor(readonly sent: boolean) {
-    super("no answer");
+  constructor(
+    readonly sent: boolean,
+    readonly detail?: string,
+  ) {
+    super(detail ?? "no answer");
   }
 }
 
@@ -29,6 +32,8 @@ export interface Transport {
 export class HTTPTransport implements Transport {
   readonly #options: http.RequestOptions;
   readonly #prefix: string;
+  /** For errors: without what a URL may have before its host, or after. */
+  readonly #place: string;
   readonly #module: typeof http | typeof https;
   readonly #kept: http.Agent | https.Agent;
 
@@ -37,10 +42,12 @@ export class HTTPTransport implements Transport {
     if (url.startsWith("unix:")) {
       this.#options = { socketPath: url.slice("unix:".length), host: "localhost" };
       this.#prefix = "";
+      this.#place = url;
     } else {
-      const { protocol, hostname, port, pathname } = new URL(url);
-      if (protocol !== "http:" && protocol !== "https:")
-        throw new TypeError("the URL must begin with http://, https:// or unix:");
+      if (!/^https?:\/\//i.test(url))
+        throw new TypeError(`the URL must begin with http://, https:// or unix:; found ${JSON.stringify(url)}`);
+      const { origin, hostname, port, pathname } = new URL(url);
+      this.#place = origin;
       this.#options = { host: hostname.replace(/^\[|\]$/g, ""), port, ca };
       this.#prefix = pathname.replace(/\/+$/, "");
     }
@@ -51,6 +58,9 @@ export class HTTPTransport implements Transport {
   send(path: string, body: string, headers: Record<string, string>, timeout: number, once: boolean): Promise<Reply> {
     return new Promise((resolve, reject) => {
       let connected = false;
+      // Once the request was sent, the failure's text may have something of it.
+      const lost = (why: string) =>
+        new NoAnswer(connected, connected ? `no whole answer came from ${this.#place}` : `can't connect to ${this.#place}: ${why}`);
       const request = this.#module.request({
         ...this.#options,
         method: body ? "POST" : "GET",
@@ -60,11 +70,11 @@ export class HTTPTransport implements Transport {
       });
       const timer = setTimeout(() => {
         request.destroy();
-        reject(new NoAnswer(connected));
+        reject(lost("timed out"));
       }, timeout);
-      const fail = () => {
+      const fail = (error?: Error) => {
         clearTimeout(timer);
-        reject(new NoAnswer(connected));
+        reject(lost(error?.message ?? "closed"));
       };
       request.on("socket", (socket) => {
         // With TLS, nothing is sent before the handshake has ended.
@@ -76,10 +86,10 @@ export class HTTPTransport implements Transport {
         const parts: Buffer[] = [];
         response.on("data", (part) => parts.push(part));
         response.on("error", fail);
-        response.on("aborted", fail);
+        response.on("aborted", () => fail());
         response.on("end", () => {
           clearTimeout(timer);
-          if (!response.complete) return reject(new NoAnswer(true));
+          if (!response.complete) return reject(lost("closed"));
           const after = response.headers["retry-after"];
           const retryAfter = typeof after === "string" && /^[0-9]{1,9}$/.test(after) ? Number(after) : undefined;
           resolve({ status: response.statusCode ?? 0, body: Buffer.concat(parts).toString(), retryAfter });

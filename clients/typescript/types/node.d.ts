@@ -17,9 +17,9 @@ declare class URLSearchParams {
 
 declare class URL {
   constructor(text: string);
-  readonly protocol: string;
   readonly hostname: string;
   readonly port: string;
+  readonly origin: string;
   readonly pathname: string;
 }
 

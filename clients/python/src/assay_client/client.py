@@ -158,7 +158,8 @@ class Assay:
             try:
                 reply = self._transport.send(path, body, headers, timeout, uses_up)
             except NoAnswer as failure:
-                problem, wait = error(0, spent=uses_up and failure.sent), min(0.05 * (2**lost - 1), 1)
+                problem = error(0, detail=failure.detail, spent=uses_up and failure.sent)
+                wait = min(0.05 * (2**lost - 1), 1)
                 lost += 1
             else:
                 if reply.status == success:

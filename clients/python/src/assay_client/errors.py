@@ -56,7 +56,8 @@ class AssayError(Exception):
 
     def _text(self) -> str:
         if not self.status:
-            return "Assay did not answer" + (", but may have got the request" if self.spent else "")
+            received = ", but may have got the request" if self.spent else ""
+            return f"Assay did not answer{received}" + (f": {self.detail}" if self.detail else "")
         if self.code is None:
             return f"The answer with status {self.status} is not one of Assay's"
         return f"Assay answered {self.status} {self.code}: {self.detail} (request {self.request_id})"

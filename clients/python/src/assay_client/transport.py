@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 
 
 class NoAnswer(Exception):
-    """The connection failed. `sent`: Assay may have got the request anyway."""
+    """The connection failed. `sent`: Assay may have got the request anyway. `detail`: how it failed, and where."""
 
-    def __init__(self, sent: bool):
-        super().__init__("no answer")
+    def __init__(self, sent: bool, detail: str | None = None):
+        super().__init__(detail or "no answer")
         self.sent = sent
+        self.detail = detail
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,9 @@ class HTTPTransport:
     def __init__(self, url: str, context: ssl.SSLContext | None = None):
         self._url = urllib.parse.urlsplit(url)
         if self._url.scheme not in ("http", "https", "unix"):
-            raise ValueError("the URL must begin with http://, https:// or unix:")
+            raise ValueError(f"the URL must begin with http://, https:// or unix:; found {url!r}")
+        # For errors: without what a URL may have before its host, or after.
+        self._place = url if self._url.scheme == "unix" else f"{self._url.scheme}://{self._url.netloc.rpartition('@')[2]}"
         self._context = context
         self._prefix = "" if self._url.scheme == "unix" else self._url.path.rstrip("/")
         self._thread = threading.local()
@@ -71,8 +74,14 @@ class HTTPTransport:
             # The next request opens it again.
             connection.close()
             if isinstance(failure, (OSError, http.client.HTTPException)):
-                raise NoAnswer(sent) from failure
+                raise NoAnswer(sent, self._failed(sent, failure)) from failure
             raise
+
+    def _failed(self, sent: bool, failure: OSError | http.client.HTTPException) -> str:
+        # Once the request was sent, the failure's text may have something of it.
+        if sent:
+            return f"no whole answer came from {self._place}"
+        return f"can't connect to {self._place}: {getattr(failure, 'strerror', None) or failure}"
 
     def _connection(self) -> http.client.HTTPConnection:
         if self._url.scheme == "unix":

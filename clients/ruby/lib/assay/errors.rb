@@ -41,7 +41,7 @@ class Assay
     private
 
     def text
-      return "Assay did not answer#{", but may have got the request" if spent}" if status.zero?
+      return "Assay did not answer#{", but may have got the request" if spent}#{": #{detail}" if detail}" if status.zero?
       return "The answer with status #{status} is not one of Assay's" unless code
 
       "Assay answered #{status} #{code}: #{detail} (request #{request_id})"

@@ -6,13 +6,13 @@ require "socket"
 require "uri"
 
 class Assay
-  # The connection failed. `sent`: Assay may have got the request anyway.
+  # The connection failed. `sent`: Assay may have got the request anyway. `detail`: how it failed, and where.
   class NoAnswer < StandardError
-    attr_reader :sent
+    attr_reader :sent, :detail
 
-    def initialize(sent)
-      super("no answer")
-      @sent = sent
+    def initialize(sent, detail = nil)
+      super(detail || "no answer")
+      @sent, @detail = sent, detail
     end
   end
 
@@ -28,8 +28,12 @@ class Assay
     def initialize(url, ca_file)
       @socket = url.delete_prefix("unix:") if url.start_with?("unix:")
       @uri = URI(@socket ? "http://localhost" : url)
-      raise ArgumentError, "the URL must begin with http://, https:// or unix:" unless @uri.is_a?(URI::HTTP)
+      unless @uri.is_a?(URI::HTTP)
+        raise ArgumentError, "the URL must begin with http://, https:// or unix:; found #{url.inspect}"
+      end
 
+      # For errors: without what a URL may have before its host, or after.
+      @place = @socket ? url : "#{@uri.scheme}://#{@uri.host}:#{@uri.port}"
       @prefix = @uri.path.chomp("/")
       @ca_file = ca_file
       @key = :"assay_#{object_id}"
@@ -61,10 +65,12 @@ class Assay
       response = body.empty? ? connection.get(@prefix + path, headers) : connection.post(@prefix + path, body, headers)
       seconds = response["Retry-After"]
       Reply.new(response.code.to_i, response.body.to_s, seconds&.match?(/\A[0-9]{1,9}\z/) ? seconds.to_i : nil)
-    rescue *FAILURES
+    rescue *FAILURES => e
       # The next request opens it again.
       finish(connection)
-      raise NoAnswer.new(sent), cause: nil
+      # Once the request was sent, the failure's text may have something of it.
+      detail = sent ? "no whole answer came from #{@place}" : "can't connect to #{@place}: #{e.message}"
+      raise NoAnswer.new(sent, detail), cause: nil
     end
 
     def finish(connection)

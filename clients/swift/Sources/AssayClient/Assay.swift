@@ -28,11 +28,19 @@ public final class Assay: Sendable {
     private let transport: any Transport
 
     /// The URL is neither `http://…` nor `unix:/path`. For TLS, give the client a transport that has it.
-    public struct UnsupportedURL: Error {}
+    public struct UnsupportedURL: Error, CustomStringConvertible {
+        public var url: String
+
+        public var description: String {
+            "the URL must begin with http:// or unix:, or the client needs a transport that has TLS; found \"\(url)\""
+        }
+    }
 
     /// The API key's file is empty, or can't be read.
-    public struct APIKeyUnavailable: Error {
+    public struct APIKeyUnavailable: Error, CustomStringConvertible {
         public var file: String
+
+        public var description: String { "the API key's file \(file) is empty, or can't be read" }
     }
 
     /// A client of `http://…` or `unix:/path`. Throws `UnsupportedURL`.
@@ -52,7 +60,7 @@ public final class Assay: Sendable {
         }
         guard let parts = URLComponents(string: url), parts.scheme == "http", let host = parts.host, !host.isEmpty
         else {
-            throw UnsupportedURL()
+            throw UnsupportedURL(url: url)
         }
         let port = parts.port ?? 80
         let bare = host.trimmingCharacters(in: ["[", "]"])
@@ -243,7 +251,8 @@ extension Assay {
                 problem = Self.problem(reply, usesUp)
                 wait = .seconds(problem.retryAfter ?? 1)
             } catch let failure as NoAnswer {
-                problem = AssayError(status: 0, spent: usesUp && failure.sent)
+                let members = failure.detail.map { ["detail": JSONValue.string($0)] } ?? [:]
+                problem = AssayError(status: 0, spent: usesUp && failure.sent, members: members)
                 wait = min(.milliseconds(50) * ((1 << min(lost, 5)) - 1), .seconds(1))
                 lost += 1
             }

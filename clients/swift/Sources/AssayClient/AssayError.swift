@@ -52,7 +52,10 @@ public struct AssayError: Error, Sendable, CustomStringConvertible, CustomReflec
     public var mayRetry: Bool { !spent && isUnavailable }
 
     public var description: String {
-        if status == 0 { return "Assay did not answer" + (spent ? ", but may have got the request" : "") }
+        if status == 0 {
+            return "Assay did not answer" + (spent ? ", but may have got the request" : "")
+                + (detail.map { ": \($0)" } ?? "")
+        }
         guard let code else { return "The answer with status \(status) is not one of Assay's" }
         return "Assay answered \(status) \(code): \(detail ?? "") (request \(requestID ?? ""))"
     }

@@ -6,7 +6,13 @@
 import Darwin
 #endif
 
-struct ConnectionFailure: Error {}
+struct ConnectionFailure: Error {
+    /// Why there is no connection.
+    var reason = ""
+
+    /// What the system says about its error.
+    static func system(_ error: Int32) -> Self { Self(reason: String(cString: strerror(error))) }
+}
 
 /// Where a server listens.
 enum SocketAddress: Sendable {
@@ -139,16 +145,20 @@ final class SocketConnection {
         var hints = addrinfo()
         hints.ai_socktype = stream
         var first: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(host, String(port), &hints, &first) == 0 else { throw ConnectionFailure() }
+        let result = getaddrinfo(host, String(port), &hints, &first)
+        guard result == 0 else { throw ConnectionFailure(reason: String(cString: gai_strerror(result))) }
         defer { freeaddrinfo(first) }
+        var failure = ConnectionFailure(reason: "the host name has no address")
         var next = first
         while let found = next?.pointee {
             next = found.ai_next
-            if let descriptor = try? connect(found.ai_family, found.ai_addr, found.ai_addrlen, until: end) {
-                return descriptor
+            do {
+                return try connect(found.ai_family, found.ai_addr, found.ai_addrlen, until: end)
+            } catch let error as ConnectionFailure {
+                failure = error
             }
         }
-        throw ConnectionFailure()
+        throw failure
     }
 
     private static func connect(unix path: String, until end: ContinuousClock.Instant) throws -> Int32 {
@@ -160,7 +170,7 @@ final class SocketConnection {
             room.copyBytes(from: octets)
             return true
         }
-        guard fits else { throw ConnectionFailure() }
+        guard fits else { throw ConnectionFailure.system(ENAMETOOLONG) }
         return try withUnsafePointer(to: &address) { pointer in
             try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 try connect(AF_UNIX, $0, socklen_t(MemoryLayout<sockaddr_un>.size), until: end)
@@ -172,7 +182,7 @@ final class SocketConnection {
         _ family: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, until end: ContinuousClock.Instant
     ) throws -> Int32 {
         let descriptor = socket(family, stream, 0)
-        guard descriptor >= 0 else { throw ConnectionFailure() }
+        guard descriptor >= 0 else { throw ConnectionFailure.system(errno) }
         do {
             var one: Int32 = 1
             let size = socklen_t(MemoryLayout<Int32>.size)
@@ -190,12 +200,12 @@ final class SocketConnection {
             let result = Glibc.connect(descriptor, address, length)
             #endif
             if result != 0 {
-                guard errno == EINPROGRESS else { throw ConnectionFailure() }
+                guard errno == EINPROGRESS else { throw ConnectionFailure.system(errno) }
                 try wait(for: POLLOUT, on: descriptor, until: end)
                 var error: Int32 = 0
                 var length = size
                 guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0, error == 0 else {
-                    throw ConnectionFailure()
+                    throw ConnectionFailure.system(error)
                 }
             }
             return descriptor
@@ -212,7 +222,7 @@ final class SocketConnection {
         var entry = pollfd(fd: descriptor, events: Int16(event), revents: 0)
         let milliseconds = left.components.seconds * 1_000 + left.components.attoseconds / 1_000_000_000_000_000 + 1
         let result = poll(&entry, 1, Int32(clamping: milliseconds))
-        guard result > 0 || result < 0 && errno == EINTR else { throw ConnectionFailure() }
+        guard result > 0 || result < 0 && errno == EINTR else { throw ConnectionFailure(reason: "timed out") }
     }
 }
 

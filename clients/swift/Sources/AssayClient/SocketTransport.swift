@@ -44,8 +44,18 @@ final class SocketTransport: Transport, @unchecked Sendable {
             let (reply, isReusable) = try connection.exchange(request, until: end)
             if isReusable && !once { lock.withLock { idle.append(connection) } }
             return reply
-        } catch is ConnectionFailure {
-            throw NoAnswer(sent: sent)
+        } catch let failure as ConnectionFailure {
+            throw NoAnswer(
+                sent: sent,
+                detail: sent ? "no whole answer came from \(place)" : "can't connect to \(place): \(failure.reason)")
+        }
+    }
+
+    /// For errors.
+    private var place: String {
+        switch address {
+        case .tcp: "http://\(host)"
+        case .unix(let path): "unix:\(path)"
         }
     }
 

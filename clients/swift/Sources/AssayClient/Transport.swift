@@ -1,9 +1,11 @@
-/// The connection failed. `sent`: Assay may have got the request anyway.
+/// The connection failed. `sent`: Assay may have got the request anyway. `detail`: how it failed, and where.
 public struct NoAnswer: Error {
     public var sent: Bool
+    public var detail: String?
 
-    public init(sent: Bool) {
+    public init(sent: Bool, detail: String? = nil) {
         self.sent = sent
+        self.detail = detail
     }
 }
 

@@ -192,7 +192,7 @@ open class Assay @JvmOverloads constructor(
             } catch (failure: NoAnswer) {
                 wait = minOf(50L * ((1 shl minOf(lost, 5)) - 1), 1_000L)
                 lost++
-                AssayException.of(0, usesUp && failure.sent)
+                AssayException.of(0, usesUp && failure.sent, members = mapOf("detail" to failure.detail))
             }
             if (!problem.mayRetry || transport.now() + wait > last) throw problem
             transport.sleep(wait)

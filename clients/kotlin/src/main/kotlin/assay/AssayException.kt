@@ -58,7 +58,8 @@ class Unavailable internal constructor(status: Int, spent: Boolean, retryAfter: 
     AssayException(status, spent, retryAfter, members)
 
 private fun text(status: Int, spent: Boolean, members: Map<String, Any?>): String = when {
-    status == 0 -> "Assay did not answer" + if (spent) ", but may have got the request" else ""
+    status == 0 -> "Assay did not answer" + (if (spent) ", but may have got the request" else "") +
+        (members["detail"]?.let { ": $it" } ?: "")
     members["code"] !is String -> "The answer with status $status is not one of Assay's"
     else -> "Assay answered $status ${members["code"]}: ${members["detail"]} (request ${members["request_id"]})"
 }

@@ -23,8 +23,8 @@ import javax.net.ssl.SSLSocket
 import javax.net.ssl.SSLSocketFactory
 import javax.net.ssl.TrustManagerFactory
 
-/** The connection failed. [sent]: Assay may have got the request anyway. */
-class NoAnswer(val sent: Boolean) : Exception("no answer")
+/** The connection failed. [sent]: Assay may have got the request anyway. [detail]: how it failed, and where. */
+class NoAnswer @JvmOverloads constructor(val sent: Boolean, val detail: String? = null) : Exception(detail ?: "no answer")
 
 /** An HTTP response. */
 class Reply(val status: Int, val body: String, val retryAfter: Int? = null)
@@ -54,9 +54,13 @@ internal class HttpTransport(url: String, caFile: String?) : Transport {
     private val prefix = (uri.rawPath ?: "").trimEnd('/')
     private val tls: SSLSocketFactory? = if (isSecure) factory(caFile) else null
     private val idle = ConcurrentLinkedDeque<Connection>()
+    /** For errors: without what a URL may have before its host, or after. */
+    private val place = if (socketPath == null) "${uri.scheme}://$host:$port" else url
 
     init {
-        require(host != "" && (isSecure || uri.scheme == "http")) { "the URL must begin with http://, https:// or unix:" }
+        require(host != "" && (isSecure || uri.scheme == "http")) {
+            "the URL must begin with http://, https:// or unix:; found \"$url\""
+        }
     }
 
     override fun send(path: String, body: String, headers: Map<String, String>, timeout: Long, once: Boolean): Reply {
@@ -71,9 +75,10 @@ internal class HttpTransport(url: String, caFile: String?) : Transport {
             val reply = used.exchange(request(path, body, headers, once))
             if (used.isReusable && !once && timer.cancel(false)) idle.addFirst(used) else used.close()
             return reply
-        } catch (_: IOException) {
+        } catch (failure: IOException) {
             connection?.close()
-            throw NoAnswer(sent)
+            // Once the request was sent, the failure's text may have something of it.
+            throw NoAnswer(sent, if (sent) "no whole answer came from $place" else "can't connect to $place: $failure")
         } finally {
             watch?.cancel(false)
         }
