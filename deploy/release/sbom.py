@@ -1,7 +1,6 @@
-"""Writes what the program contains, as SPDX 2.3 and CycloneDX 1.6: sbom.py VERSION EPOCH OBJECTS DIRECTORY
+"""Writes what the program contains (deploy/parts --static), as SPDX 2.3 and CycloneDX 1.6: sbom.py VERSION EPOCH DIRECTORY
 
-OBJECTS is the linker's list of object files (Objects.LinkFileList). The Swift packages are those with a module in it, at their resolved
-versions; the libraries are those of this Debian that scripts/static links. The same program gives the same bytes.
+The same program gives the same bytes.
 """
 
 import datetime
@@ -13,9 +12,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CHECKOUTS = ROOT / ".build/checkouts"
-# Debian's packages from which scripts/static links, with their licences as SPDX expressions.
-LIBRARIES = {
+# The licences of Debian's packages, as SPDX expressions.
+LICENSES = {
     "libssl-dev": "Apache-2.0",
     "libjansson-dev": "MIT",
     "libstdc++-12-dev": "GPL-3.0-or-later WITH GCC-exception-3.1",
@@ -27,39 +25,29 @@ def output(*command: str) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
-def linked_packages(objects: pathlib.Path) -> set[str]:
-    """The checkouts of which a module is linked."""
-    modules = set(re.findall(r"/(\w+)\.build/", objects.read_text(encoding="utf-8")))
-    found = set()
-    for package in CHECKOUTS.iterdir():
-        if modules & {each.name for each in (package / "Sources").iterdir() if each.is_dir()}:
-            found.add(package.name)
-    return found
-
-
-def components(objects: pathlib.Path) -> list[dict]:
+def components() -> list[dict]:
     """Name, version, licence, package URL and source of each part, by name."""
-    linked = {name.lower() for name in linked_packages(objects)}
+    pins = {pin["identity"]: pin for pin in json.loads((ROOT / "Package.resolved").read_text(encoding="utf-8"))["pins"]}
     found = []
-    for pin in json.loads((ROOT / "Package.resolved").read_text(encoding="utf-8"))["pins"]:
-        if pin["identity"] in linked:
-            version, location = pin["state"]["version"], pin["location"].removesuffix(".git")
+    for line in output(str(ROOT / "deploy/parts"), "--static").splitlines():
+        kind, name, version, _ = line.split("\t")
+        if kind == "runtime":
+            license = f"{APACHE} WITH Swift-exception"
+            purl = f"pkg:swift/github.com/swiftlang/swift@{version}"
+            source = f"git+https://github.com/swiftlang/swift@swift-{version}-RELEASE"
+        elif kind == "swift":
+            license = APACHE
+            pin = pins[name.lower()]
+            location = pin["location"].removesuffix(".git")
             purl = f"pkg:swift/{location.removeprefix('https://')}@{version}"
             source = f"git+{location}@{pin['state']['revision']}"
-            name = location.rpartition("/")[2]
-            found.append({"name": name, "version": version, "license": APACHE, "purl": purl, "source": source})
-    swift = re.search(r"Swift version (\S+)", output("swift", "--version"))[1]
-    source = f"git+https://github.com/swiftlang/swift@swift-{swift}-RELEASE"
-    license = f"{APACHE} WITH Swift-exception"
-    purl = f"pkg:swift/github.com/swiftlang/swift@{swift}"
-    found.append({"name": "swift-runtime", "version": swift, "license": license, "purl": purl, "source": source})
-    for package, license in LIBRARIES.items():
-        query = "${source:Package} ${source:Version} ${Version}"
-        name, source_version, version = output("dpkg-query", "--show", f"--showformat={query}", package).split()
-        purl = f"pkg:deb/debian/{package}@{version}?arch={output('dpkg', '--print-architecture')}&distro=bookworm"
-        purl = purl.replace("+", "%2B")
-        source = f"https://snapshot.debian.org/package/{name}/{source_version}/"
-        found.append({"name": package, "version": version, "license": license, "purl": purl, "source": source})
+        else:
+            license = LICENSES[name]
+            purl = f"pkg:deb/debian/{name}@{version}?arch={output('dpkg', '--print-architecture')}&distro=bookworm"
+            purl = purl.replace("+", "%2B")
+            package, its_version = output("dpkg-query", "--show", "--showformat=${source:Package} ${source:Version}", name).split()
+            source = f"https://snapshot.debian.org/package/{package}/{its_version}/"
+        found.append({"name": name, "version": version, "license": license, "purl": purl, "source": source})
     return sorted(found, key=lambda each: each["name"])
 
 
@@ -127,8 +115,8 @@ def cyclonedx(version: str, time: str, parts: list[dict]) -> dict:
     }
 
 
-def main(version: str, epoch: str, objects: str, directory: str) -> None:
-    parts = components(pathlib.Path(objects))
+def main(version: str, epoch: str, directory: str) -> None:
+    parts = components()
     time = datetime.datetime.fromtimestamp(int(epoch), datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     for name, make in (("spdx", spdx), ("cdx", cyclonedx)):
         text = json.dumps(make(version, time, parts), indent=2) + "\n"

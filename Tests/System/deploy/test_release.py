@@ -105,8 +105,13 @@ def test_the_binary_needs_only_glibc(binary):
 
 def test_the_licences_are_complete(dist):
     notices = (dist / "THIRD-PARTY-NOTICES").read_text()
-    for name in ("swift-nio", "Swift's standard library and Foundation", "libssl-dev", "libjansson-dev", "libstdc++-12-dev"):
-        assert re.search(rf"(?m)^{re.escape(name)}( \S+(, of Debian)?)?$", notices), name
+    parts = [(each["name"], each["version"]) for each in json.loads((dist / "assay.cdx.json").read_text())["components"]]
+    assert {"swift-nio", "swift-runtime", "libssl-dev", "libjansson-dev", "libstdc++-12-dev"} <= {name for name, _ in parts}
+    for name, version in parts:
+        line = "Swift's standard library and Foundation" if name == "swift-runtime" else f"{name} {version}"
+        assert re.search(rf"(?m)^{re.escape(line)}(, of Debian)?$", notices), name
+    # Packages that only the tests use.
+    assert not re.search(r"(?m)^(Yams|async-http-client) ", notices)
 
 
 def test_each_language_has_its_client(dist):
