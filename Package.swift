@@ -93,11 +93,6 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
-            name: "Replay",
-            dependencies: ["Bytes", "HTTP", "OpenSSL", .product(name: "NIOSSL", package: "swift-nio-ssl")] + nio,
-            swiftSettings: settings
-        ),
-        .target(
             name: "Verification",
             dependencies: ["Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "TokenDiagnostics"] + nio,
             swiftSettings: settings
@@ -105,14 +100,15 @@ let package = Package(
         .target(
             name: "SignIns",
             dependencies: [
-                "Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Replay", "Verification",
+                "Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Verification",
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ] + nio,
             swiftSettings: settings
         ),
         .target(
             name: "Service",
             dependencies: [
-                "Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Replay", "SignIns", "Verification",
+                "Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "SignIns", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
@@ -135,7 +131,7 @@ let package = Package(
         .executableTarget(
             name: "assay",
             dependencies: [
-                "Bytes", "DevProvider", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Replay", "Service",
+                "Bytes", "DevProvider", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Service",
                 "Settings", "SignIns", "TokenDiagnostics", "Verification",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -147,7 +143,7 @@ let package = Package(
         .executableTarget(
             name: "micro",
             dependencies: [
-                "Bytes", "COpenSSL", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Replay", "Service",
+                "Bytes", "COpenSSL", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Service",
                 "SignIns", "Verification", .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,
@@ -211,14 +207,6 @@ let package = Package(
             dependencies: ["HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "TestSupport"] + nio,
             swiftSettings: settings),
         .testTarget(
-            name: "ReplayTests",
-            dependencies: [
-                "Bytes", "HTTP", "OpenSSL", "Replay", "TestSupport",
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ] + nio,
-            swiftSettings: settings),
-        .testTarget(
             name: "VerificationTests",
             dependencies: [
                 "Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "SignInFixtures", "TestSupport", "Verification",
@@ -226,12 +214,16 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SignInsTests",
-            dependencies: ["Bytes", "IDToken", "JOSE", "OAuth", "OpenSSL", "Replay", "SignIns", "Verification"],
+            dependencies: [
+                "Bytes", "HTTP", "IDToken", "JOSE", "OAuth", "OpenSSL", "SignIns", "TestSupport", "Verification",
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ] + nio,
             swiftSettings: settings),
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Replay", "Service", "TestSupport",
+                "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Service", "SignIns", "TestSupport",
                 "TokenDiagnostics", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),

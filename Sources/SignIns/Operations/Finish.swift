@@ -4,7 +4,6 @@ package import IDToken
 package import JOSE
 package import OAuth
 private import OpenSSL
-private import Replay
 package import Verification
 
 /// The body of `POST /v1/sign-ins/finish`.

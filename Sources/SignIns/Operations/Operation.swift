@@ -4,7 +4,6 @@ internal import Keys
 package import NIOCore
 package import OAuth
 internal import OpenSSL
-internal import Replay
 package import Verification
 
 /// A finish, refresh or revocation under way: the settings that it began with, the time that its steps share, and what
