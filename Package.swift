@@ -45,11 +45,13 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(
-            name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+            name: "COpenSSL", path: "Sources/C/COpenSSL", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         .systemLibrary(
-            name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"]), .brew(["jansson"])]),
+            name: "CJansson", path: "Sources/C/CJansson", pkgConfig: "jansson",
+            providers: [.apt(["libjansson-dev"]), .brew(["jansson"])]),
         // Files that are part of the program.
-        .target(name: "CAssets", exclude: ["base.css"]),
+        .target(name: "CAssets", path: "Sources/C/CAssets", exclude: ["base.css"]),
         .target(name: "Bytes", swiftSettings: settings),
         .target(name: "OpenSSL", dependencies: ["Bytes", "COpenSSL"], swiftSettings: settings),
         .target(name: "JOSE", dependencies: ["Bytes", "CJansson", "OpenSSL"], swiftSettings: settings),
