@@ -2,7 +2,7 @@ package import JOSE
 package import OpenSSL
 
 /// The signing keys of one development provider: the current one, and the one before it, which stays published.
-struct ProviderKeys {
+struct EmulatedKeys {
     private var signer: JWSSigner
     private(set) var keyID: String
     /// As JWKs, the current one first.
