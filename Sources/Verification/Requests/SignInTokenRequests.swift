@@ -3,32 +3,32 @@ package import IDToken
 internal import JOSE
 internal import OAuth
 
-/// An `id_token_hint`: an ID Token that the provider once issued to a client, which names a person to the provider.
-package struct HintRequest: Sendable {
-    let idToken: ArraySlice<UInt8>
+/// A token of a sign-in other than its ID Token: a hint, a signed authorization response, or a UserInfo response.
+package struct SignInToken: Sendable {
+    let text: ArraySlice<UInt8>
     /// The number of the provider.
     let provider: Int
     /// For a provider with `issuers: any`; `nil` for all others.
     let connection: Connection?
-    /// The client.
-    let audience: String
-    /// `nil` unless the token came encrypted.
-    private(set) var encryption: EncryptionFacts?
+    /// The client that the token must be for.
+    package let clientID: String
+    private(set) var wasEncrypted = false
 
-    package init(_ idToken: ArraySlice<UInt8>, ofProvider provider: Int, _ connection: Connection?, audience: String) {
-        self.idToken = idToken
+    package init(_ text: ArraySlice<UInt8>, ofProvider provider: Int, _ connection: Connection?, clientID: String) {
+        self.text = text
         self.provider = provider
         self.connection = connection
-        self.audience = audience
+        self.clientID = clientID
     }
 
-    fileprivate init(_ request: HintRequest, inside opened: OpenedToken) {
-        self.init(opened.content, ofProvider: request.provider, request.connection, audience: request.audience)
-        encryption = opened.encryption
+    fileprivate init(_ token: SignInToken, inside opened: OpenedToken) {
+        self.init(opened.content, ofProvider: token.provider, token.connection, clientID: token.clientID)
+        wasEncrypted = true
     }
 }
 
-/// A hint that holds.
+/// An `id_token_hint` that holds: an ID Token that the provider once issued to the client, which names a person to the
+/// provider.
 package struct HintAnswer {
     package let hint: VerifiedHint
     /// The signed token, also if it came encrypted.
@@ -37,91 +37,83 @@ package struct HintAnswer {
     package let wasEncrypted: Bool
 }
 
+/// Keys, waiting and decryption work as for ID Tokens.
 extension RequestVerifier {
     /// Verifies an `id_token_hint`: that it is this provider's and this client's, but not its age; see
     /// ``IDToken/IDTokenVerifier/verifyHint(_:with:algorithms:under:audience:now:)``.
-    package func verify(_ request: HintRequest, at now: VerificationTime) -> Outcome<HintAnswer> {
+    package func verify(hint: SignInToken, at now: VerificationTime) -> Outcome<HintAnswer> {
+        verify(hint, of: .idToken, at: now) { token, policy, _ throws(Rejection) in
+            try token.checkHintClaims(of: policy)
+        } verifying: { hint, token, policy, keys, now throws(Rejection) in
+            let verified = try self.verifier.verifyHint(
+                token, with: keys.keys, algorithms: keys.algorithms, under: policy, audience: hint.clientID, now: now)
+            return HintAnswer(hint: verified, text: hint.text, wasEncrypted: hint.wasEncrypted)
+        }
+    }
+
+    /// Verifies a signed authorization response (JARM), which answers the request of one sign-in.
+    package func verify(response: SignInToken, at now: VerificationTime) -> Outcome<VerifiedResponse> {
+        verify(response, of: .response, at: now) { token, policy, now throws(Rejection) in
+            try token.checkClaims(of: policy, now: now)
+        } verifying: { response, token, policy, keys, now throws(Rejection) in
+            try self.verifier.verifyResponse(
+                token, with: keys.keys, under: policy, audience: response.clientID, now: now)
+        }
+    }
+
+    /// Verifies a UserInfo response that is a JWT; see
+    /// ``IDToken/IDTokenVerifier/verifyUserInfo(_:with:under:clientID:subject:now:)``.
+    ///
+    /// - Parameter subject: the ID Token's.
+    /// - Returns: the claims, as JSON. The problem of one that is refused says why as ``Problem/ofUserInfo`` has it.
+    package func verify(userInfo: SignInToken, of subject: String, at now: VerificationTime) -> Outcome<[UInt8]> {
+        verify(userInfo, of: .userInfo, at: now) { _, _, _ throws(Rejection) in
+            // The provider itself has sent the token, so it may cause a fetch whatever it says.
+        } verifying: { userInfo, token, policy, keys, now throws(Rejection) in
+            try self.verifier.verifyUserInfo(
+                token, with: keys.keys, under: policy, clientID: userInfo.clientID, subject: subject, now: now)
+        }
+    }
+
+    /// - Parameters:
+    ///   - kind: what the provider may have to encrypt.
+    ///   - checkClaims: checks the claims that must pass before keys are fetched for the token.
+    ///   - verify: verifies the token; of an encrypted one, what was inside.
+    private func verify<Answer>(
+        _ request: SignInToken, of kind: EncryptionRules.Kind, at now: VerificationTime,
+        checkingClaims checkClaims: @escaping (UnverifiedToken, ProviderPolicy, UnixTime) throws(Rejection) -> Void,
+        verifying verify:
+            @escaping (
+                SignInToken, UnverifiedToken, ProviderPolicy, LoopKeySnapshot.Latest, UnixTime
+            ) throws(Rejection) -> Answer
+    ) -> Outcome<Answer> {
         let index = request.provider
         do throws(Problem) {
-            return try read(
-                request.idToken, of: .idToken, wasEncrypted: request.encryption != nil, index, request.connection
-            ) { opened, now in
-                self.verify(HintRequest(request, inside: opened), at: now)
-            } verifying: { token, slot throws(Problem) in
-                try verify(token, request, slot, now)
+            let token: UnverifiedToken
+            do throws(Rejection) {
+                // The bound of the provider's responses applies to UserInfo, as to claims that come as JSON.
+                token = try verifier.read(
+                    request.text, upTo: kind == .userInfo ? request.text.count : verifier.maximumTokenLength)
+            } catch {
+                let opening = try opener(index, error, of: .idToken).opening(request.text) { opened, now in
+                    self.verify(
+                        SignInToken(request, inside: opened), of: kind, at: now, checkingClaims: checkClaims,
+                        verifying: verify)
+                }
+                return .pending(.opening(opening))
             }
-        } catch {
-            return .decided(.refused(error.naming(request.audience), provider: index))
-        }
-    }
-
-    private func verify(
-        _ token: UnverifiedToken, _ request: HintRequest, _ slot: ProviderSlot, _ now: VerificationTime
-    ) throws(Problem) -> Outcome<HintAnswer> {
-        try attempt(token, request.provider, slot, now, of: .idToken) { () throws(Rejection) in
-            try token.checkHintClaims(of: slot.policy)
-        } checkingHeader: { () throws(Rejection) in
-            try verifier.checkHeader(token, under: slot.policy)
-        } verifying: { keys throws(Rejection) in
-            let hint = try verifier.verifyHint(
-                token, with: keys.keys, algorithms: keys.algorithms, under: slot.policy, audience: request.audience,
-                now: now.wall)
-            return HintAnswer(hint: hint, text: request.idToken, wasEncrypted: request.encryption != nil)
-        }
-    }
-}
-
-/// A signed authorization response (JARM), which answers the request of one sign-in.
-package struct ResponseRequest: Sendable {
-    let token: ArraySlice<UInt8>
-    /// The number of the provider.
-    let provider: Int
-    /// For a provider with `issuers: any`; `nil` for all others.
-    let connection: Connection?
-    /// The client.
-    let audience: String
-    private(set) var wasEncrypted = false
-
-    package init(_ token: ArraySlice<UInt8>, ofProvider provider: Int, _ connection: Connection?, audience: String) {
-        self.token = token
-        self.provider = provider
-        self.connection = connection
-        self.audience = audience
-    }
-
-    fileprivate init(_ request: ResponseRequest, inside opened: OpenedToken) {
-        self.init(opened.content, ofProvider: request.provider, request.connection, audience: request.audience)
-        wasEncrypted = true
-    }
-}
-
-extension RequestVerifier {
-    /// Verifies a signed authorization response. Keys, waiting and decryption work as for ID Tokens.
-    package func verify(_ request: ResponseRequest, at now: VerificationTime) -> Outcome<VerifiedResponse> {
-        let index = request.provider
-        do throws(Problem) {
-            return try read(
-                request.token, of: .response, wasEncrypted: request.wasEncrypted, index, request.connection
-            ) { opened, now in
-                self.verify(ResponseRequest(request, inside: opened), at: now)
-            } verifying: { token, slot throws(Problem) in
-                try verify(token, request, slot, now)
+            guard let provider = slots[index] else { throw unknownProvider(named: nil) }
+            if !request.wasEncrypted, provider.provider.mustEncrypt(kind) { throw .encryption(.required(kind)) }
+            let slot = try provider.slot(ofConnection: request.connection)
+            return try attempt(token, index, slot, now, of: .idToken) { () throws(Rejection) in
+                try checkClaims(token, slot.policy, now.wall)
+            } checkingHeader: { () throws(Rejection) in
+                try verifier.checkHeader(token, under: slot.policy)
+            } verifying: { keys throws(Rejection) in
+                try verify(request, token, slot.policy, keys, now.wall)
             }
         } catch {
             return .decided(.refused(error, provider: index))
-        }
-    }
-
-    private func verify(
-        _ token: UnverifiedToken, _ request: ResponseRequest, _ slot: ProviderSlot, _ now: VerificationTime
-    ) throws(Problem) -> Outcome<VerifiedResponse> {
-        try attempt(token, request.provider, slot, now, of: .idToken) { () throws(Rejection) in
-            try token.checkClaims(of: slot.policy, now: now.wall)
-        } checkingHeader: { () throws(Rejection) in
-            try verifier.checkHeader(token, under: slot.policy)
-        } verifying: { keys throws(Rejection) in
-            try verifier.verifyResponse(
-                token, with: keys.keys, under: slot.policy, audience: request.audience, now: now.wall)
         }
     }
 
@@ -180,74 +172,6 @@ extension Problem {
     }
 }
 
-/// A UserInfo response that is a JWT, and whose it must be.
-package struct UserInfoToken: Sendable {
-    let text: ArraySlice<UInt8>
-    /// The number of the provider.
-    let provider: Int
-    /// For a provider with `issuers: any`; `nil` for all others.
-    let connection: Connection?
-    let clientID: String
-    /// The ID Token's.
-    let subject: String
-    private(set) var isOpened = false
-
-    package init(
-        _ text: ArraySlice<UInt8>, ofProvider provider: Int, _ connection: Connection?, clientID: String,
-        subject: String
-    ) {
-        self.text = text
-        self.provider = provider
-        self.connection = connection
-        self.clientID = clientID
-        self.subject = subject
-    }
-
-    fileprivate func inside(_ opened: OpenedToken) -> UserInfoToken {
-        var request = UserInfoToken(
-            opened.content, ofProvider: provider, connection, clientID: clientID, subject: subject)
-        request.isOpened = true
-        return request
-    }
-}
-
-extension RequestVerifier {
-    /// Verifies a UserInfo response that is a JWT; see
-    /// ``IDToken/IDTokenVerifier/verifyUserInfo(_:with:under:clientID:subject:now:)``.
-    ///
-    /// - Returns: the claims, as JSON. The problem of one that is refused says why as ``Problem/ofUserInfo`` has it.
-    package func verify(_ request: UserInfoToken, at now: VerificationTime) -> Outcome<[UInt8]> {
-        let index = request.provider
-        do throws(Problem) {
-            // The bound of the provider's responses applies, as to claims that come as JSON.
-            return try read(
-                request.text, upTo: request.text.count, of: .userInfo, wasEncrypted: request.isOpened, index,
-                request.connection
-            ) { opened, now in
-                self.verify(request.inside(opened), at: now)
-            } verifying: { token, slot throws(Problem) in
-                try verify(token, request, slot, now)
-            }
-        } catch {
-            return .decided(.refused(error, provider: index))
-        }
-    }
-
-    private func verify(
-        _ token: UnverifiedToken, _ request: UserInfoToken, _ slot: ProviderSlot, _ now: VerificationTime
-    ) throws(Problem) -> Outcome<[UInt8]> {
-        // The provider itself has sent the token, so it may cause a fetch whatever it says.
-        try attempt(token, request.provider, slot, now, of: .idToken) { () throws(Rejection) in
-        } checkingHeader: { () throws(Rejection) in
-            try verifier.checkHeader(token, under: slot.policy)
-        } verifying: { keys throws(Rejection) in
-            try verifier.verifyUserInfo(
-                token, with: keys.keys, under: slot.policy, clientID: request.clientID, subject: request.subject,
-                now: now.wall)
-        }
-    }
-}
-
 extension Problem {
     /// The same problem, if it is that of a UserInfo response: whatever is wrong with it is the provider's fault.
     package var ofUserInfo: Problem {
@@ -294,32 +218,5 @@ extension UserInfoTokenFault {
             case .failed: .encryption("can't be opened: it is for another key, or was changed")
             case .required: .notEncrypted
             }
-    }
-}
-
-extension RequestVerifier {
-    /// Reads a token whose provider the request names, and goes on with it; an encrypted one is opened first.
-    ///
-    /// - Parameters:
-    ///   - limit: the token's maximum length, in bytes; `nil`: that of ID Tokens.
-    ///   - kind: what the provider may have to encrypt.
-    ///   - index: the provider's number.
-    ///   - opened: verifies the same request with what was inside.
-    ///   - verify: verifies the token under the policy of its issuer.
-    private func read<Answer>(
-        _ text: ArraySlice<UInt8>, upTo limit: Int? = nil, of kind: EncryptionRules.Kind, wasEncrypted: Bool,
-        _ index: Int, _ connection: Connection?,
-        opened: @escaping (OpenedToken, VerificationTime) -> Outcome<Answer>,
-        verifying verify: (UnverifiedToken, ProviderSlot) throws(Problem) -> Outcome<Answer>
-    ) throws(Problem) -> Outcome<Answer> {
-        let token: UnverifiedToken
-        do throws(Rejection) {
-            token = try verifier.read(text, upTo: limit ?? verifier.maximumTokenLength)
-        } catch {
-            return .pending(.opening(try opener(index, error, of: .idToken).opening(text, verifying: opened)))
-        }
-        guard let slot = slots[index] else { throw unknownProvider(named: nil) }
-        if !wasEncrypted, slot.provider.mustEncrypt(kind) { throw .encryption(.required(kind)) }
-        return try verify(token, try slot.slot(ofConnection: connection))
     }
 }
