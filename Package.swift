@@ -45,11 +45,13 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(
-            name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+            name: "COpenSSL", path: "Sources/C/COpenSSL", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         .systemLibrary(
-            name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"]), .brew(["jansson"])]),
+            name: "CJansson", path: "Sources/C/CJansson", pkgConfig: "jansson",
+            providers: [.apt(["libjansson-dev"]), .brew(["jansson"])]),
         // Files that are part of the program.
-        .target(name: "CAssets", exclude: ["base.css"]),
+        .target(name: "CAssets", path: "Sources/C/CAssets", exclude: ["base.css"]),
         .target(name: "Bytes", swiftSettings: settings),
         .target(name: "OpenSSL", dependencies: ["Bytes", "COpenSSL"], swiftSettings: settings),
         .target(name: "JOSE", dependencies: ["Bytes", "CJansson", "OpenSSL"], swiftSettings: settings),
@@ -93,11 +95,6 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
-            name: "Replay",
-            dependencies: ["Bytes", "HTTP", "OpenSSL", .product(name: "NIOSSL", package: "swift-nio-ssl")] + nio,
-            swiftSettings: settings
-        ),
-        .target(
             name: "Verification",
             dependencies: ["Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "TokenDiagnostics"] + nio,
             swiftSettings: settings
@@ -105,14 +102,15 @@ let package = Package(
         .target(
             name: "SignIns",
             dependencies: [
-                "Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Replay", "Verification",
+                "Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Verification",
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ] + nio,
             swiftSettings: settings
         ),
         .target(
             name: "Service",
             dependencies: [
-                "Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Replay", "SignIns", "Verification",
+                "Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "SignIns", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
@@ -135,7 +133,7 @@ let package = Package(
         .executableTarget(
             name: "assay",
             dependencies: [
-                "Bytes", "DevProvider", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Replay", "Service",
+                "Bytes", "DevProvider", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Service",
                 "Settings", "SignIns", "TokenDiagnostics", "Verification",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -147,7 +145,7 @@ let package = Package(
         .executableTarget(
             name: "micro",
             dependencies: [
-                "Bytes", "COpenSSL", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Replay", "Service",
+                "Bytes", "COpenSSL", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Service",
                 "SignIns", "Verification", .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,
@@ -211,14 +209,6 @@ let package = Package(
             dependencies: ["HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "TestSupport"] + nio,
             swiftSettings: settings),
         .testTarget(
-            name: "ReplayTests",
-            dependencies: [
-                "Bytes", "HTTP", "OpenSSL", "Replay", "TestSupport",
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ] + nio,
-            swiftSettings: settings),
-        .testTarget(
             name: "VerificationTests",
             dependencies: [
                 "Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "SignInFixtures", "TestSupport", "Verification",
@@ -226,12 +216,16 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SignInsTests",
-            dependencies: ["Bytes", "IDToken", "JOSE", "OAuth", "OpenSSL", "Replay", "SignIns", "Verification"],
+            dependencies: [
+                "Bytes", "HTTP", "IDToken", "JOSE", "OAuth", "OpenSSL", "SignIns", "TestSupport", "Verification",
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ] + nio,
             swiftSettings: settings),
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Replay", "Service", "TestSupport",
+                "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Service", "SignIns", "TestSupport",
                 "TokenDiagnostics", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),

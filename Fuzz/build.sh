@@ -15,7 +15,7 @@ done < <(sed -n 's/.*\.enableUpcomingFeature("\(.*\)").*/\1/p' Package.swift)
 
 compile() {
     swiftc -O -gline-tables-only -wmo -parse-as-library "${flags[@]}" "${sanitizers[@]}" \
-        -I "$products" -I Sources/COpenSSL -I Sources/CJansson -I Fuzz/Leaks/CMalloc "$@"
+        -I "$products" -I Sources/C/COpenSSL -I Sources/C/CJansson -I Fuzz/Leaks/CMalloc "$@"
 }
 
 # Whether a product is missing, or older than one of these files and folders.
@@ -33,7 +33,7 @@ build_rooms() {
     for room in "${rooms[@]}"; do
         module=${room%%/*}
         # Recompiled also if a module that it may import was.
-        if is_old "$products/$module.o" "Sources/$room" Sources/COpenSSL Sources/CJansson "${objects[@]}"; then
+        if is_old "$products/$module.o" "Sources/$room" Sources/C "${objects[@]}"; then
             echo "compiling $room"
             # What other files of the room name, and no target uses.
             folders=("Sources/$room")

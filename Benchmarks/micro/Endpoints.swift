@@ -7,7 +7,6 @@ import NIOEmbedded
 import NIOHTTP1
 import OAuth
 import OpenSSL
-import Replay
 import Service
 import SignIns
 import Verification

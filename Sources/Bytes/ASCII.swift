@@ -14,6 +14,14 @@ extension UInt8 {
         }
     }
 
+    /// Whether it is one of a URI's unreserved characters (RFC 3986, section 2.3).
+    @inlinable package var isUnreserved: Bool {
+        switch self {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: isLetterOrDigit
+        }
+    }
+
     /// `tchar`: the characters of HTTP's methods and field names (RFC 9110, section 5.6.2).
     @inlinable package var isTokenCharacter: Bool {
         switch self {

@@ -98,10 +98,7 @@ extension [UInt8] {
 
 /// Percent-encodes everything but RFC 3986's unreserved characters.
 package func percentEncoded(_ text: String) -> String {
-    percentEncoded(text) { octet in
-        octet.isLetterOrDigit || octet == UInt8(ascii: "-") || octet == UInt8(ascii: ".") || octet == UInt8(ascii: "_")
-            || octet == UInt8(ascii: "~")
-    }
+    percentEncoded(text, keeping: \.isUnreserved)
 }
 
 /// Percent-encodes every octet of UTF-8 that is not kept.

@@ -1,5 +1,5 @@
 private import Bytes
-internal import OpenSSL
+package import OpenSSL
 
 /// A public key in a JWK Set (RFC 7517, section 4).
 ///
@@ -290,17 +290,30 @@ extension JWK {
 
     /// The JWK of a key that was published in another form.
     convenience init?(keyID: String, _ key: DecodedPublicKey) {
-        var members: [String: JSONTree] = ["kid": .string(keyID), "use": .string("sig")]
-        switch key.kind {
+        if case .edwards = key.kind { return nil }
+        var members = Self.publicMembers(key.kind, key.components)
+        members["kid"] = .string(keyID)
+        members["use"] = .string("sig")
+        self.init(members)
+    }
+
+    /// The members that every JWK of a public key has: `kty`, its curve, and its components.
+    package static func publicMembers(
+        _ kind: PublicKeyKind, _ components: PublicComponents
+    ) -> [String: JSONTree] {
+        var members: [String: JSONTree] = [:]
+        switch kind {
         case .rsa: members["kty"] = .string("RSA")
         case .ellipticCurve(let curve):
             members["kty"] = .string("EC")
             members["crv"] = .string(curve.rawValue)
-        case .edwards: return nil
+        case .edwards(let curve):
+            members["kty"] = .string("OKP")
+            members["crv"] = .string(curve.rawValue)
         }
-        for (name, octets) in key.components {
+        for (name, octets) in components {
             members[name] = .string(String(decoding: Base64URL.encode(octets), as: UTF8.self))
         }
-        self.init(members)
+        return members
     }
 }

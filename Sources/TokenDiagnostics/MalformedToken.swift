@@ -125,7 +125,7 @@ struct MalformedToken {
 
     /// Values that programs send by mistake instead of a token.
     private var placeholder: Diagnosis? {
-        let fix = "Check where the app or the backend takes the token from: it had none to send."
+        let fix = "Check where the app or the backend reads the token: what it sent has none."
         if text.allSatisfy(\.isWhitespace) { return Diagnosis("The token is empty.", fix: fix) }
         guard ["null", "undefined", "nil", "None", "[object Object]"].contains(text) else { return nil }
         return Diagnosis("The string is the word \(Redaction.quoted(text)), not a token.", fix: fix)

@@ -5,7 +5,7 @@ import Keys
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import Replay
+import SignIns
 @testable import Service
 import Testing
 import TestSupport

@@ -1,6 +1,5 @@
 import IDToken
 import OpenSSL
-import Replay
 @testable import SignIns
 import Testing
 @testable import Verification

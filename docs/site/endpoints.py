@@ -15,7 +15,7 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "endpoints.md"
 MARK = "<!-- Generated from Route.swift and openapi.yaml by docs/site/endpoints.py: do not edit below. -->"
-ROW = re.compile(r'\bRow\(\s*pattern: "(/[^"]*)",\s*method: (?:\.(\w+)|nil),\s*listeners: \[([^\]]+)\]([^)]*)\)')
+ROW = re.compile(r'\bRow\(\s*pattern: "(/[^"]*)",\s*method: (?:\.(\w+)|nil),\s*listeners: \[([^\]]+)\]((?:[^()]|\([^()]*\))*)\)')
 
 
 class Route(typing.NamedTuple):
@@ -25,6 +25,8 @@ class Route(typing.NamedTuple):
     listeners: list[str]
     feature: str | None
     """The feature without which the path does not exist."""
+    access: str
+    """Who may call it: a case of `Route.Access`."""
 
 
 def routes() -> list[Route]:
@@ -35,7 +37,10 @@ def routes() -> list[Route]:
         feature = re.search(r"feature: \.(\w+)", others)
         is_of_console = path == "/" or "consoleFile" in others
         name = "console" if is_of_console else feature[1] if feature else None
-        found.append(Route(path, method or None, re.findall(r"\.(\w+)", listeners), name))
+        access = re.search(r"access: \.(\w+)", others)
+        if not access:
+            sys.exit(f"the row of {path} in Route.swift does not say who may call it")
+        found.append(Route(path, method or None, re.findall(r"\.(\w+)", listeners), name, access[1]))
     if len(found) != text.count('pattern: "/'):
         sys.exit("a row of Route.swift was not recognized: write pattern, method and listeners as literals")
     return found

@@ -232,7 +232,7 @@ extension EmulatedProvider {
     }
 
     var keySet: JSONTree {
-        let contents: ProviderKeys.SetContents =
+        let contents: EmulatedKeys.SetContents =
             faults.has(.noKeys) ? .none : faults.has(.thinKeys) ? .withoutCurrent : .all
         return keys.set(issuer: policy.keyIssuers.first?.text, contents)
     }

@@ -9,7 +9,7 @@ struct EmulatedProvider {
     let dialect: Dialect
     /// The base URL of its endpoints.
     let base: String
-    var keys: ProviderKeys
+    var keys: EmulatedKeys
     var grants = IssuedGrants()
     var pushed = PushedRequests()
     /// The clients that have registered themselves, by ID.
@@ -21,7 +21,7 @@ struct EmulatedProvider {
         self.settings = settings
         dialect = Dialect.of(settings.preset)
         base = "\(origin)/\(settings.id)"
-        keys = try ProviderKeys(key, settings.algorithm)
+        keys = try EmulatedKeys(key, settings.algorithm)
     }
 
     var id: String { settings.id }

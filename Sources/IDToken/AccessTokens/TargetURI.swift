@@ -130,14 +130,6 @@ package struct TargetURI: Sendable, Equatable {
 private let slash = UInt8(ascii: "/")
 
 extension UInt8 {
-    /// RFC 3986, section 2.3.
-    fileprivate var isUnreserved: Bool {
-        switch self {
-        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
-        default: isLetterOrDigit
-        }
-    }
-
     /// `pchar` without percent-encoding (RFC 3986, section 3.3).
     fileprivate var isOfPath: Bool {
         switch self {

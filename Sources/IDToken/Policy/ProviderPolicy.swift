@@ -260,15 +260,6 @@ public enum TenantRule: Sendable, Equatable {
     }
 }
 
-extension UInt8 {
-    fileprivate var isUnreserved: Bool {
-        switch self {
-        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
-        default: isLetterOrDigit
-        }
-    }
-}
-
 /// Which values a claim may have. Distinguishes ID Tokens from other tokens signed with the same keys, or the users of
 /// one organization from others.
 public struct ClaimRule: Sendable, Equatable {

@@ -2,6 +2,9 @@ private import Bytes
 private import JOSE
 
 extension ProviderPreset {
+    /// The presets of this file.
+    static let gateways: [ProviderPreset] = [.awsLoadBalancer, .cloudflareAccess, .googleIdentityAwareProxy, .pomerium]
+
     /// Assertions of an AWS Application Load Balancer, in `x-amzn-oidc-data`.
     ///
     /// All load balancers of a region publish their keys at one address, so the signer must be checked: otherwise

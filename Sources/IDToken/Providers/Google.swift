@@ -1,6 +1,9 @@
 private import JOSE
 
 extension ProviderPreset {
+    /// The presets of this file.
+    static let ofGoogle: [ProviderPreset] = [.google, .firebase, .firebaseSessionCookie]
+
     /// Sign in with Google.
     ///
     /// - Source: developers.google.com/identity/openid-connect/reference ("An ID token's payload");

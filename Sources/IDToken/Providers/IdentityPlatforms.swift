@@ -1,6 +1,11 @@
 private import JOSE
 
 extension ProviderPreset {
+    /// The presets of this file.
+    static let identityPlatforms: [ProviderPreset] = [
+        .auth0, .clerk, .cognito, .okta, .salesforce, .supabase, .kinde, .workOSAuthKit,
+    ]
+
     /// Auth0, one tenant or custom domain.
     ///
     /// - Source: Auth0's own samples: the issuer ends in a slash. Applications may be set to HS256 (unsourced), which

@@ -2,6 +2,9 @@ private import Bytes
 private import JOSE
 
 extension ProviderPreset {
+    /// The presets of this file.
+    static let ofMicrosoft: [ProviderPreset] = [.microsoft, .microsoftVersion1, .entraExternal, .azureB2C]
+
     /// Microsoft Entra ID: work, school and personal accounts, with version 2.0 tokens.
     ///
     /// - Source: learn.microsoft.com/entra/identity-platform: "Access tokens" (issuers, `tid`, the keys' `issuer`,

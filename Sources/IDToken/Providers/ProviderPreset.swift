@@ -2,7 +2,7 @@ private import Bytes
 
 /// What is known about a provider before any settings are read: facts that one would otherwise copy from its manual.
 ///
-/// To add a provider, add a file to `Providers/` and its preset to ``all``; the verifier does not change.
+/// To add a provider, add its preset to a file of `Providers/`, and to that file's list; the verifier does not change.
 public struct ProviderPreset: Sendable {
     public let name: String
     /// A one-line description.
@@ -41,12 +41,8 @@ public struct ProviderPreset: Sendable {
 
     /// Every preset, in alphabetical order.
     public static let all: [ProviderPreset] = [
-        .apple, .auth0, .authentik, .awsLoadBalancer, .azureB2C, .clerk, .cloudflareAccess, .cognito, .dex,
-        .entraExternal, .eSignet, .facebookLimitedLogin, .firebase, .firebaseSessionCookie, .gitHubActions, .gitLab,
-        .google, .googleIdentityAwareProxy, .itsme, .kakao, .keycloak, .kinde, .kubernetes, .line, .linkedIn, .loginGov,
-        .microsoft, .microsoftVersion1, .oidc, .okta, .ory, .pomerium, .proConnect, .salesforce, .singpass, .slack,
-        .springAuthorizationServer, .supabase, .twitch, .workOSAuthKit, .yahooJapan, .zitadel,
-    ]
+        [apple], gateways, identityPlatforms, ofGoogle, ofMicrosoft, selfHostedProviders, socialAndNational, workloads,
+    ].joined().sorted { $0.name < $1.name }
 
     /// The issuer of a preset without parameters that differs from `issuer` only by a slash at the end; `nil`: there is
     /// none. Issuers compare byte for byte, so no token has `issuer`.

@@ -1,6 +1,11 @@
 private import JOSE
 
 extension ProviderPreset {
+    /// The presets of this file.
+    static let selfHostedProviders: [ProviderPreset] = [
+        .oidc, .dex, .gitLab, .keycloak, .ory, .zitadel, .authentik, .springAuthorizationServer,
+    ]
+
     /// Any OpenID Provider. Everything specific to it comes from the settings and its discovery document.
     ///
     /// - Source: OpenID Connect Core 1.0; OpenID Connect Discovery 1.0.

@@ -1,6 +1,12 @@
 private import JOSE
 
 extension ProviderPreset {
+    /// The presets of this file.
+    static let socialAndNational: [ProviderPreset] = [
+        .facebookLimitedLogin, .kakao, .line, .linkedIn, .slack, .twitch, .yahooJapan, .singpass, .itsme, .eSignet,
+        .proConnect, .loginGov,
+    ]
+
     /// Facebook Limited Login, from apps on iOS.
     ///
     /// - Source: developers.facebook.com/docs/facebook-login/limited-login/token. Which of the three issuers the

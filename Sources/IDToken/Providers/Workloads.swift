@@ -1,4 +1,7 @@
 extension ProviderPreset {
+    /// The presets of this file.
+    static let workloads: [ProviderPreset] = [.gitHubActions, .kubernetes]
+
     /// GitHub Actions workflows: tokens identify machines, not users.
     ///
     /// A workflow chooses the audience of its token, so any repository in the world can get one for yours. A rule must

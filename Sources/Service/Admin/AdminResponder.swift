@@ -90,12 +90,8 @@ final class AdminResponder: HTTPResponder {
     ///
     /// - Parameter keyName: becomes the name of the caller's API key, if one is required.
     private func admit(_ head: RequestHead, to route: Route, _ keyName: inout String?) throws(Problem) {
-        switch route {
-        case .live, .ready, .metrics: return
-        default: break
-        }
-        if !route.belongsToConsole {
-            try service.settings.operatorKeys.admit(head.fields, to: route.permissions, &keyName)
+        if case .keys(let permissions) = route.access {
+            try service.settings.operatorKeys.admit(head.fields, to: permissions, &keyName)
         }
         if head.method == .post, head.fields.isCrossSite {
             throw .requestInvalid(

@@ -5,7 +5,6 @@ private import Keys
 internal import NIOCore
 internal import NIOHTTP1
 private import OpenSSL
-private import Replay
 internal import SignIns
 internal import Verification
 

@@ -3,8 +3,7 @@ package import IDToken
 package import NIOCore
 package import OAuth
 internal import OpenSSL
-package import Replay
-internal import SignIns
+package import SignIns
 package import Verification
 
 /// The settings of both listeners, without the providers.

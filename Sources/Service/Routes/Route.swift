@@ -12,6 +12,18 @@ enum Route: Int, CaseIterable {
     /// The route that a responder has found.
     init(_ routing: HeadRouting) { self = Route(rawValue: routing.route) ?? .unknown }
 
+    /// Who may call a route.
+    enum Access {
+        case anyone
+        /// Callers whose API key allows all of this, if keys are configured.
+        case keys(Set<APIKey.Permission>)
+        /// Gateways. Their policy says whether they need a key, which is in a field of its own.
+        case gateways
+
+        /// Callers whose API key is not restricted.
+        static let unrestrictedKeys = Access.keys(APIKey.Permission.all)
+    }
+
     /// The facts about a route.
     private struct Row {
         let pattern: StaticString
@@ -19,8 +31,7 @@ enum Route: Int, CaseIterable {
         let method: RequestMethod?
         let listeners: [ListenerName]
         var feature: Feature?
-        /// What the caller's key must allow. The admin listener's paths require all, unless they say otherwise.
-        var permissions = APIKey.Permission.all
+        let access: Access
         var usesSomethingUp = false
         /// Whether pages of any origin may call it, which begins with `OPTIONS`.
         var isForPages = false
@@ -33,71 +44,88 @@ enum Route: Int, CaseIterable {
     /// Every fact about a route is here, once.
     private var row: Row {
         switch self {
-        case .verify: Row(pattern: "/v1/verify", method: .post, listeners: [.service], permissions: [.verify])
+        case .verify: Row(pattern: "/v1/verify", method: .post, listeners: [.service], access: .keys([.verify]))
         case .batch:
-            Row(pattern: "/v1/verify/batch", method: .post, listeners: [.service], permissions: [.verify])
+            Row(pattern: "/v1/verify/batch", method: .post, listeners: [.service], access: .keys([.verify]))
         case .signIns:
             Row(
                 pattern: "/v1/sign-ins", method: .post, listeners: [.service], feature: .signIns,
-                permissions: [.signIns])
+                access: .keys([.signIns]))
         case .finishSignIn:
             Row(
                 pattern: "/v1/sign-ins/finish", method: .post, listeners: [.service], feature: .signIns,
-                permissions: [.signIns], usesSomethingUp: true)
+                access: .keys([.signIns]), usesSomethingUp: true)
         case .signOuts:
             Row(
                 pattern: "/v1/sign-outs", method: .post, listeners: [.service], feature: .clients,
-                permissions: [.signIns])
+                access: .keys([.signIns]))
         case .refreshGrant:
             Row(
                 pattern: "/v1/grants/refresh", method: .post, listeners: [.service], feature: .clients,
-                permissions: [.grants], usesSomethingUp: true)
+                access: .keys([.grants]), usesSomethingUp: true)
         case .revokeGrant:
             Row(
                 pattern: "/v1/grants/revoke", method: .post, listeners: [.service], feature: .clients,
-                permissions: [.grants], usesSomethingUp: true)
+                access: .keys([.grants]), usesSomethingUp: true)
         case .proveGrant:
             Row(
                 pattern: "/v1/grants/proof", method: .post, listeners: [.service], feature: .clients,
-                permissions: [.grants])
+                access: .keys([.grants]))
         case .notifications:
             Row(
                 pattern: "/v1/notifications/verify", method: .post, listeners: [.service], feature: .notifications,
-                permissions: [.notifications])
+                access: .keys([.notifications]))
         case .accessTokens:
             Row(
                 pattern: "/v1/access-tokens/verify", method: .post, listeners: [.service], feature: .accessTokens,
-                permissions: [.accessTokens])
+                access: .keys([.accessTokens]))
         case .forwardAuth:
             Row(
                 pattern: "/v1/forward-auth/{policy}", method: nil, listeners: [.service], feature: .forwardAuth,
-                permissions: [.forwardAuth])
+                access: .gateways)
         case .resourceMetadata:
             Row(
                 pattern: "/v1/resources/{id}/metadata", method: .get, listeners: [.service], feature: .resources,
-                isForPages: true)
+                access: .anyone, isForPages: true)
         case .wellKnownMetadata:
             Row(
                 pattern: "/.well-known/oauth-protected-resource", method: .get, listeners: [.service],
-                feature: .resources, isForPages: true)
+                feature: .resources, access: .anyone, isForPages: true)
         case .keySet:
-            Row(pattern: "/v1/jwks", method: .get, listeners: [.service], feature: .clientKeys)
-        case .openAPI: Row(pattern: "/openapi.yaml", method: .get, listeners: [.service])
-        case .live: Row(pattern: "/livez", method: .get, listeners: [.service, .admin], isProbe: true)
-        case .ready: Row(pattern: "/readyz", method: .get, listeners: [.service, .admin], isProbe: true)
-        case .metrics: Row(pattern: "/metrics", method: .get, listeners: [.admin], isProbe: true)
-        case .providers: Row(pattern: "/v1/providers", method: .get, listeners: [.admin])
-        case .refresh: Row(pattern: "/v1/providers/{id}/refresh", method: .post, listeners: [.admin])
-        case .explain: Row(pattern: "/v1/explain", method: .post, listeners: [.admin], permissions: [.explain])
-        case .events: Row(pattern: "/v1/events", method: .get, listeners: [.admin], isPolled: true)
-        case .verdicts: Row(pattern: "/v1/verdicts", method: .get, listeners: [.admin], isPolled: true)
-        case .root: Row(pattern: "/", method: .get, listeners: [.admin])
-        case .console: Row(pattern: "/console", method: .get, listeners: [.admin], consoleFile: .page)
+            Row(
+                pattern: "/v1/jwks", method: .get, listeners: [.service], feature: .clientKeys, access: .anyone)
+        case .openAPI: Row(pattern: "/openapi.yaml", method: .get, listeners: [.service], access: .anyone)
+        case .live:
+            Row(pattern: "/livez", method: .get, listeners: [.service, .admin], access: .anyone, isProbe: true)
+        case .ready:
+            Row(pattern: "/readyz", method: .get, listeners: [.service, .admin], access: .anyone, isProbe: true)
+        case .metrics:
+            Row(pattern: "/metrics", method: .get, listeners: [.admin], access: .anyone, isProbe: true)
+        case .providers:
+            Row(pattern: "/v1/providers", method: .get, listeners: [.admin], access: .unrestrictedKeys)
+        case .refresh:
+            Row(
+                pattern: "/v1/providers/{id}/refresh", method: .post, listeners: [.admin], access: .unrestrictedKeys)
+        case .explain:
+            Row(pattern: "/v1/explain", method: .post, listeners: [.admin], access: .keys([.explain]))
+        case .events:
+            Row(
+                pattern: "/v1/events", method: .get, listeners: [.admin], access: .unrestrictedKeys, isPolled: true)
+        case .verdicts:
+            Row(
+                pattern: "/v1/verdicts", method: .get, listeners: [.admin], access: .unrestrictedKeys, isPolled: true)
+        case .root: Row(pattern: "/", method: .get, listeners: [.admin], access: .anyone)
+        case .console:
+            Row(pattern: "/console", method: .get, listeners: [.admin], access: .anyone, consoleFile: .page)
         case .consoleStyle:
-            Row(pattern: "/console/console.css", method: .get, listeners: [.admin], consoleFile: .style)
+            Row(
+                pattern: "/console/console.css", method: .get, listeners: [.admin], access: .anyone, consoleFile: .style
+            )
         case .consoleScript:
-            Row(pattern: "/console/console.js", method: .get, listeners: [.admin], consoleFile: .script)
-        case .unknown: Row(pattern: "unknown", method: .get, listeners: [])
+            Row(
+                pattern: "/console/console.js", method: .get, listeners: [.admin], access: .anyone, consoleFile: .script
+            )
+        case .unknown: Row(pattern: "unknown", method: .get, listeners: [], access: .anyone)
         }
     }
 
@@ -116,8 +144,8 @@ enum Route: Int, CaseIterable {
     /// Whether a problem must have `spent`: whether the request used up a sign-in, code or token.
     var usesSomethingUp: Bool { Self.rows[rawValue].usesSomethingUp }
 
-    /// What the caller's key must allow.
-    var permissions: Set<APIKey.Permission> { Self.rows[rawValue].permissions }
+    /// Who may call the route.
+    var access: Access { Self.rows[rawValue].access }
 
     /// The console's file at this path, if any.
     var consoleFile: Console.File? { Self.rows[rawValue].consoleFile }

@@ -18,7 +18,7 @@ final class ServiceResponder: HTTPResponder {
         if let feature = route.feature, !service.isOn(feature) { route = .unknown }
         var routing = HeadRouting(bodyLimit: service.settings.maximumBody, route: route.rawValue)
         // Unauthenticated callers must not be able to fill our memory.
-        if route == .batch, service.settings.callerKeys.refusal(of: head.fields, to: route.permissions) == nil {
+        if route == .batch, refusal(of: head.fields, to: route) == nil {
             routing.bodyLimit = service.settings.maximumBatchBody
         }
         routing.isAnsweredOnHead = route == .forwardAuth
@@ -28,7 +28,7 @@ final class ServiceResponder: HTTPResponder {
     func respond(to request: FailedRequest) -> HTTPResponse {
         let route = request.routing.map(Route.init)
         if request.fault == .bodyTooLarge, let route, route == .batch, let fields = request.head?.fields,
-            let refusal = service.settings.callerKeys.refusal(of: fields, to: route.permissions)
+            let refusal = refusal(of: fields, to: route)
         {
             return service.end(service.begin(route, request, on: .service), refusal)
         }
@@ -41,21 +41,25 @@ final class ServiceResponder: HTTPResponder {
         do throws(Problem) {
             guard route != .unknown else { throw Self.absence(of: request.head.path) }
             try route.check(request.head.method)
+            if case .keys(let permissions) = route.access {
+                try checkCapacity(for: request, record)
+                try service.settings.callerKeys.admit(request.head.fields, to: permissions, &record.keyName)
+            }
             switch route {
             case .live: return .now(service.live(record))
             case .ready: return .now(service.ready(record))
             case .openAPI: return .now(service.end(record, .ok, "application/yaml", constant: service.settings.openAPI))
             case .keySet: return .now(keySet(record))
-            case .verify: return try verify(body(of: request, &record), record)
-            case .batch: return try verifyBatch(body(of: request, &record), record)
-            case .signIns: return try beginSignIn(body(of: request, &record), record)
-            case .signOuts: return try signOut(body(of: request, &record), record)
-            case .refreshGrant: return refreshGrant(try body(of: request, &record), record)
-            case .revokeGrant: return revokeGrant(try body(of: request, &record), record)
-            case .proveGrant: return .now(try proveGrant(body(of: request, &record), record))
-            case .finishSignIn: return try finishSignIn(body(of: request, &record), record)
-            case .notifications: return try verifyNotification(body(of: request, &record), record)
-            case .accessTokens: return try verifyAccessToken(body(of: request, &record), record)
+            case .verify: return try verify(request.jsonObject(), record)
+            case .batch: return try verifyBatch(request.jsonObject(), record)
+            case .signIns: return try beginSignIn(request.jsonObject(), record)
+            case .signOuts: return try signOut(request.jsonObject(), record)
+            case .refreshGrant: return refreshGrant(try request.jsonObject(), record)
+            case .revokeGrant: return revokeGrant(try request.jsonObject(), record)
+            case .proveGrant: return .now(try proveGrant(request.jsonObject(), record))
+            case .finishSignIn: return try finishSignIn(request.jsonObject(), record)
+            case .notifications: return try verifyNotification(request.jsonObject(), record)
+            case .accessTokens: return try verifyAccessToken(request.jsonObject(), record)
             case .forwardAuth: return try decideForGateway(request, &record)
             case .resourceMetadata, .wellKnownMetadata: return .now(try metadata(request, record))
             default: throw .notFound
@@ -70,13 +74,10 @@ final class ServiceResponder: HTTPResponder {
         Route.service(path).feature.map(Problem.featureOff) ?? .notFound
     }
 
-    /// The JSON object in the body.
-    private func body(
-        of request: HTTPRequest, _ record: inout RequestRecord
-    ) throws(Problem) -> JSONObject {
-        try checkCapacity(for: request, record)
-        try service.settings.callerKeys.admit(request.head.fields, to: record.route.permissions, &record.keyName)
-        return try request.jsonObject()
+    /// Why the caller may not call a route; `nil` if it may.
+    private func refusal(of fields: HTTPFields, to route: Route) -> Problem? {
+        guard case .keys(let permissions) = route.access else { return nil }
+        return service.settings.callerKeys.refusal(of: fields, to: permissions)
     }
 
     /// - Throws: ``Problem/shuttingDown``, ``Problem/overloaded(limit:)``.

@@ -295,7 +295,7 @@ extension Operation {
         let client = try AuthorizationRequest(
             browser, audience: request.audience, under: policy(of: provider), grantRules(of: provider)
         ).client
-        return try await verify(HintRequest(text, ofProvider: number, connection, audience: client.id))
+        return try await verify(hint: SignInToken(text, ofProvider: number, connection, clientID: client.id))
     }
 
     private func begun(

@@ -146,12 +146,12 @@ extension ClientName {
 extension Operation {
     /// Waits for the verdict on a signed response.
     func verdict(
-        on response: ResponseRequest, _ outcome: RequestVerifier.Outcome<VerifiedResponse>
+        on response: SignInToken, _ outcome: RequestVerifier.Outcome<VerifiedResponse>
     ) async -> Verdict<VerifiedResponse> {
         switch outcome {
         case .decided(let verdict): verdict
         case .pending(let wait):
-            await verifier.verdict(after: wait, until: keysDeadline) { verifier.verify(response, at: $0) }
+            await verifier.verdict(after: wait, until: keysDeadline) { verifier.verify(response: response, at: $0) }
         }
     }
 }

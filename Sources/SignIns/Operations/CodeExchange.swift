@@ -5,7 +5,6 @@ private import Keys
 private import NIOCore
 internal import OAuth
 internal import OpenSSL
-internal import Replay
 package import Verification
 
 /// A code that may be exchanged after its sign-in has been claimed.

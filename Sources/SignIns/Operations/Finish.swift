@@ -4,7 +4,6 @@ package import IDToken
 package import JOSE
 package import OAuth
 private import OpenSSL
-private import Replay
 package import Verification
 
 /// The body of `POST /v1/sign-ins/finish`.
@@ -129,8 +128,8 @@ extension Operation {
         guard let number = self.provider,
             let response = try signIn.content.signedResponse(request, policy(of: provider))
         else { return try proceed(withPlain: request, signIn, at: provider, by: signIns, now) }
-        let asked = ResponseRequest(response, ofProvider: number, connection, audience: signIn.content.audience)
-        let outcome = verifier.verify(asked, at: now)
+        let asked = SignInToken(response, ofProvider: number, connection, clientID: signIn.content.audience)
+        let outcome = verifier.verify(response: asked, at: now)
         if case .decided(let verdict) = outcome {
             let plain = try request.with(try verdict.response())
             return try proceed(withPlain: plain, signIn, at: provider, by: signIns, now)

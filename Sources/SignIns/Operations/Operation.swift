@@ -4,7 +4,6 @@ internal import Keys
 package import NIOCore
 package import OAuth
 internal import OpenSSL
-internal import Replay
 package import Verification
 
 /// A finish, refresh or revocation under way: the settings that it began with, the time that its steps share, and what
@@ -127,19 +126,22 @@ package final class Operation {
     /// Verifies an `id_token_hint`, and waits if necessary.
     ///
     /// - Throws: the problem of a hint that is refused.
-    func verify(_ hint: HintRequest) async throws(Problem) -> HintAnswer {
-        try await answer(to: verifier.verify(hint, at: .now()), verifyingAgain: { verifier.verify(hint, at: $0) })
+    func verify(hint: SignInToken) async throws(Problem) -> HintAnswer {
+        do throws(Problem) {
+            return try await answer { verifier.verify(hint: hint, at: $0) }
+        } catch {
+            throw error.naming(hint.clientID)
+        }
     }
 
     /// Waits for the verdict on a token that is no ID Token of a sign-in.
     ///
     /// - Parameter isPaidFor: whether a code or a grant was used up for the token.
     private func answer<Answer>(
-        to outcome: RequestVerifier.Outcome<Answer>, isPaidFor: Bool = false,
-        verifyingAgain verify: (VerificationTime) -> RequestVerifier.Outcome<Answer>
+        isPaidFor: Bool = false, verifying verify: (VerificationTime) -> RequestVerifier.Outcome<Answer>
     ) async throws(Problem) -> Answer {
         let verdict =
-            switch outcome {
+            switch verify(.now()) {
             case .decided(let verdict): verdict
             case .pending(let wait):
                 await verifier.verdict(
@@ -157,11 +159,9 @@ package final class Operation {
     /// - Throws: the problem of one that is refused.
     func userInfo(in text: [UInt8], of subject: String, clientID: String) async throws(Problem) -> [UInt8] {
         guard let provider else { throw .endpointUnknown }
-        let token = UserInfoToken(text[...], ofProvider: provider, connection, clientID: clientID, subject: subject)
+        let token = SignInToken(text[...], ofProvider: provider, connection, clientID: clientID)
         do throws(Problem) {
-            return try await answer(
-                to: verifier.verify(token, at: .now()), isPaidFor: true,
-                verifyingAgain: { verifier.verify(token, at: $0) })
+            return try await answer(isPaidFor: true) { verifier.verify(userInfo: token, of: subject, at: $0) }
         } catch {
             throw error.ofUserInfo
         }

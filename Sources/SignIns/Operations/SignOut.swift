@@ -149,7 +149,7 @@ extension Operation {
             var hint: HintAnswer?
             if let text = request.idTokenHint, let number = self.provider {
                 hint = try await self.verify(
-                    HintRequest(text, ofProvider: number, self.connection, audience: client.id))
+                    hint: SignInToken(text, ofProvider: number, self.connection, clientID: client.id))
             }
             return try self.signOut(request, provider, client, hint)
         }

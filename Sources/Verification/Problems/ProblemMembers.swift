@@ -5,7 +5,7 @@ package import OAuth
 
 extension Problem {
     /// - Parameter audience: the one that the token was expected to be for, which is configured.
-    func naming(_ audience: String?) -> Problem {
+    package func naming(_ audience: String?) -> Problem {
         guard case .rejected(.audienceNotExpected, _) = self, let audience else { return self }
         return .audienceNotExpected(audience)
     }

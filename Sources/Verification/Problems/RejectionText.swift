@@ -52,7 +52,7 @@ extension Rejection {
     var idTokenDetail: String {
         switch self {
         case .tokenMalformed(.empty):
-            "The token is empty; check where the app or the backend takes it from: it had none to send."
+            "The token is empty, so there is nothing to verify; check where the app or the backend reads it."
         case .tokenMalformed(.tooLong):
             "The token is longer than limits.max_token allows; send nothing but the id_token, have the provider put less into it, such as fewer groups, or raise the limit."
         case .tokenMalformed(.encrypted):
@@ -197,7 +197,7 @@ extension Rejection {
     var notificationDetail: String {
         switch self {
         case .tokenMalformed(.empty):
-            "The notification is empty; check how the backend reads the provider's request: it had none to send."
+            "The notification is empty, so there is nothing to verify; check how the backend reads the provider's request."
         case .tokenMalformed(.tooLong):
             "The notification is longer than limits.max_token allows; send nothing but the notification, exactly as the provider sent it, or raise the limit."
         case .tokenMalformed(.encrypted):

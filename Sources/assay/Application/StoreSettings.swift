@@ -3,7 +3,6 @@ import IDToken
 import NIOCore
 import NIOSSL
 import OpenSSL
-import Replay
 import Service
 import Settings
 import SignIns

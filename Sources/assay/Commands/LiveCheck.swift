@@ -6,7 +6,7 @@ import Keys
 import NIOCore
 import NIOPosix
 import OAuth
-import Replay
+import SignIns
 import Settings
 import Verification
 

@@ -176,7 +176,7 @@ EVERY_CASE = {
     ("Q08",): ["VerificationTests/VerifyRequestTests.swift"],
     ("Q50",): ["IDTokenTests/TokenHashesTests.swift"],
     ("Q06", "L07"): ["SignInsTests/SingleUseNonceTests.swift"],
-    ("L05", "L10"): ["ReplayTests/ClaimMemoryTests.swift"],
+    ("L05", "L10"): ["SignInsTests/Replay/ClaimMemoryTests.swift"],
     ("L12",): ["SignInsTests/SealedSignInTests.swift"],
 }
 

@@ -30,43 +30,15 @@ package final class KeyTelemetry: Sendable {
         self.unixSeconds = unixSeconds
     }
 
-    /// Records an event of an issuer of an entry with many. Only the metrics of the entry as a whole count it, and
-    /// only outages are logged and remembered: the others would push these out.
-    package func record(_ event: KeyEvent, provider: String, issuer: String) {
-        let now = unixSeconds()
-        switch event {
-        case .fetched: count(provider, failedPhase: nil)
-        case .unknownKeyFetchSpent: counts.withLock { $0.unknownKeyFetches[provider, default: 0] += 1 }
-        case .unknownKeyFetchRefused: counts.withLock { $0.refusals[provider, default: 0] += 1 }
-        case .fetchFailed(let failure, let isFirst):
-            count(provider, failedPhase: failure.phase)
-            log.write(
-                isFirst ? .warning : .debug, "keys can't be fetched",
-                [
-                    ("provider", .text(provider)), ("issuer", .oneOfMany(issuer)),
-                    ("phase", .text(failure.phase.rawValue)),
-                    ("reason", .text(failure.message)),
-                ])
-        case .recovered:
-            log.write(
-                .debug, "keys can be fetched again", [("provider", .text(provider)), ("issuer", .oneOfMany(issuer))])
-        case .archiveRefused(let reason):
-            log.write(
-                .warning, "cached keys rejected",
-                [("provider", .text(provider)), ("issuer", .oneOfMany(issuer)), ("reason", .text(reason))])
-        case .archiveFailed:
-            log.write(
-                .warning, "keys can't be cached on disk",
-                [("provider", .text(provider)), ("issuer", .oneOfMany(issuer))])
-        case .keysChanged, .stateChanged, .fallbackFailed: return
-        }
-        histories.withLock { $0[provider, default: KeyHistory()].note(event, of: issuer, atUnixSeconds: now) }
-    }
-
     /// Records an event.
-    package func record(_ event: KeyEvent, provider: String) {
+    ///
+    /// - Parameter issuer: that of an entry with many; `nil`: the entry has one. Only the metrics of an entry as a whole
+    ///   count the events of its issuers, and only outages are logged and remembered: the others would push these out.
+    package func record(_ event: KeyEvent, provider: String, issuer: String? = nil) {
         let now = unixSeconds()
-        histories.withLock { $0[provider, default: KeyHistory()].note(event, atUnixSeconds: now) }
+        histories.withLock { $0[provider, default: KeyHistory()].note(event, of: issuer, atUnixSeconds: now) }
+        var keys: [(name: StaticString, value: Log.Value)] = [("provider", .text(provider))]
+        if let issuer { keys.append(("issuer", .oneOfMany(issuer))) }
         switch event {
         case .fetched: count(provider, failedPhase: nil)
         case .unknownKeyFetchSpent: counts.withLock { $0.unknownKeyFetches[provider, default: 0] += 1 }
@@ -76,26 +48,20 @@ package final class KeyTelemetry: Sendable {
             // One line for each outage, unless the level is `debug`.
             log.write(
                 isFirst ? .warning : .debug, "keys can't be fetched",
-                [
-                    ("provider", .text(provider)), ("phase", .text(failure.phase.rawValue)),
-                    ("reason", .text(failure.message)),
-                ])
+                keys + [("phase", .text(failure.phase.rawValue)), ("reason", .text(failure.message))])
+        case .recovered: log.write(issuer == nil ? .info : .debug, "keys can be fetched again", keys)
         case .archiveRefused(let reason):
-            log.write(
-                .warning, "cached keys rejected", [("provider", .text(provider)), ("reason", .text(reason))])
-        case .archiveFailed: log.write(.warning, "keys can't be cached on disk", [("provider", .text(provider))])
+            log.write(.warning, "cached keys rejected", keys + [("reason", .text(reason))])
+        case .archiveFailed: log.write(.warning, "keys can't be cached on disk", keys)
+        // The states and keys of one of many issuers.
+        case _ where issuer != nil: return
         case .fallbackFailed(let failure):
-            log.write(
-                .warning, "fallback keys can't be read",
-                [("provider", .text(provider)), ("reason", .text(failure.message))])
+            log.write(.warning, "fallback keys can't be read", keys + [("reason", .text(failure.message))])
         case .stateChanged(let state):
             log.write(
-                state == .ready ? .info : .warning, "key state changed",
-                [("provider", .text(provider)), ("state", .text(state.rawValue))])
-        case .recovered: log.write(.info, "keys can be fetched again", [("provider", .text(provider))])
+                state == .ready ? .info : .warning, "key state changed", keys + [("state", .text(state.rawValue))])
         case .keysChanged(let keyIDs):
-            log.write(
-                .info, "keys changed", [("provider", .text(provider)), ("named_keys", .number(Int64(keyIDs.count)))])
+            log.write(.info, "keys changed", keys + [("named_keys", .number(Int64(keyIDs.count)))])
         }
     }
 
@@ -164,7 +130,10 @@ package struct KeyHistory: Sendable {
     package init() {}
 
     /// Adds an entry for an event that operators look for.
-    mutating func note(_ event: KeyEvent, atUnixSeconds now: Int64) {
+    ///
+    /// - Parameter issuer: that of an entry with many, of which only an outage and its end are noted.
+    mutating func note(_ event: KeyEvent, of issuer: String? = nil, atUnixSeconds now: Int64) {
+        if let issuer { return noteOutage(event, of: issuer, now) }
         switch event {
         case .fetched: append(.fetched, now)
         case .fetchFailed(let failure, _): append(.fetchFailed(failure.phase, message: failure.message), now)
@@ -182,8 +151,7 @@ package struct KeyHistory: Sendable {
         }
     }
 
-    /// Adds an entry for an outage of one of an entry's many issuers, or for its end.
-    mutating func note(_ event: KeyEvent, of issuer: String, atUnixSeconds now: Int64) {
+    private mutating func noteOutage(_ event: KeyEvent, of issuer: String, _ now: Int64) {
         switch event {
         case .fetchFailed(let failure, isFirst: true):
             append(.fetchFailed(failure.phase, message: failure.message), of: issuer, now)

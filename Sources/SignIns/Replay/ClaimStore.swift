@@ -4,7 +4,6 @@ package import IDToken
 private import JOSE
 package import NIOCore
 package import OpenSSL
-package import Replay
 package import Verification
 
 /// One event loop's access to the store for single-use claims. Confined to that loop.

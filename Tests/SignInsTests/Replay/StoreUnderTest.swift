@@ -1,7 +1,7 @@
 import HTTP
 import NIOCore
 import NIOPosix
-@testable import Replay
+@testable import SignIns
 import Synchronization
 import TestSupport
 

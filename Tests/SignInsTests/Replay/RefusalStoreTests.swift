@@ -1,7 +1,7 @@
 import HTTP
 import NIOCore
 import NIOEmbedded
-@testable import Replay
+@testable import SignIns
 import Testing
 
 @Suite struct RefusalStoreTests {

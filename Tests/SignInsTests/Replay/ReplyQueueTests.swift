@@ -1,6 +1,6 @@
 import NIOCore
 import NIOEmbedded
-@testable import Replay
+@testable import SignIns
 import Testing
 
 @Suite struct ReplyQueueTests {

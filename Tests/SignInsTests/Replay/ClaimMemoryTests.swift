@@ -2,7 +2,7 @@ import Bytes
 import Glibc
 import HTTP
 import OpenSSL
-@testable import Replay
+@testable import SignIns
 import Testing
 import TestSupport
 

@@ -1,4 +1,4 @@
-@testable import Replay
+@testable import SignIns
 import Testing
 
 @Suite struct StoreInspectionTests {

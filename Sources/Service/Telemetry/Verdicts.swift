@@ -1,6 +1,6 @@
 private import IDToken
 internal import JOSE
-internal import Replay
+internal import SignIns
 internal import Verification
 
 /// The numbers of tokens and sign-ins by verdict since the process started. Shows operators the same numbers as the

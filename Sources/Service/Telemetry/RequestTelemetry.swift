@@ -74,7 +74,7 @@ final class FirstRefusalLog: Sendable {
     func noteUnknownRequest(under policy: ForwardAuthPolicy) {
         guard policies.withLock({ $0.insert(policy.id).inserted }) else { return }
         log.write(
-            .warning, "gateway did not send the request's method and path once",
+            .warning, "gateway did not send the request's method and path exactly once",
             [
                 ("policy", .text(policy.id)), ("code", .text(Denial.requestUnknown.code)),
                 ("setting", .text("request_url")),

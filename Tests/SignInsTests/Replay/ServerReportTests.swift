@@ -1,5 +1,5 @@
 import NIOCore
-@testable import Replay
+@testable import SignIns
 import Synchronization
 import Testing
 import TestSupport

@@ -1,4 +1,3 @@
-internal import Replay
 internal import SignIns
 
 /// One event loop's counters of the claims in a store.

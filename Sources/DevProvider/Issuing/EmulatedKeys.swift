@@ -2,7 +2,7 @@ package import JOSE
 package import OpenSSL
 
 /// The signing keys of one development provider: the current one, and the one before it, which stays published.
-struct ProviderKeys {
+struct EmulatedKeys {
     private var signer: JWSSigner
     private(set) var keyID: String
     /// As JWKs, the current one first.
@@ -77,21 +77,10 @@ struct ProviderKeys {
     }
 
     private static func jwk(_ key: SigningKey, _ signer: JWSSigner, _ keyID: String) throws(OpenSSLError) -> JSONTree {
-        var members: [String: JSONTree] = [
-            "use": .string("sig"), "alg": .string(signer.algorithm.rawValue), "kid": .string(keyID),
-        ]
-        switch key.kind {
-        case .rsa: members["kty"] = .string("RSA")
-        case .ellipticCurve(let curve):
-            members["kty"] = .string("EC")
-            members["crv"] = .string(curve.rawValue)
-        case .edwards(let curve):
-            members["kty"] = .string("OKP")
-            members["crv"] = .string(curve.rawValue)
-        }
-        for (name, octets) in try key.publicComponents() {
-            members[name] = .string(String(decoding: Base64URL.encode(octets), as: UTF8.self))
-        }
+        var members = JWK.publicMembers(key.kind, try key.publicComponents())
+        members["use"] = .string("sig")
+        members["alg"] = .string(signer.algorithm.rawValue)
+        members["kid"] = .string(keyID)
         return .object(members)
     }
 }

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOSSL
 import OpenSSL
-@testable import Replay
+@testable import SignIns
 import Synchronization
 import Testing
 import TestSupport

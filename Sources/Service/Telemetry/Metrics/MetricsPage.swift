@@ -4,8 +4,7 @@ private import JOSE
 internal import Keys
 internal import NIOCore
 private import OAuth
-internal import Replay
-private import SignIns
+internal import SignIns
 internal import Verification
 
 /// Declares every metric of the service. Label values come from closed sets (routes, codes, IDs of configured

@@ -6,29 +6,29 @@
 #endif
 
 static const unsigned char openapi_yaml[] = {
-#embed "../../openapi.yaml"
+#embed "../../../openapi.yaml"
 };
 static const unsigned char sample_py[] = {
-#embed "../../deploy/compose/sample.py"
+#embed "../../../deploy/compose/sample.py"
 };
 static const unsigned char console_html[] = {
-#embed "../Service/Console/console.html"
+#embed "../../Service/Console/console.html"
 };
 static const unsigned char console_css[] = {
 #embed "base.css"
     ,
-#embed "../Service/Console/console.css"
+#embed "../../Service/Console/console.css"
 };
 static const unsigned char console_js[] = {
-#embed "../Service/Console/console.js"
+#embed "../../Service/Console/console.js"
 };
 static const unsigned char dev_css[] = {
 #embed "base.css"
     ,
-#embed "../DevProvider/Pages/dev.css"
+#embed "../../DevProvider/Pages/dev.css"
 };
 static const unsigned char submit_js[] = {
-#embed "../DevProvider/Pages/submit.js"
+#embed "../../DevProvider/Pages/submit.js"
 };
 
 assay_asset assay_asset_openapi_yaml(void) { return (assay_asset){openapi_yaml, sizeof openapi_yaml}; }
