@@ -6,7 +6,7 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var maximumSize: Int { capacity * Self.meanSize }
     private var entries: [Key: Entry] = [:]
     /// In the order of their insertion; also of entries that are gone or were replaced since.
-    private var order: [(key: Key, number: Int)] = []
+    private(set) var order: [(key: Key, number: Int)] = []
     /// The index of the oldest entry in ``order``.
     private var first = 0
     private var next = 0
@@ -41,7 +41,7 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         guard let entry = entries.removeValue(forKey: key) else { return }
         size -= entry.size
         // What is gone stays in the order until then, so that a removal costs nothing.
-        if order.count - first > 2 * entries.count + Self.slack { compact() }
+        if order.count > 2 * entries.count + Self.slack { compact() }
     }
 
     /// Removes entries, oldest first, up to the first one that must stay.
@@ -53,7 +53,7 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         while entries.count > capacity || size > maximumSize, let oldest { remove(oldest.key) }
     }
 
-    private static var slack: Int { 64 }
+    static var slack: Int { 64 }
 
     private var oldest: (key: Key, entry: Entry)? {
         mutating get {

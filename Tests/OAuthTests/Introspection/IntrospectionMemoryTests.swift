@@ -230,4 +230,17 @@ private func knownAnswer(
         table.removeOldest { _ in true }
         #expect(table.count == 0)
     }
+
+    @Test func `what is forgotten leaves nothing behind`() {
+        var table = Table(capacity: 3)
+        for number in 0..<1000 {
+            table.insert("", for: number)
+            #expect(table.order.count <= 2 * table.count + Table.slack + 1)
+        }
+        for number in 1000..<2000 {
+            table.insert("", for: number)
+            table.removeOldest { _ in true }
+            #expect(table.order.count <= 2 * table.count + Table.slack + 1)
+        }
+    }
 }
