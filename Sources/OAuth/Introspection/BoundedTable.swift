@@ -1,9 +1,10 @@
 /// A table that forgets its oldest entries when it is full.
-struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+struct BoundedTable<Key: Hashable, Value> {
     /// The maximum number of entries.
     var capacity: Int { didSet { makeRoom() } }
+    private let meanSize: Int
     /// The maximum total size of the entries.
-    private var maximumSize: Int { capacity * Self.meanSize }
+    private var maximumSize: Int { capacity * meanSize }
     private var entries: [Key: Entry] = [:]
     /// In the order of their insertion; also of entries that are gone or were replaced since.
     private(set) var order: [(key: Key, number: Int)] = []
@@ -12,16 +13,17 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var next = 0
     private var size = 0
 
-    private struct Entry {
+    fileprivate struct Entry {
         let value: Value
         let size: Int
         let number: Int
     }
 
-    /// In bytes. Larger entries make room for fewer.
-    static var meanSize: Int { 4096 }
-
-    init(capacity: Int) { self.capacity = capacity }
+    /// - Parameter meanSize: in bytes; entries that are larger on average make room for fewer.
+    init(capacity: Int, meanSize: Int = 4096) {
+        self.capacity = capacity
+        self.meanSize = meanSize
+    }
 
     var count: Int { entries.count }
 
@@ -71,3 +73,6 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         first = 0
     }
 }
+
+extension BoundedTable: Sendable where Key: Sendable, Value: Sendable {}
+extension BoundedTable.Entry: Sendable where Value: Sendable {}
