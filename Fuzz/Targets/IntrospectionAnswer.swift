@@ -82,8 +82,8 @@ private func check(_ token: ActiveToken) {
     let checked = try? unsafe verifier.checkOpaqueToken(
         Array("token".utf8)[...], saidToHave: token.introspected, under: policy, .opaque(AuthorizationClaims()),
         expecting: AccessTokenParameters(), now: now)
-    guard let checked else { return }
+    guard let (checked, binding) = checked else { return }
     require(checked.audiences.contains("api"), "the token is for us")
     require(checked.expiresAt.map { now < $0.advanced(bySeconds: policy.clockSkewSeconds) } ?? true, "in its time")
-    require(checked.binding == nil, "nothing was proven")
+    require(binding == nil, "nothing was proven")
 }

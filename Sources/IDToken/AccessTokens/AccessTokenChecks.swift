@@ -222,7 +222,6 @@ func checkUserOrMachine(
 }
 
 /// Reads the permissions that the access token grants, and checks that it grants every scope that the request needs.
-/// Scopes are compared byte for byte.
 ///
 /// - Throws: ``Rejection/claimInvalid(_:)`` unless the scopes are a string or a list of strings;
 ///   ``Rejection/scopeMissing``.
@@ -231,8 +230,17 @@ func checkScopes(
     _ claims: Claims, client: String?, _ dialect: AccessTokenDialect, contain needed: [String]
 ) throws(Rejection) -> Authorization {
     let authorization = try Authorization(claims, client: client, dialect.authorization)
-    guard needed.allSatisfy(authorization.scopes.containsExactly) else { throw .scopeMissing }
+    try authorization.check(contains: needed)
     return authorization
+}
+
+extension Authorization {
+    /// Scopes are compared byte for byte.
+    ///
+    /// - Throws: ``Rejection/scopeMissing``.
+    func check(contains needed: [String]) throws(Rejection) {
+        guard needed.allSatisfy(scopes.containsExactly) else { throw .scopeMissing }
+    }
 }
 
 /// The header of an AWS load balancer's assertion. It has members that other providers put into claims.

@@ -85,7 +85,7 @@ private import Bytes
         needsComma = true
     }
 
-    /// Writes JSON text that is known to be well-formed, unchanged.
+    /// Writes JSON text that is known to be well-formed where it stands, unchanged.
     package mutating func raw(_ json: ArraySlice<UInt8>) {
         reserve(json.count + 1)
         separate()

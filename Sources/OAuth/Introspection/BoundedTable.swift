@@ -1,27 +1,29 @@
 /// A table that forgets its oldest entries when it is full.
-struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+struct BoundedTable<Key: Hashable, Value> {
     /// The maximum number of entries.
     var capacity: Int { didSet { makeRoom() } }
+    private let meanSize: Int
     /// The maximum total size of the entries.
-    private var maximumSize: Int { capacity * Self.meanSize }
+    private var maximumSize: Int { capacity * meanSize }
     private var entries: [Key: Entry] = [:]
     /// In the order of their insertion; also of entries that are gone or were replaced since.
-    private var order: [(key: Key, number: Int)] = []
+    private(set) var order: [(key: Key, number: Int)] = []
     /// The index of the oldest entry in ``order``.
     private var first = 0
     private var next = 0
     private var size = 0
 
-    private struct Entry {
+    fileprivate struct Entry {
         let value: Value
         let size: Int
         let number: Int
     }
 
-    /// In bytes. Larger entries make room for fewer.
-    static var meanSize: Int { 4096 }
-
-    init(capacity: Int) { self.capacity = capacity }
+    /// - Parameter meanSize: in bytes; entries that are larger on average make room for fewer.
+    init(capacity: Int, meanSize: Int = 4096) {
+        self.capacity = capacity
+        self.meanSize = meanSize
+    }
 
     var count: Int { entries.count }
 
@@ -41,7 +43,7 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         guard let entry = entries.removeValue(forKey: key) else { return }
         size -= entry.size
         // What is gone stays in the order until then, so that a removal costs nothing.
-        if order.count - first > 2 * entries.count + Self.slack { compact() }
+        if order.count > 2 * entries.count + Self.slack { compact() }
     }
 
     /// Removes entries, oldest first, up to the first one that must stay.
@@ -53,7 +55,7 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         while entries.count > capacity || size > maximumSize, let oldest { remove(oldest.key) }
     }
 
-    private static var slack: Int { 64 }
+    static var slack: Int { 64 }
 
     private var oldest: (key: Key, entry: Entry)? {
         mutating get {
@@ -71,3 +73,6 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         first = 0
     }
 }
+
+extension BoundedTable: Sendable where Key: Sendable, Value: Sendable {}
+extension BoundedTable.Entry: Sendable where Value: Sendable {}

@@ -1,4 +1,4 @@
-internal import HTTP
+package import HTTP
 internal import IDToken
 
 /// Which answers about opaque tokens are known, and which questions are under way: all that need the same answer wait
@@ -105,12 +105,12 @@ package struct IntrospectionKey: Hashable, Sendable {
 
 /// An answer about an active token.
 // A class, so that other loops' references to it end when it is forgotten.
-final class KnownAnswer: Sendable {
-    let token: ActiveToken
+package final class KnownAnswer: Sendable {
+    package let token: ActiveToken
     /// `nil` if the answer was not signed.
-    let keys: SigningKeys?
+    package let keys: SigningKeys?
     /// When the question was sent: the answer may be as old.
-    let askedAt: MonotonicTime
+    package let askedAt: MonotonicTime
 
     init(token: ActiveToken, keys: SigningKeys?, askedAt: MonotonicTime) {
         self.token = token
@@ -118,6 +118,7 @@ final class KnownAnswer: Sendable {
         self.askedAt = askedAt
     }
 
+    /// Whether a request may use the answer: it is not too old, and the token has not expired.
     func isUsable(upTo maximumAge: Interval, now: MonotonicTime, _ unixNow: UnixTime) -> Bool {
         now - askedAt < maximumAge && now >= askedAt && token.expiresAt.map { unixNow < $0 } ?? true
     }

@@ -16,7 +16,7 @@ package struct Introspection: Sendable {
     /// The requests to the provider that were made for this one.
     package let calls: [CallReport]
     /// The answer about an active token; `nil` for any other.
-    var known: KnownAnswer?
+    package var known: KnownAnswer?
 }
 
 /// Why nothing is known about a token.

@@ -54,30 +54,65 @@ package final class SharedIntrospectionMemory: Sendable {
     func makeEntry() -> Int { lastEntry.add(1, ordering: .relaxed).newValue }
 }
 
-/// The answers about active tokens that one event loop has used lately. Confined to that loop.
+/// The answers about active tokens that one event loop has used lately, and the tokens that were accepted by them.
+/// Confined to that loop.
 ///
-/// It keeps none alive: what ``SharedIntrospectionMemory`` forgets is forgotten here. But to ask there, on another event
-/// loop, costs more than the rest of a request.
+/// It keeps no answer alive: what ``SharedIntrospectionMemory`` forgets is not used here, either. But to ask there, on
+/// another event loop, costs more than the rest of a request.
 package final class LoopIntrospections {
-    /// More than the default of `introspection.entries`.
-    private var answers = BoundedTable<IntrospectionKey, Reference>(capacity: 16_384)
+    /// More than the default of `introspection.entries`, and at most 16 MB.
+    private var entries = BoundedTable<IntrospectionKey, Entry>(capacity: 16_384, meanSize: 1024)
 
     package init() {}
 
-    private struct Reference {
+    private final class Entry {
         weak var answer: KnownAnswer?
+        let token: KnownToken?
+
+        init(_ answer: KnownAnswer, _ token: KnownToken?) { (self.answer, self.token) = (answer, token) }
+    }
+
+    package struct Known {
+        package let answer: KnownAnswer
+        /// `nil` if no request has accepted the token yet.
+        package let token: KnownToken?
     }
 
     func usable(
         _ key: IntrospectionKey, upTo maximumAge: Interval, now: MonotonicTime, _ unixNow: UnixTime
-    ) -> KnownAnswer? {
-        guard let known = answers[key]?.answer, known.isUsable(upTo: maximumAge, now: now, unixNow) else { return nil }
-        return known
+    ) -> Known? {
+        guard let entry = entries[key] else { return nil }
+        guard let answer = entry.answer, answer.isUsable(upTo: maximumAge, now: now, unixNow) else {
+            entries.remove(key)
+            return nil
+        }
+        return Known(answer: answer, token: entry.token)
     }
 
-    func insert(_ answer: KnownAnswer, for key: IntrospectionKey) {
-        answers.insert(Reference(answer: answer), for: key)
+    /// - Parameter token: `nil` if it was not accepted.
+    package func insert(_ answer: KnownAnswer, _ token: KnownToken?, for key: IntrospectionKey) {
+        entries.removeOldest { $0.answer == nil }
+        entries.insert(Entry(answer, token), for: key, size: token?.size ?? 0)
     }
+}
+
+/// An opaque token that a request has accepted, with all that the next one need not find out again. It is without the
+/// token itself.
+package final class KnownToken: Sendable {
+    package let token: IntrospectedToken
+    /// The beginning of the answer: all that does not depend on the request.
+    package let answer: [UInt8]
+    /// Identifies the rules by which it was accepted, within the verifier of one loop.
+    package let rules: ObjectIdentifier
+
+    package init(_ token: IntrospectedToken, under rules: ObjectIdentifier, answer: [UInt8]) {
+        self.token = token
+        self.answer = answer
+        self.rules = rules
+    }
+
+    /// In bytes, nearly. The strings of the token are in the answer, too.
+    fileprivate var size: Int { 2 * answer.count + token.claimsText.count }
 }
 
 extension Introspector {
@@ -88,21 +123,16 @@ extension Introspector {
     package func key(of token: ArraySlice<UInt8>, hashedBy verifier: JWSVerifier) -> IntrospectionKey? {
         guard rules.cachePeriod > .seconds(0) else { return nil }
         let sha256 = try? verifier.checker.withHash(of: token.span, .sha256) { hash in
-            hash.indices.map { hash[$0] }
+            [UInt8](capacity: hash.count) { output in for index in hash.indices { output.append(hash[index]) } }
         }
         return sha256.map { IntrospectionKey(entry: entry, sha256: $0) }
     }
 
-    /// What is known about a token on a loop.
+    /// What is known about a token on a loop, if a request may use it.
     package func known(
         _ key: IntrospectionKey, on loop: LoopIntrospections, now: MonotonicTime, _ unixNow: UnixTime
-    ) -> Introspection? {
-        loop.usable(key, upTo: rules.cachePeriod, now: now, unixNow).map { Introspection($0, now: now) }
-    }
-
-    /// Keeps an answer on a loop, where it may be used again.
-    package func keep(_ introspection: Introspection, for key: IntrospectionKey, on loop: LoopIntrospections) {
-        if let known = introspection.known { loop.insert(known, for: key) }
+    ) -> LoopIntrospections.Known? {
+        loop.usable(key, upTo: rules.cachePeriod, now: now, unixNow)
     }
 }
 

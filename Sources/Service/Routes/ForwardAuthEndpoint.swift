@@ -85,13 +85,15 @@ extension ServiceResponder {
             on: token, with: question.evidence, timeout: settings.providerTimeout, until: question.deadline)
         if let introspected = verdict.immediate {
             question.record = question.record.counting(introspected, in: service)
-            return HTTPReply(response(to: question, with: introspected.verdict, at: .now()))
+            return HTTPReply(response(to: question, with: introspected.verdict.map(GatewayToken.opaque), at: .now()))
         }
         return .later { [question] in
             let introspected = await verdict.value()
             var question = question
             question.record = question.record.counting(introspected, in: self.service)
-            return await self.response(to: question, with: introspected.verdict, at: .now()).value()
+            return await self.response(
+                to: question, with: introspected.verdict.map(GatewayToken.opaque), at: .now()
+            ).value()
         }
     }
 

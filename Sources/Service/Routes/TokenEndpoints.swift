@@ -58,12 +58,13 @@ extension ServiceResponder {
                 on: opaque, request, timeout: timeout, until: SystemClocks.monotonic() + timeout)
             if let introspected = verdict.immediate {
                 return reply(
-                    with: introspected.verdict, to: request, by: verifier, record.counting(introspected, in: service))
+                    with: introspected.answer(to: request), to: request, by: verifier,
+                    record.counting(introspected, in: service))
             }
             return .later {
                 let introspected = await verdict.value()
                 return self.answer(
-                    await self.claimingProof(of: introspected.verdict).value(), to: request, by: verifier,
+                    await self.claimingProof(of: introspected.answer(to: request)).value(), to: request, by: verifier,
                     record.counting(introspected, in: self.service))
             }
         }
@@ -84,7 +85,9 @@ extension ServiceResponder {
         with verdict: Verdict<AccessTokenAnswer>, to request: AccessTokenRequest, by verifier: RequestVerifier,
         _ record: RequestRecord
     ) -> HTTPReply {
-        guard verdict.answer?.newProof != nil else { return .now(answer(verdict, to: request, by: verifier, record)) }
+        guard case .verified(let verified, _) = verdict, verified.newProof != nil else {
+            return .now(answer(verdict, to: request, by: verifier, record))
+        }
         return HTTPReply(claimingProof(of: verdict).map { self.answer($0, to: request, by: verifier, record) })
     }
 
@@ -100,15 +103,16 @@ extension ServiceResponder {
         _ verdict: Verdict<AccessTokenAnswer>, to request: AccessTokenRequest, by verifier: RequestVerifier,
         _ record: RequestRecord
     ) -> HTTPResponse {
-        service.note(verdict)
-        service.metrics.countAccessToken(provider: verdict.provider, code: verdict.code)
         let resource = verifier.resource(of: request)
         switch verdict {
         case .verified(let answer, let provider):
+            service.metrics.countAccessToken(provider: provider, code: "ok")
             let nonce = service.proofNonce(ofProvider: provider, for: resource)
             let text = service.json { answer.write(to: &$0, proofNonce: nonce) }
             return service.end(record, .ok, "application/json", text, provider: provider)
         case .refused(let problem, let provider):
+            service.note(verdict)
+            service.metrics.countAccessToken(provider: provider, code: problem.code)
             let challenge = verifier.challenge(to: request, problem, provider: provider, service.settings.proofs)
             return service.end(record, problem, provider: provider, of: resource, challenge: challenge)
         }
@@ -162,10 +166,11 @@ extension RequestRecord {
     /// Counts how the answer about an opaque token came.
     ///
     /// - Returns: the record with the calls to the provider.
-    func counting<Answer>(_ introspected: IntrospectedVerdict<Answer>, in service: ServiceLoop) -> RequestRecord {
+    func counting(_ introspected: IntrospectedVerdict, in service: ServiceLoop) -> RequestRecord {
         if let isCached = introspected.isCached {
-            service.metrics.countIntrospection(provider: introspected.verdict.provider, isCached: isCached)
+            service.metrics.countIntrospection(provider: introspected.provider, isCached: isCached)
         }
+        guard !introspected.calls.isEmpty else { return self }
         var record = self
         record.calls = introspected.calls
         return record

@@ -104,7 +104,7 @@ extension RequestVerifier {
                     await self.explained(
                         opaqueToken: opaque, expecting: request.parameters, isNamed: request.provider != nil,
                         until: deadline
-                    ) { policy throws(Problem) in try request.check(against: policy) }.explained
+                    ) { slot throws(Problem) in try request.check(against: slot.policy) }.explained
                 }
             }
             return {

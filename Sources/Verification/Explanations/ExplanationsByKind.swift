@@ -188,9 +188,9 @@ extension RequestVerifier {
     /// - Returns: with the verdict, for the checks of a policy.
     func explained(
         opaqueToken token: OpaqueToken, expecting parameters: AccessTokenParameters, isNamed: Bool,
-        until deadline: MonotonicTime, checking check: (ProviderPolicy) throws(Problem) -> Void = { _ in }
-    ) async -> (explained: Explained, token: IntrospectedToken?) {
-        var judged: IntrospectedToken?
+        until deadline: MonotonicTime, checking check: (ProviderSlot) throws(Problem) -> Void = { _ in }
+    ) async -> (explained: Explained, token: AcceptedOpaqueToken?) {
+        var judged: AcceptedOpaqueToken?
         do throws(Problem) {
             let question: Question
             switch token {
@@ -198,12 +198,12 @@ extension RequestVerifier {
             case .refused(let problem, let provider):
                 return (refused(problem, provider: provider), nil)
             }
-            try check(question.slot.policy)
+            try check(question.slot)
             let now = VerificationTime.now()
             let answer: ExplainedAnswer
             do throws(Problem) {
                 let introspection = try await self.answer(
-                    to: question, named: key(of: question), timeout: deadline - now.monotonic, until: deadline
+                    to: question, timeout: deadline - now.monotonic, until: deadline
                 ).get()
                 switch introspection.result {
                 case .success(.active(let token)): answer = .active(token.introspected)
@@ -215,7 +215,8 @@ extension RequestVerifier {
                 answer = .none(code: error.code, Diagnosis(sentence: error.detail))
             }
             let explanation = verifier.explain(
-                opaqueToken: question.text, answer, under: question.slot.policy, question.dialect, isNamed: isNamed,
+                opaqueToken: question.text, answer, under: question.slot.policy, question.rules.dialect,
+                isNamed: isNamed,
                 expecting: parameters, now: now.wall
             ) { $0.detail(of: .opaqueToken) }
             let status = await question.slot.source.status()

@@ -105,10 +105,9 @@ package final class ForwardAuth {
     package func verdict(
         on token: RequestVerifier.OpaqueToken, with evidence: BindingEvidence, timeout: Interval,
         until deadline: MonotonicTime
-    ) -> Reply<IntrospectedVerdict<GatewayToken>, Never> {
+    ) -> Reply<IntrospectedVerdict, Never> {
         verifier.verdict(
-            on: token, expecting: AccessTokenParameters(evidence: evidence), timeout: timeout, until: deadline
-        ) { token, _ in .opaque(token) }
+            on: token, expecting: AccessTokenParameters(evidence: evidence), timeout: timeout, until: deadline)
     }
 
     /// Verifies a token with the keys at hand.

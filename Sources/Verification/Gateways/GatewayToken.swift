@@ -4,14 +4,14 @@ package import IDToken
 package enum GatewayToken: Sendable {
     case idToken(VerifiedIDToken)
     case accessToken(VerifiedAccessToken)
-    case opaque(IntrospectedToken)
+    case opaque(AcceptedOpaqueToken)
 
     /// `nil` for an opaque token whose issuer names nobody.
     package var identity: Identity? {
         switch self {
         case .idToken(let token): token.identity
         case .accessToken(let token): token.identity
-        case .opaque(let token): token.identity
+        case .opaque(let accepted): accepted.token.identity
         }
     }
 
@@ -20,7 +20,7 @@ package enum GatewayToken: Sendable {
         switch self {
         case .idToken: nil
         case .accessToken(let token): token.authorization
-        case .opaque(let token): token.authorization
+        case .opaque(let accepted): accepted.token.authorization
         }
     }
 
@@ -29,7 +29,7 @@ package enum GatewayToken: Sendable {
         switch self {
         case .idToken: nil
         case .accessToken(let token): token.binding?.newProof
-        case .opaque(let token): token.binding?.newProof
+        case .opaque(let accepted): accepted.binding?.newProof
         }
     }
 
@@ -38,7 +38,7 @@ package enum GatewayToken: Sendable {
         switch self {
         case .idToken(let token): token.expiresAt
         case .accessToken(let token): token.expiresAt
-        case .opaque(let token): token.expiresAt
+        case .opaque(let accepted): accepted.token.expiresAt
         }
     }
 
@@ -47,7 +47,7 @@ package enum GatewayToken: Sendable {
         switch self {
         case .idToken(let token): token.authTime
         case .accessToken(let token): token.authTime
-        case .opaque(let token): token.authTime
+        case .opaque(let accepted): accepted.token.authTime
         }
     }
 
@@ -56,7 +56,7 @@ package enum GatewayToken: Sendable {
         switch self {
         case .idToken(let token): token.authTime ?? token.issuedAt
         case .accessToken(let token): token.authTime ?? token.issuedAt
-        case .opaque(let token): token.authTime ?? token.issuedAt
+        case .opaque(let accepted): accepted.token.authTime ?? accepted.token.issuedAt
         }
     }
 
@@ -64,7 +64,7 @@ package enum GatewayToken: Sendable {
         switch self {
         case .idToken(let token): token.sessionID
         case .accessToken(let token): token.sessionID
-        case .opaque(let token): token.sessionID
+        case .opaque(let accepted): accepted.token.sessionID
         }
     }
 
@@ -72,7 +72,7 @@ package enum GatewayToken: Sendable {
         switch self {
         case .idToken(let token): token.tokenID
         case .accessToken(let token): token.tokenID
-        case .opaque(let token): token.tokenID
+        case .opaque(let accepted): accepted.token.tokenID
         }
     }
 
@@ -81,7 +81,7 @@ package enum GatewayToken: Sendable {
         switch self {
         case .idToken(let token): token.claimsText
         case .accessToken(let token): token.claimsText
-        case .opaque(let token): token.claimsText
+        case .opaque(let accepted): accepted.token.claimsText
         }
     }
 }

@@ -23,10 +23,8 @@ extension RequestVerifier {
     /// A question to a provider about one token, which goes to that provider alone.
     package struct Question {
         let text: ArraySlice<UInt8>
-        let token: AccessToken
         let slot: ProviderSlot
-        let introspector: Introspector
-        let dialect: AccessTokenDialect
+        let rules: OpaqueTokenRules
         let provider: Int
     }
 
@@ -68,9 +66,7 @@ extension RequestVerifier {
         _ text: ArraySlice<UInt8>, of number: Int, for resource: ServedResource? = nil,
         unlessIssuedBy isOfOthers: (String) -> Bool = { _ in false }
     ) -> OpaqueToken? {
-        guard let slot = slot(number, of: resource), let introspector = slot.provider.introspector,
-            let dialect = slot.provider.accessTokens
-        else { return nil }
+        guard let slot = slot(number, of: resource), let rules = slot.opaqueTokens else { return nil }
         switch TokenForm(text, verifier) {
         case .malformed(let rejection): return .refused(.rejected(rejection, of: .opaqueToken), provider: number)
         case .jwt(let issuer?)
@@ -78,37 +74,30 @@ extension RequestVerifier {
             ofAccessTokens.withIssuer(issuer, slots) != nil || !slot.policy.isIssuer(issuer) || isOfOthers(issuer):
             return nil
         case .jwt, .opaque:
-            guard let token = AccessToken(String(decoding: text, as: UTF8.self)) else {
+            guard text.count <= AccessToken.maximumLength else {
                 return .refused(.rejected(.tokenMalformed(.serialization), of: .opaqueToken), provider: number)
             }
-            return .question(
-                Question(
-                    text: text, token: token, slot: slot, introspector: introspector, dialect: dialect,
-                    provider: number))
+            return .question(Question(text: text, slot: slot, rules: rules, provider: number))
         }
-    }
-
-    /// Names the token among this loop's answers; `nil` if they are not used again, or if OpenSSL fails.
-    func key(of question: Question) -> IntrospectionKey? {
-        question.introspector.key(of: question.text, hashedBy: verifier.jwsVerifier)
     }
 
     /// Asks the provider, unless its answer is known elsewhere.
     ///
     /// - Parameters:
-    ///   - key: see ``key(of:)``.
     ///   - timeout: of the question itself, which others may wait for too.
     ///   - deadline: when this request gives up.
     func answer(
-        to question: Question, named key: IntrospectionKey?, timeout: Interval, until deadline: MonotonicTime
-    ) async -> (Result<Introspection, Problem>) {
-        guard let address = question.introspector.endpoint(question.slot.delivered.endpoints) else {
+        to question: Question, timeout: Interval, until deadline: MonotonicTime
+    ) async -> Result<Introspection, Problem> {
+        guard let token = AccessToken(String(decoding: question.text, as: UTF8.self)) else {
+            return .failure(.rejected(.tokenMalformed(.serialization), of: .opaqueToken))
+        }
+        let introspector = question.rules.introspector
+        guard let address = introspector.endpoint(question.slot.delivered.endpoints) else {
             return .failure(.endpointUnknown)
         }
-        let asked = question.introspector.ask(
-            about: question.token, at: address, timeout: timeout, until: deadline)
+        let asked = introspector.ask(about: token, at: address, timeout: timeout, until: deadline)
         guard let introspection = try? await asked.get() else { return .failure(.endpointUnknown) }
-        if let key { question.introspector.keep(introspection, for: key, on: introspections) }
         return .success(introspection)
     }
 
@@ -118,29 +107,59 @@ extension RequestVerifier {
     func judge(
         _ question: Question, _ introspection: Introspection, expecting parameters: AccessTokenParameters,
         now: VerificationTime
-    ) throws(Problem) -> IntrospectedToken {
+    ) throws(Problem) -> AcceptedOpaqueToken {
+        let used = IntrospectionUsed(introspection, now: now.monotonic)
         switch introspection.result {
         case .failure(let failure): throw Problem(failure)
         case .success(.inactive): throw .rejected(.tokenInactive, of: .opaqueToken)
-        case .success(.active(let token)):
-            do throws(Rejection) {
-                return try verifier.jwsVerifier.checkOpaqueToken(
-                    question.text, saidToHave: token.introspected, under: question.slot.policy, question.dialect,
-                    expecting: parameters, now: now.wall)
-            } catch {
-                throw .rejected(error, of: .opaqueToken)
-            }
+        case .success(.active(let token)): return try judge(question, token, used, expecting: parameters, now: now)
+        }
+    }
+
+    private func judge(
+        _ question: Question, _ token: ActiveToken, _ used: IntrospectionUsed,
+        expecting parameters: AccessTokenParameters, now: VerificationTime
+    ) throws(Problem) -> AcceptedOpaqueToken {
+        do throws(Rejection) {
+            let checked = try verifier.jwsVerifier.checkOpaqueToken(
+                question.text, saidToHave: token.introspected, under: question.slot.policy, question.rules.dialect,
+                expecting: parameters, now: now.wall)
+            return AcceptedOpaqueToken(
+                KnownToken(checked.token, under: question.slot.identity), checked.binding, used)
+        } catch {
+            throw .rejected(error, of: .opaqueToken)
+        }
+    }
+
+    private func judge(
+        _ question: Question, again token: KnownToken, _ used: IntrospectionUsed,
+        expecting parameters: AccessTokenParameters, now: VerificationTime
+    ) throws(Problem) -> AcceptedOpaqueToken {
+        do throws(Rejection) {
+            let binding = try verifier.jwsVerifier.checkAgain(
+                token.token, question.text, under: question.slot.policy, question.rules.dialect,
+                expecting: parameters, now: now.wall)
+            return AcceptedOpaqueToken(token, binding, used)
+        } catch {
+            throw .rejected(error, of: .opaqueToken)
         }
     }
 }
 
 /// A verdict on an opaque token, and how the provider's answer came.
-package struct IntrospectedVerdict<Answer> {
-    package let verdict: Verdict<Answer>
+package struct IntrospectedVerdict {
+    package let verdict: Verdict<AcceptedOpaqueToken>
     /// `nil` if the provider was not asked, and no answer was known.
     package let isCached: Bool?
     /// The requests to the provider.
     package let calls: [CallReport]
+
+    /// The number of the provider; `nil` if there is none.
+    package var provider: Int? { verdict.provider }
+
+    package func answer(to request: AccessTokenRequest) -> Verdict<AccessTokenAnswer> {
+        verdict.map { AccessTokenAnswer(.opaque($0), to: request) }
+    }
 }
 
 extension RequestVerifier {
@@ -151,85 +170,107 @@ extension RequestVerifier {
     ///   - deadline: when this request gives up.
     package func verdict(
         on token: OpaqueToken, _ request: AccessTokenRequest, timeout: Interval, until deadline: MonotonicTime
-    ) -> Reply<IntrospectedVerdict<AccessTokenAnswer>, Never> {
+    ) -> Reply<IntrospectedVerdict, Never> {
         verdict(on: token, expecting: request.parameters, timeout: timeout, until: deadline) {
-            policy throws(Problem) in
-            try request.check(against: policy)
-        } answer: { token, used in
-            AccessTokenAnswer(token: .opaque(token, used), includesClaims: request.includesClaims)
+            slot throws(Problem) in
+            try request.check(against: slot.policy)
         }
     }
 
-    /// - Parameters:
-    ///   - check: rejects a request that the settings don't allow, before the provider is asked.
-    ///   - answer: creates the answer.
-    func verdict<Answer>(
+    /// - Parameter check: rejects a request that the settings don't allow, before the provider is asked.
+    func verdict(
         on token: OpaqueToken, expecting parameters: AccessTokenParameters, timeout: Interval,
-        until deadline: MonotonicTime, checking check: (ProviderPolicy) throws(Problem) -> Void = { _ in },
-        answer make: @escaping (IntrospectedToken, IntrospectionUsed) -> Answer
-    ) -> Reply<IntrospectedVerdict<Answer>, Never> {
+        until deadline: MonotonicTime, checking check: (ProviderSlot) throws(Problem) -> Void = { _ in }
+    ) -> Reply<IntrospectedVerdict, Never> {
+        let question: Question
         switch token {
-        case .refused(let problem, let provider):
-            let verdict = Verdict<Answer>.refused(problem.naming(parameters.audience), provider: provider)
-            return .now(IntrospectedVerdict(verdict: verdict, isCached: nil, calls: []))
-        case .question(let question):
-            let now = VerificationTime.now()
-            do throws(Problem) {
-                try check(question.slot.policy)
-            } catch {
-                return .now(verdict(on: question, .failure(error), expecting: parameters, now: now, answer: make))
-            }
-            let key = key(of: question)
-            let known = key.flatMap {
-                question.introspector.known($0, on: introspections, now: now.monotonic, now.wall)
-            }
-            if let known {
-                return .now(verdict(on: question, .success(known), expecting: parameters, now: now, answer: make))
-            }
-            return .later {
-                let answer = await self.answer(to: question, named: key, timeout: timeout, until: deadline)
-                return self.verdict(on: question, answer, expecting: parameters, now: .now(), answer: make)
-            }
+        case .question(let asked): question = asked
+        case .refused(let problem, let provider): return .now(refusal(problem, provider, parameters))
+        }
+        do throws(Problem) {
+            try check(question.slot)
+        } catch {
+            return .now(refusal(error, question.provider, parameters))
+        }
+        let now = VerificationTime.now()
+        let key = question.rules.introspector.key(of: question.text, hashedBy: verifier.jwsVerifier)
+        if let key,
+            let known = question.rules.introspector.known(
+                key, on: introspections, now: now.monotonic, now.wall)
+        {
+            return .now(verdict(on: question, key, known, expecting: parameters, now: now))
+        }
+        return .later {
+            let answer = await self.answer(to: question, timeout: timeout, until: deadline)
+            return self.verdict(on: question, key, answer, expecting: parameters, now: .now())
         }
     }
 
-    private func verdict<Answer>(
-        on question: Question, _ introspection: Result<Introspection, Problem>,
-        expecting parameters: AccessTokenParameters, now: VerificationTime,
-        answer make: (IntrospectedToken, IntrospectionUsed) -> Answer
-    ) -> IntrospectedVerdict<Answer> {
-        let verdict: Verdict<Answer>
+    /// The verdict on a token about which this loop knows the provider's answer.
+    // Not inlined: inside the caller, where the slot is not a parameter, its policy would be copied.
+    @inline(never)
+    private func verdict(
+        on question: Question, _ key: IntrospectionKey, _ known: LoopIntrospections.Known,
+        expecting parameters: AccessTokenParameters, now: VerificationTime
+    ) -> IntrospectedVerdict {
+        let used = IntrospectionUsed(known.answer, now: now.monotonic)
         do throws(Problem) {
-            let introspection = try introspection.get()
-            let token = try judge(question, introspection, expecting: parameters, now: now)
-            verdict = .verified(
-                make(token, IntrospectionUsed(introspection, now: now.monotonic)), provider: question.provider)
+            let accepted: AcceptedOpaqueToken
+            if let token = known.token, token.rules == question.slot.identity {
+                accepted = try judge(question, again: token, used, expecting: parameters, now: now)
+            } else {
+                accepted = try judge(question, known.answer.token, used, expecting: parameters, now: now)
+                introspections.insert(known.answer, accepted.known, for: key)
+            }
+            return IntrospectedVerdict(
+                verdict: .verified(accepted, provider: question.provider), isCached: true, calls: [])
         } catch {
-            verdict = .refused(error.naming(parameters.audience), provider: question.provider)
+            return refusal(error, question.provider, parameters, isCached: true)
         }
-        let asked = try? introspection.get()
-        return IntrospectedVerdict(verdict: verdict, isCached: asked?.isCached, calls: asked?.calls ?? [])
+    }
+
+    private func verdict(
+        on question: Question, _ key: IntrospectionKey?, _ answer: Result<Introspection, Problem>,
+        expecting parameters: AccessTokenParameters, now: VerificationTime
+    ) -> IntrospectedVerdict {
+        let introspection = try? answer.get()
+        var accepted: AcceptedOpaqueToken?
+        defer {
+            if let key, let answer = introspection?.known { introspections.insert(answer, accepted?.known, for: key) }
+        }
+        do throws(Problem) {
+            let token = try judge(question, try answer.get(), expecting: parameters, now: now)
+            accepted = token
+            return IntrospectedVerdict(
+                verdict: .verified(token, provider: question.provider), isCached: introspection?.isCached,
+                calls: introspection?.calls ?? [])
+        } catch {
+            return refusal(
+                error, question.provider, parameters, isCached: introspection?.isCached,
+                calls: introspection?.calls ?? [])
+        }
+    }
+
+    private func refusal(
+        _ problem: Problem, _ provider: Int?, _ parameters: AccessTokenParameters, isCached: Bool? = nil,
+        calls: [CallReport] = []
+    ) -> IntrospectedVerdict {
+        IntrospectedVerdict(
+            verdict: .refused(problem.naming(parameters.audience), provider: provider), isCached: isCached,
+            calls: calls)
     }
 }
 
-/// How old a provider's answer is, and which keys signed it, as an answer reports them.
-package struct IntrospectionUsed: Sendable {
-    private let isCached: Bool
-    private let ageSeconds: Int64
-    /// `nil` if the answer was not signed.
-    let keys: KeysUsed?
+/// How a provider's opaque tokens are asked about, and how its answers are read.
+// A class, because each copy of a dialect would retain all of its parts.
+final class OpaqueTokenRules {
+    let introspector: Introspector
+    let dialect: AccessTokenDialect
 
-    init(_ introspection: Introspection, now: MonotonicTime) {
-        isCached = introspection.isCached
-        ageSeconds = max(introspection.age.milliseconds / 1000, 0)
-        keys = introspection.keys.map { KeysUsed($0, now: now) }
-    }
-
-    func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.member("cached", isCached)
-            json.member("age_seconds", ageSeconds)
-        }
+    /// - Returns: `nil` if the provider's tokens are not opaque.
+    init?(_ provider: Provider) {
+        guard let introspector = provider.introspector, let dialect = provider.accessTokens else { return nil }
+        (self.introspector, self.dialect) = (introspector, dialect)
     }
 }
 
@@ -255,9 +296,9 @@ extension ArraySlice<UInt8> {
     /// Whether this looks like a JWS: three parts, the first of which is an object. Encrypted tokens have five, and only
     /// their recipient can read them.
     fileprivate var hasJOSEHeader: Bool {
-        let parts = split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let first = parts.first else { return false }
-        let header = Base64URL.decodeLeniently(String(decoding: first, as: UTF8.self)) ?? []
+        let stop = UInt8(ascii: ".")
+        guard count(where: { $0 == stop }) == 2 else { return false }
+        let header = Base64URL.decodeLeniently(String(decoding: prefix { $0 != stop }, as: UTF8.self)) ?? []
         return header.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "{")
     }
 }

@@ -1,7 +1,9 @@
 private import Bytes
+internal import HTTP
 package import IDToken
 package import JOSE
 private import Keys
+internal import OAuth
 
 /// The body of `POST /v1/access-tokens/verify`.
 package struct AccessTokenRequest: Sendable {
@@ -23,28 +25,33 @@ package struct AccessTokenRequest: Sendable {
     package init(
         _ object: JSONObject, beside others: [JSONName] = [], _ proofs: ProofChecks?, for resources: [ServedResource]
     ) throws(Problem) {
-        try object.requireOnly(Names.all + others, in: "request")
-        resource = try object.checkedString(Names.resource, characters: MemberBounds.provider)
-        token = try? object.utf8(Names.token)
+        try object.requireOnly(others.isEmpty ? Names.all : Names.all + others, in: "request")
+        let resource = try object.checkedString(Names.resource, characters: MemberBounds.provider)
+        let token = try? object.utf8(Names.token)
         guard token != nil || resource != nil && object[Names.token]?.kind == .null else {
             throw .requestInvalid(
                 resource == nil
                     ? "The request needs a member token, a string."
                     : "The request needs a member token: a string, or null if the client sent none.")
         }
-        provider = try object.string(MemberNames.provider, characters: MemberBounds.provider)
+        let provider = try object.string(MemberNames.provider, characters: MemberBounds.provider)
         let audience = try object.string(MemberNames.audience, characters: MemberBounds.audience)
         if resource != nil, provider != nil || audience != nil {
             throw .requestInvalid("resource determines provider and audience; send resource, or send these.")
         }
         var evidence = try BindingEvidence(of: object, proofs)
         if let use = resource.flatMap(resources.named)?.resource.proofUse { evidence.proof?.use = use }
-        parameters = AccessTokenParameters(
-            audience: audience,
-            expectedSubject: try ExpectedSubject(of: object),
-            authenticatedAfter: try VerifyRequest.authenticatedAfter(object),
-            scopes: try object.scopes(Names.scopes) ?? [], evidence: evidence)
+        let expectedSubject = try ExpectedSubject(of: object)
+        let authenticatedAfter = try VerifyRequest.authenticatedAfter(object)
+        let scopes = try object.scopes(Names.scopes) ?? []
         includesClaims = try object.boolean(MemberNames.includeClaims) ?? false
+        // All that can throw comes before: otherwise, the compiler copies what is already set.
+        self.token = token
+        self.provider = provider
+        self.resource = resource
+        parameters = AccessTokenParameters(
+            audience: audience, expectedSubject: expectedSubject, authenticatedAfter: authenticatedAfter,
+            scopes: scopes, evidence: evidence)
     }
 
     /// The resource that a body names, also one that is no valid request.
@@ -126,8 +133,7 @@ extension RequestVerifier {
     ) throws(Problem) -> Outcome<AccessTokenAnswer> {
         try request.check(against: slot.policy)
         return try attempt(accessToken: token, dialect, index, slot, now, request.parameters) { token, keys in
-            AccessTokenAnswer(
-                token: .jwt(token, keys.used(at: now.monotonic)), includesClaims: request.includesClaims)
+            AccessTokenAnswer(.jwt(token, keys.used(at: now.monotonic)), to: request)
         }
     }
 
@@ -169,27 +175,69 @@ extension ArraySlice<UInt8> {
 /// A verified access token, and how it was verified.
 package enum AcceptedAccessToken: Sendable {
     case jwt(VerifiedAccessToken, KeysUsed)
-    case opaque(IntrospectedToken, IntrospectionUsed)
+    case opaque(AcceptedOpaqueToken)
 
     /// `nil` if the token is not bound to a key.
     package var binding: TokenBinding? {
         switch self {
         case .jwt(let token, _): token.binding
-        case .opaque(let token, _): token.binding
+        case .opaque(let accepted): accepted.binding
         }
     }
+}
 
-    fileprivate var authorization: Authorization {
-        switch self {
-        case .jwt(let token, _): token.authorization
-        case .opaque(let token, _): token.authorization
-        }
+/// An opaque token that has passed every check, and how the provider's answer came.
+// A class, because it is passed through many functions: each copy of a struct would retain all of its parts.
+package final class AcceptedOpaqueToken: Sendable {
+    let known: KnownToken
+    /// `nil` if the token is not bound to a key.
+    let binding: TokenBinding?
+    let introspection: IntrospectionUsed
+
+    init(_ known: KnownToken, _ binding: TokenBinding?, _ introspection: IntrospectionUsed) {
+        self.known = known
+        self.binding = binding
+        self.introspection = introspection
     }
 
-    fileprivate var claimsText: ArraySlice<UInt8> {
-        switch self {
-        case .jwt(let token, _): token.claimsText
-        case .opaque(let token, _): token.claimsText
+    var token: IntrospectedToken { known.token }
+}
+
+extension KnownToken {
+    /// - Parameter rules: identifies the slot by whose rules the token was accepted.
+    convenience init(_ token: IntrospectedToken, under rules: ObjectIdentifier) {
+        var json = JSONWriter()
+        json.writeBeginning(of: token, token.identity, token.authorization)
+        self.init(token, under: rules, answer: json.bytes)
+    }
+}
+
+/// How old a provider's answer is, and which keys signed it, as an answer reports them.
+package struct IntrospectionUsed: Sendable {
+    private let isCached: Bool
+    private let ageSeconds: Int64
+    /// `nil` if the answer was not signed.
+    let keys: KeysUsed?
+
+    init(_ introspection: Introspection, now: MonotonicTime) {
+        self.init(introspection.keys, age: introspection.age, isCached: introspection.isCached, now: now)
+    }
+
+    /// - Parameter answer: known before the request.
+    init(_ answer: KnownAnswer, now: MonotonicTime) {
+        self.init(answer.keys, age: now - answer.askedAt, isCached: true, now: now)
+    }
+
+    private init(_ keys: SigningKeys?, age: Interval, isCached: Bool, now: MonotonicTime) {
+        self.isCached = isCached
+        ageSeconds = max(age.milliseconds / 1000, 0)
+        self.keys = keys.map { KeysUsed($0, now: now) }
+    }
+
+    func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.member("cached", isCached)
+            json.member("age_seconds", ageSeconds)
         }
     }
 }
@@ -199,6 +247,11 @@ package struct AccessTokenAnswer: Sendable {
     package let token: AcceptedAccessToken
     let includesClaims: Bool
 
+    package init(_ token: AcceptedAccessToken, to request: AccessTokenRequest) {
+        self.token = token
+        includesClaims = request.includesClaims
+    }
+
     /// The DPoP proof that it came with, if it passes only once.
     package var newProof: DPoPProof? { token.binding?.newProof }
 
@@ -206,53 +259,60 @@ package struct AccessTokenAnswer: Sendable {
     ///
     /// - Parameter proofNonce: what the client's next proof must repeat; `nil`: proofs need no nonce.
     package func write(to json: inout JSONWriter, proofNonce: String?) {
-        json.object { json in
-            switch token {
-            case .jwt(let token, _):
-                json.name("identity")
-                token.identity.write(to: &json)
-                json.name("token")
-                json.object { token.writeMembers(to: &$0) }
-            case .opaque(let token, _):
-                json.name("identity")
-                if let identity = token.identity { identity.write(to: &json) } else { json.null() }
-                json.name("token")
-                json.object { token.writeMembers(to: &$0) }
-            }
-            json.name("authorization")
-            token.authorization.write(binding: token.binding, to: &json)
-            json.name("keys")
-            switch token {
-            case .jwt(_, let keys): keys.write(to: &json)
-            case .opaque(_, let used):
-                if let keys = used.keys { keys.write(to: &json) } else { json.null() }
-                json.name("introspection")
-                used.write(to: &json)
-            }
-            if includesClaims {
-                json.name("claims")
-                json.raw(token.claimsText)
-            }
-            if let proofNonce { json.member("dpop_nonce", proofNonce) }
+        switch token {
+        case .jwt(let token, let keys):
+            json.writeBeginning(of: token, token.identity, token.authorization)
+            json.writeEnd(binding: token.binding, keys)
+            if includesClaims { json.writeClaims(token.claimsText) }
+        case .opaque(let accepted):
+            json.raw(accepted.known.answer[...])
+            json.writeEnd(binding: accepted.binding, accepted.introspection.keys)
+            json.name("introspection")
+            accepted.introspection.write(to: &json)
+            if includesClaims { json.writeClaims(accepted.token.claimsText) }
         }
+        if let proofNonce { json.member("dpop_nonce", proofNonce) }
+        json.endObject()
     }
 }
 
-extension Authorization {
-    fileprivate func write(binding: TokenBinding?, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("client_id", clientID)
-            json.array("scopes", scopes)
-            json.array("roles", roles)
-            if let groups {
-                json.array("groups", groups)
-            } else {
-                json.name("groups")
-                json.null()
-            }
-            json.array("entitlements", entitlements)
-            json.name("binding")
-            if let binding { binding.write(to: &json) } else { json.null() }
+extension JSONWriter {
+    /// Writes the beginning of an answer, up to the members that depend on the request.
+    fileprivate mutating func writeBeginning(
+        of token: some VerifiedToken, _ identity: Identity?, _ authorization: Authorization
+    ) {
+        beginObject()
+        name("identity")
+        if let identity { identity.write(to: &self) } else { null() }
+        name("token")
+        object { token.writeMembers(to: &$0) }
+        name("authorization")
+        beginObject()
+        member("client_id", authorization.clientID)
+        array("scopes", authorization.scopes)
+        array("roles", authorization.roles)
+        if let groups = authorization.groups {
+            array("groups", groups)
+        } else {
+            name("groups")
+            null()
         }
+        array("entitlements", authorization.entitlements)
+    }
+
+    /// Completes `authorization`, and writes the members after it.
+    ///
+    /// - Parameter keys: `nil` if no key was used.
+    fileprivate mutating func writeEnd(binding: TokenBinding?, _ keys: KeysUsed?) {
+        name("binding")
+        if let binding { binding.write(to: &self) } else { null() }
+        endObject()
+        name("keys")
+        if let keys { keys.write(to: &self) } else { null() }
+    }
+
+    fileprivate mutating func writeClaims(_ text: ArraySlice<UInt8>) {
+        name("claims")
+        raw(text)
     }
 }

@@ -176,6 +176,14 @@ package enum Verdict<Answer> {
     /// The answer to a verified token.
     package var answer: Answer? { if case .verified(let answer, _) = self { answer } else { nil } }
 
+    /// The same verdict with another answer to a verified token.
+    package func map<Other>(_ transform: (Answer) -> Other) -> Verdict<Other> {
+        switch self {
+        case .verified(let answer, let provider): .verified(transform(answer), provider: provider)
+        case .refused(let problem, let provider): .refused(problem, provider: provider)
+        }
+    }
+
     /// Why it was rejected; `nil` if it was not.
     package var problem: Problem? { if case .refused(let problem, _) = self { problem } else { nil } }
 

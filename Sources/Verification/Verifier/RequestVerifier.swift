@@ -44,11 +44,15 @@ package final class RequestVerifier {
         let source: KeySource
         /// The loop's copies of the keys of all issuers; `nil` unless this is an entry with many.
         let issuers: LoopIssuers?
+        /// `nil` if the provider's tokens are not opaque.
+        let opaqueTokens: OpaqueTokenRules?
         /// Where to note that a signature has held; `nil` unless this is one of an entry's many issuers.
         private let use: IssuerUse?
         /// Whether the audiences are a resource's, which holds for all issuers of the entry.
         let hasAudiencesOfResource: Bool
         var keys: LoopKeySnapshot.Latest? { delivered.latest }
+        /// Differs between the slots of a verifier, which keeps them all.
+        var identity: ObjectIdentifier { ObjectIdentifier(self) }
 
         /// The keys, unless they are too old to be used.
         func keys(usableAt now: MonotonicTime) -> LoopKeySnapshot.Latest? {
@@ -59,6 +63,7 @@ package final class RequestVerifier {
         init(_ provider: Provider, _ delivered: LoopKeys) {
             self.provider = provider
             policy = provider.policy
+            opaqueTokens = OpaqueTokenRules(provider)
             use = nil
             hasAudiencesOfResource = false
             switch delivered {
@@ -80,6 +85,7 @@ package final class RequestVerifier {
             self.delivered = delivered
             self.source = source
             self.use = use
+            opaqueTokens = nil
             issuers = nil
             hasAudiencesOfResource = false
         }
@@ -95,6 +101,7 @@ package final class RequestVerifier {
             policy.audiences = audiences
             self.policy = policy
             (delivered, source, issuers, use) = (other.delivered, other.source, other.issuers, other.use)
+            opaqueTokens = other.opaqueTokens
             hasAudiencesOfResource = true
         }
     }

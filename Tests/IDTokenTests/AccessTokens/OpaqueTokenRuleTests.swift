@@ -13,14 +13,21 @@ import TestSupport
         "scope": #""a b""#, "exp": "1700000600", "iat": "1699999000", "nbf": "1699999000",
     ])
 
+    private static let policy = {
+        var policy = ProviderPolicy(id: "p", issuer: "https://op.example", audiences: ["api"])
+        policy.clockSkewSeconds = 10
+        return policy
+    }()
+
+    private static let dialect = AccessTokenDialect.opaque(AuthorizationClaims())
+
     private func outcome(
         _ claims: ClaimsText, scopes required: [String] = [], _ change: (inout ProviderPolicy) -> Void = { _ in },
         expecting parameters: AccessTokenParameters = AccessTokenParameters()
-    ) throws -> Result<IntrospectedToken, Rejection> {
-        var policy = ProviderPolicy(id: "p", issuer: "https://op.example", audiences: ["api"])
-        policy.clockSkewSeconds = 10
+    ) throws -> Result<(token: IntrospectedToken, binding: TokenBinding?), Rejection> {
+        var policy = Self.policy
         change(&policy)
-        var dialect = AccessTokenDialect.opaque(AuthorizationClaims())
+        var dialect = Self.dialect
         dialect.requiredScopes = required
         let introspected = try #require(IntrospectedClaims(Array(claims.json.utf8)))
         let verifier = try JWSVerifier()
@@ -42,11 +49,11 @@ import TestSupport
     }
 
     @Test func `all members`() throws {
-        let token = try outcome(Self.good).get()
+        let (token, binding) = try outcome(Self.good).get()
         #expect(token.identity?.subject == "1" && token.identity?.issuer == "https://op.example")
         #expect(token.authorization.scopes == ["a", "b"] && token.authorization.clientID == "app")
         #expect(token.expiresAt?.seconds == 1_700_000_600 && token.issuedAt?.seconds == 1_699_999_000)
-        #expect(token.audiences == ["api"] && token.binding == nil)
+        #expect(token.audiences == ["api"] && binding == nil)
     }
 
     @Test(arguments: ["iss", "sub", "client_id", "scope", "exp", "iat", "nbf"])
@@ -60,7 +67,7 @@ import TestSupport
 
     @Test func `without sub there is no identity, and no expected subject`() throws {
         let nobody = Self.good.without("sub")
-        #expect(try outcome(nobody).get().identity == nil)
+        #expect(try outcome(nobody).get().token.identity == nil)
         let one = AccessTokenParameters(expectedSubject: ExpectedSubject(subject: "1", issuer: nil))
         #expect(try rejection(Self.good, expecting: one) == nil)
         #expect(try rejection(nobody, expecting: one) == .subjectMismatch)
@@ -115,5 +122,54 @@ import TestSupport
         #expect(try rejection(Self.good.with("cnf", "{}")) == .bindingRequired)
         #expect(try rejection(Self.good.with("cnf", #"{"jkt":"x"}"#)) == .bindingRequired)
         #expect(try rejection(Self.good.with("cnf", "[]")) == .claimInvalid(ClaimName("cnf")))
+    }
+
+    @Test func `checked again, a token gets the verdict that it would get at first`() throws {
+        let verifier = try JWSVerifier()
+        let (thumbprint, other) = (String(repeating: "A", count: 43), String(repeating: "E", count: 43))
+        let bound = AccessTokenParameters(evidence: BindingEvidence(certificate: CertificateThumbprint(thumbprint)))
+        var policy = Self.policy
+        policy.audiences = ["api", "api-2"]
+        policy.maximumTokenAgeSeconds = 5000
+        var (uses, refusals) = (0, Set<String>())
+        for claims in [
+            Self.good, Self.good.without("exp"), Self.good.without("sub"), Self.good.without("nbf"),
+            Self.good.with("aud", #"["api","api-2"]"#), Self.good.with("auth_time", "1699998000"),
+            Self.good.with("auth_time", #""x""#), Self.good.with("scope", #"["a"]"#),
+            Self.good.with("cnf", #"{"x5t#S256":"\#(thumbprint)"}"#),
+        ] {
+            let introspected = try #require(IntrospectedClaims(Array(claims.json.utf8)))
+            let text = Array("token".utf8)[...]
+            func first(
+                _ parameters: AccessTokenParameters, _ now: UnixTime
+            ) throws(Rejection) -> (token: IntrospectedToken, binding: TokenBinding?) {
+                try verifier.checkOpaqueToken(
+                    text, saidToHave: introspected, under: policy, Self.dialect, expecting: parameters, now: now)
+            }
+            let accepted = try first(claims.json.contains("cnf") ? bound : AccessTokenParameters(), Self.now).token
+            for parameters in [
+                AccessTokenParameters(), bound, AccessTokenParameters(audience: "api"),
+                AccessTokenParameters(audience: "api-2"), AccessTokenParameters(scopes: ["b"]),
+                AccessTokenParameters(expectedSubject: ExpectedSubject(subject: "1")),
+                AccessTokenParameters(expectedSubject: ExpectedSubject(subject: "2"), scopes: ["c"]),
+                AccessTokenParameters(authenticatedAfter: UnixTime(seconds: 1_699_999_001)),
+                AccessTokenParameters(audience: "api-2", authenticatedAfter: Self.now),
+                AccessTokenParameters(
+                    scopes: ["c"], evidence: BindingEvidence(certificate: CertificateThumbprint(other))),
+            ] {
+                for seconds: Int64 in [-1020, -1010, -5, 0, 609, 610, 4010, 4011] {
+                    let now = Self.now.advanced(bySeconds: seconds)
+                    let expected = Result { () throws(Rejection) in try first(parameters, now).binding }
+                    let again = Result { () throws(Rejection) in
+                        try verifier.checkAgain(
+                            accepted, text, under: policy, Self.dialect, expecting: parameters, now: now)
+                    }
+                    #expect(again == expected)
+                    uses += 1
+                    if case .failure(let rejection) = again { refusals.insert("\(rejection)") }
+                }
+            }
+        }
+        #expect(uses == 720 && refusals.count >= 9, "\(refusals)")
     }
 }

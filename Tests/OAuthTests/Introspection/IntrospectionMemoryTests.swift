@@ -159,7 +159,7 @@ import Testing
         let zero = MonotonicTime(milliseconds: 0)
         func end(_ key: IntrospectionKey, isKnownHere: Bool) throws {
             let answer = try knownAnswer(askedAt: zero)
-            if isKnownHere { loop.insert(answer, for: key) }
+            if isKnownHere { loop.insert(answer, nil, for: key) }
             _ = memory.end(
                 key, .active(answer), keepingFor: .seconds(60), now: zero, UnixTime(seconds: 0))
         }
@@ -170,13 +170,20 @@ import Testing
         #expect(!isUsable(at: 1))
     }
 
-    @Test func `an answer is used neither past its time nor past the token's expiry`() throws {
+    @Test(arguments: [(10, true), (39, true), (40, false), (9, false)] as [(Int64, Bool)])
+    func `an answer is not used past the token's expiry`(seconds: Int64, isUsed: Bool) throws {
         let answer = try knownAnswer(askedAt: MonotonicTime(milliseconds: 10_000), expiresAt: UnixTime(seconds: 40))
-        loop.insert(answer, for: key)
-        #expect(isUsable(at: 10) && isUsable(at: 39))
-        #expect(!isUsable(at: 40) && !isUsable(at: 9))
-        #expect(isUsable(at: 29, upTo: .seconds(20)) && !isUsable(at: 30, upTo: .seconds(20)))
+        loop.insert(answer, nil, for: key)
+        #expect(isUsable(at: seconds) == isUsed)
         // The answer lives as long as somebody has it.
+        #expect(answer.keys == nil)
+    }
+
+    @Test(arguments: [(29, true), (30, false)] as [(Int64, Bool)])
+    func `an answer is not used past its time`(seconds: Int64, isUsed: Bool) throws {
+        let answer = try knownAnswer(askedAt: MonotonicTime(milliseconds: 10_000))
+        loop.insert(answer, nil, for: key)
+        #expect(isUsable(at: seconds, upTo: .seconds(20)) == isUsed)
         #expect(answer.keys == nil)
     }
 }
@@ -203,12 +210,12 @@ private func knownAnswer(
     }
 
     @Test func `large entries make room for fewer`() {
-        var table = Table(capacity: 4)
-        for number in 1...4 { table.insert("\(number)", for: number, size: Table.meanSize) }
+        var table = Table(capacity: 4, meanSize: 100)
+        for number in 1...4 { table.insert("\(number)", for: number, size: 100) }
         #expect(table.count == 4)
-        table.insert("5", for: 5, size: 2 * Table.meanSize)
+        table.insert("5", for: 5, size: 200)
         #expect((1...5).map { table[$0] != nil } == [false, false, true, true, true])
-        table.insert("6", for: 6, size: 5 * Table.meanSize)
+        table.insert("6", for: 6, size: 500)
         #expect(table.count == 0)
     }
 
@@ -229,5 +236,18 @@ private func knownAnswer(
         }
         table.removeOldest { _ in true }
         #expect(table.count == 0)
+    }
+
+    @Test func `what is forgotten leaves nothing behind`() {
+        var table = Table(capacity: 3)
+        for number in 0..<1000 {
+            table.insert("", for: number)
+            #expect(table.order.count <= 2 * table.count + Table.slack + 1)
+        }
+        for number in 1000..<2000 {
+            table.insert("", for: number)
+            table.removeOldest { _ in true }
+            #expect(table.order.count <= 2 * table.count + Table.slack + 1)
+        }
     }
 }

@@ -67,7 +67,33 @@ def test_every_check_is_made_on_each_use(service, endpoint):
     accepted(service, text)
     refused(verify(service, text, scopes=["orders:write"]), "scope_missing")
     refused(verify(service, text, subject="user-2"), "subject_mismatch")
+    refused(verify(service, text, authenticated_after=now() + 60), "session_revoked")
+    refused(verify(service, text, audience="https://other.example/"), "audience_not_configured")
+    assert accepted(service, text, scopes=["orders:read"])["introspection"]["cached"] is True
     assert asked(endpoint) == 1
+
+
+def test_a_token_s_key_is_proven_on_each_use(service, endpoint):
+    endpoint.always(active(cnf={"x5t#S256": "A" * 43}), INTROSPECTION)
+    text = token()
+    for _ in range(2):
+        answer = accepted(service, text, certificate="A" * 43)
+        assert answer["authorization"]["binding"] == {"method": "certificate", "thumbprint": "A" * 43}
+        refused(verify(service, text), "binding_required")
+        refused(verify(service, text, certificate="E" * 43), "binding_mismatch")
+    assert answer["introspection"]["cached"] is True and asked(endpoint) == 1
+
+
+def test_a_known_token_s_response_differs_only_in_how_it_came(service, endpoint):
+    endpoint.usually(active(name='A "B"', groups=["g"], jti="t", nbf=now() - 5), INTROSPECTION)
+    text = token()
+    asking = {"scopes": ["openid"], "include_claims": True}
+    first, *others = [accepted(service, text, **asking) for _ in range(3)]
+    assert first.pop("introspection")["cached"] is False
+    assert [answer.pop("introspection")["cached"] for answer in others] == [True, True]
+    assert others == [first, first] and first["identity"]["name"] == 'A "B"'
+    without = accepted(service, text)
+    assert without["introspection"]["cached"] is True and "claims" not in without
 
 
 def test_an_answer_is_not_used_past_the_token_s_expiry(service, endpoint):
