@@ -68,6 +68,8 @@ def test_the_files_are_those_of_the_page(dist):
     readme = (dist / "README.md").read_text()
     assert all(block in readme for heading in ("Binary", "Debian package") for block in blocks(heading))
     assert not re.search(r"\]\((?!#|http)", readme)
+    with tarfile.open(dist / f"assay-docs-{VERSION}.tar.gz") as pages:
+        assert set(re.findall(r"\(`(\S+\.html)`\)", readme)) <= set(pages.getnames())
 
 
 def test_every_file_has_its_sum(dist):
