@@ -173,7 +173,10 @@ public struct KeysUnavailable: Error, Sendable, Equatable, CustomStringConvertib
     public let retryAfter: Duration
 
     public var description: String {
-        "the provider's keys could not be fetched; try again in \(retryAfter.components.seconds) s"
+        // Rounded up: 0 would say that there is nothing to wait for.
+        let (seconds, rest) = retryAfter.components
+        return
+            "the provider's keys could not be fetched; onEvent tells why. Try again in \(seconds + (rest > 0 ? 1 : 0)) s"
     }
 }
 
@@ -299,6 +302,9 @@ extension KeyLocation.Network {
         case .certificates(let url): self = .certificates(address: url)
         case .publicKeys(let url?): self = .publicKeys(address: url)
         case .publicKeys(nil): throw RemoteKeySetError("the address of the provider's public keys is not known")
+        }
+        guard rules.allowHTTP || !address.hasPrefix("http://") else {
+            throw RemoteKeySetError("the address of the keys has http; use https, or set allowsHTTP for tests")
         }
         do throws(FetchFailure) {
             _ = try rules.url(address)

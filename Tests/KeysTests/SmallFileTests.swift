@@ -48,6 +48,12 @@ import Testing
         }
     }
 
+    @Test func `a file that can't be read is said to need this user's permission`() {
+        let text = SmallFile.Failure.notOpened(EACCES).text(maximumSize: 1)
+        #expect(text.contains("Permission denied; let user \(geteuid()) read it"))
+        #expect(SmallFile.Failure.notOpened(ENOTDIR).text(maximumSize: 1).hasSuffix("Not a directory"))
+    }
+
     @Test func `a link is followed where it may be`() async throws {
         try await TemporaryDirectory.run { directory in
             try directory.write("x")

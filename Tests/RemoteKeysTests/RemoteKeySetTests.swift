@@ -91,6 +91,7 @@ private let patience = Duration.seconds(100)
                 try await verifier.verify(server.token(), with: keys, waitingFor: patience)
             }
             #expect(error.map { $0.retryAfter > .zero } == true)
+            #expect(error.map { $0.description.hasSuffix("in 0 s") } == false)
             #expect(
                 events.withLock { $0 }.contains { if case .fetchFailed(_, isFirst: true) = $0 { true } else { false } })
         }
@@ -187,6 +188,15 @@ private let patience = Duration.seconds(100)
     @Test(arguments: ["http://op.example", "op.example", "https://op.example/#x", "https://{tenant}.example"])
     func `an address from which nothing can be fetched is refused`(issuer: String) {
         #expect(throws: RemoteKeySetError.self) { try RemoteKeySet(issuer: issuer) }
+    }
+
+    @Test(arguments: [
+        ("http://op.example", "allowsHTTP"), ("op.example", "begins with https://"),
+        ("https://op.example/#x", "fragment"),
+    ])
+    func `what to change in an address is said`(issuer: String, advice: String) {
+        let error = #expect(throws: RemoteKeySetError.self) { try RemoteKeySet(issuer: issuer) }
+        #expect(error?.description.contains(advice) == true)
     }
 
     @Test func `a wrong block or proxy is refused, and not repeated`() {

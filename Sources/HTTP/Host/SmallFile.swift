@@ -39,6 +39,8 @@ package struct SmallFile {
         package func text(maximumSize: Int) -> String {
             switch self {
             case .notThere: "there is no such file"
+            case .notOpened(EACCES):
+                "the file can't be read: Permission denied; let user \(geteuid()) read it, and enter its directory"
             case .notOpened(let code), .notRead(let code):
                 "the file can't be read: \(unsafe String(cString: strerror(code)))"
             case .notRegular: "it is not a regular file"

@@ -32,7 +32,8 @@ package struct FetchURL: Sendable, Hashable {
             isSecure = false
             rest = text.dropFirst("http://".count)
         } else {
-            throw FetchFailure(.address, "only https URLs are fetched")
+            throw FetchFailure(
+                .address, "a URL to fetch begins with https://\(allowingHTTP ? " or http://" : "")")
         }
         guard !rest.contains("#") else { throw FetchFailure(.address, "a URL to fetch has no fragment (#)") }
         let authority = rest.prefix { $0 != "/" && $0 != "?" }

@@ -78,7 +78,11 @@ struct SettingsFile: Sendable {
 
     private static func content(_ bytes: (some Sequence<UInt8>)?, _ path: String) -> Content {
         guard let bytes else {
-            return .failure(ConfigurationError(text: "\(path): it is a directory, or a pipe that can't be read"))
+            return .failure(
+                ConfigurationError(
+                    text:
+                        "\(path): it is a directory, or a pipe that can't be read; give a file. A container engine makes a directory if the file to mount is not on the host"
+                ))
         }
         guard let text = String(validating: Array(bytes), as: UTF8.self) else {
             return .failure(ConfigurationError(text: "\(path): the file is not UTF-8"))

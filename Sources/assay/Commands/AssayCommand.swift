@@ -21,7 +21,7 @@ struct AssayCommand: AsyncParsableCommand {
             An app backend runs assay as a sidecar and asks: is this ID Token genuine, is it for me, is it for this \
             sign-in, and who is it?
 
-              assay dev                          try it out with a development provider and no account
+              assay dev                          try it out, without an account
               assay serve --config assay.yaml    run the service
               assay explain < token.txt          see why a token is refused
               assay config check                 check the settings file

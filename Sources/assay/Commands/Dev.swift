@@ -70,15 +70,19 @@ struct Dev: AsyncParsableCommand {
             "Write the service's log to standard error, one JSON object per line.")
     var log = false
 
+    func validate() throws {
+        _ = try DevAddresses(self)
+        guard (1...DevIssuers.maximum).contains(issuers ?? 1) else {
+            throw ValidationError("--issuers must be 1 to \(DevIssuers.maximum)")
+        }
+    }
+
     func run() async throws {
         guard !sample else {
             print(String(decoding: Asset.sample.bytes, as: UTF8.self), terminator: "")
             return
         }
         let addresses = try DevAddresses(self)
-        guard (1...DevIssuers.maximum).contains(issuers ?? 1) else {
-            throw ValidationError("--issuers must be 1 to \(DevIssuers.maximum)")
-        }
         let team = try teamSettings()
         let listening = Mutex<(service: ListenAddress?, admin: ListenAddress?)>((nil, nil))
         let provider: DevProviderServer
@@ -174,7 +178,7 @@ private struct DevAddresses {
         _ text: String, _ option: String, allowRemote: Bool
     ) throws -> (ListenAddress, isPortChosen: Bool) {
         guard let listen = ListenAddress(text) else {
-            throw ValidationError("\(option) must be an address such as 127.0.0.1:8080")
+            throw ValidationError("\(option) must be an address such as 127.0.0.1:8080; found \"\(text)\"")
         }
         guard allowRemote || listen.isLocal else {
             throw ValidationError(

@@ -68,6 +68,8 @@ def test_the_files_are_those_of_the_page(dist):
     readme = (dist / "README.md").read_text()
     assert all(block in readme for heading in ("Binary", "Debian package") for block in blocks(heading))
     assert not re.search(r"\]\((?!#|http)", readme)
+    with tarfile.open(dist / f"assay-docs-{VERSION}.tar.gz") as pages:
+        assert set(re.findall(r"\(`(\S+\.html)`\)", readme)) <= set(pages.getnames())
 
 
 def test_every_file_has_its_sum(dist):
@@ -87,9 +89,12 @@ def test_the_archive_has_the_binary_and_what_goes_with_it(dist):
     epoch = int(output("git", "log", "-1", "--format=%ct"))
     with tarfile.open(dist / "assay-linux-amd64.tar.gz") as archive:
         members = archive.getmembers()
+        unit = archive.extractfile(f"assay-{VERSION}/assay.service").read().decode()
     names = ["LICENSE", "THIRD-PARTY-NOTICES", "assay", "assay.1", "assay.service", "assay.yaml"]
     assert [member.name for member in members] == [f"assay-{VERSION}", *(f"assay-{VERSION}/{name}" for name in names)]
     assert {(member.uid, member.gid, member.mtime) for member in members} == {(0, 0, epoch)}
+    [installed] = re.findall(r"install -m 755 \S+ (\S+)", blocks("Binary")[0])
+    assert f"\nExecStart={installed} serve " in unit
 
 
 def test_the_binary_needs_only_glibc(binary):
@@ -266,7 +271,7 @@ VERSIONS = {
     "docs/getting-started.md",
     "docs/libraries.md",
     "deploy/README.md",
-    *(f"deploy/{place}/README.md" for place in ("compose", "container", "helm", "kubernetes", "platforms")),
+    *(f"deploy/{place}/README.md" for place in ("compose", "container", "helm", "kubernetes", "platforms", "systemd")),
     "deploy/compose/image.yaml",
     "deploy/helm/example/Chart.yaml",
     *(f"deploy/platforms/{file}" for file in ("assay.nomad.hcl", "cloud-run.yaml", "ecs-task.json", "fly.toml")),

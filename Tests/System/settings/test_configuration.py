@@ -157,7 +157,7 @@ def test_a_providers_missing_file_is_refused(check, tmp_path, setting):
 def test_a_directory_is_refused_as_a_settings_file(tmp_path):
     result = run(*commands.config_check(tmp_path))
     assert result.returncode == 1
-    assert b"it is a directory" in result.stderr
+    assert b"it is a directory" in result.stderr and b"to mount" in result.stderr
 
 
 def test_invalid_tls_files_are_refused_at_their_lines(check, tmp_path):

@@ -134,6 +134,13 @@ def test_an_address_that_other_machines_can_reach_is_refused(option, address):
     assert b'"listening"' not in result.stderr
 
 
+def test_an_option_that_cannot_be_read_is_quoted():
+    result = run("dev", "--listen", "localhost")
+    assert result.returncode == 64
+    assert b'--listen must be an address such as 127.0.0.1:8080; found "localhost"' in result.stderr
+    assert b"Usage: assay dev " in result.stderr
+
+
 @pytest.mark.parametrize("origin", ["", "localhost:8000", "http://", "http://localhost:8000/", "ftp://localhost", "http://a b"])
 def test_an_invalid_origin_is_refused(origin):
     result = run(*commands.DEV, "--origin", origin)

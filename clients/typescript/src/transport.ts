@@ -74,7 +74,7 @@ export class HTTPTransport implements Transport {
       }, timeout);
       const fail = (error?: Error) => {
         clearTimeout(timer);
-        reject(lost(error?.message ?? "closed"));
+        reject(lost(error?.message.trim() ?? "closed"));
       };
       request.on("socket", (socket) => {
         // With TLS, nothing is sent before the handshake has ended.
