@@ -143,8 +143,10 @@ private struct Confirmation {
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.
     init?(_ claims: Claims) throws(Rejection) {
-        guard let value = claims.object[ClaimName.confirmation.json] else { return nil }
-        guard let members = value.object else { throw .claimInvalid(.confirmation) }
+        guard claims.contains(.confirmation) else { return nil }
+        guard let members = claims.object[ClaimName.confirmation.json]?.object else {
+            throw .claimInvalid(.confirmation)
+        }
         do throws(JSONTypeMismatch) {
             keyThumbprint = try members.string(Names.keyThumbprint)
             certificateThumbprint = try members.string(Names.certificateThumbprint)

@@ -101,6 +101,12 @@ package struct IntrospectionKey: Hashable, Sendable {
     let entry: Int
     /// Of the token.
     let sha256: [UInt8]
+
+    /// All octets at once: one by one, they took 450 instructions more.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(entry)
+        unsafe sha256.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    }
 }
 
 /// An answer about an active token.

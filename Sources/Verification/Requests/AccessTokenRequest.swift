@@ -40,7 +40,7 @@ package struct AccessTokenRequest: Sendable {
             throw .requestInvalid("resource determines provider and audience; send resource, or send these.")
         }
         var evidence = try BindingEvidence(of: object, proofs)
-        if let use = resource.flatMap(resources.named)?.resource.proofUse { evidence.proof?.use = use }
+        if let resource, let use = resources.named(resource)?.resource.proofUse { evidence.proof?.use = use }
         let expectedSubject = try ExpectedSubject(of: object)
         let authenticatedAfter = try VerifyRequest.authenticatedAfter(object)
         let scopes = try object.scopes(Names.scopes) ?? []
@@ -235,10 +235,10 @@ package struct IntrospectionUsed: Sendable {
     }
 
     func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.member("cached", isCached)
-            json.member("age_seconds", ageSeconds)
-        }
+        json.beginObject()
+        json.member("cached", isCached)
+        json.member("age_seconds", ageSeconds)
+        json.endObject()
     }
 }
 
