@@ -34,14 +34,11 @@ public struct JWKSet: Sendable {
     package init(
         _ json: [UInt8], acceptingDevelopmentKeys: Bool, maximumKeys: Int = Self.maximumKeys
     ) throws(ReadingError) {
-        guard let entries = (try? JSONObject(json))?["keys"]?.elements else { throw .malformed }
+        guard let entries = Self.elements(of: json) else { throw .malformed }
         guard entries.count <= maximumKeys else { throw .tooManyKeys }
         self.init(
             keys: entries.compactMap { entry in
-                // Read one by one: a number beyond all bounds in one key spoils that one alone.
-                guard let members = (try? JSONTree(readingObject: Array(entry.json)))?.object,
-                    let key = JWK(members)
-                else { return nil }
+                guard let key = entry.members.flatMap(JWK.init) else { return nil }
                 return acceptingDevelopmentKeys || !DevelopmentKeys.contain(key.keyID) ? key : nil
             })
         guard keys.contains(where: \.isUsable) else { throw .noUsableKey }
@@ -108,11 +105,18 @@ extension JWKSet {
         /// The reason why it can't verify anything; `nil` if it can.
         package let flaw: String?
 
-        fileprivate init(_ value: JSONTree) {
-            guard let members = value.object else {
-                self.init(keyID: nil, flaw: "it is not a JSON object")
+        fileprivate init(_ value: JSONValue) {
+            guard let members = value.members else {
+                let isObject = value.kind == .object
+                self.init(
+                    keyID: value.object?["kid"]?.string,
+                    flaw: isObject ? "it has an integer beyond 64 bits" : "it is not a JSON object")
                 return
             }
+            self.init(members)
+        }
+
+        fileprivate init(_ members: [String: JSONTree]) {
             let keyID = members["kid"]?.string
             guard !DevelopmentKeys.contain(keyID) else {
                 self.init(keyID: keyID, flaw: Self.reasonOfDevelopment)
@@ -187,14 +191,18 @@ extension JWKSet {
             guard let key = value.string.flatMap({ JWK(keyID: keyID, certificate: $0) }) else {
                 return Entry(keyID: keyID, flaw: "it is not a PEM certificate of an RSA or EC key")
             }
-            return Entry(.object(key.members))
+            return Entry(key.members)
         }
     }
 
     /// The entries of a JWK Set, including keys that ``init(_:)`` skips; empty if the text is not a JWK Set.
     package static func entries(of json: [UInt8]) -> [Entry] {
-        guard let keys = (try? JSONTree(readingObject: json))?.object?["keys"]?.array else { return [] }
-        return keys.map(Entry.init)
+        (elements(of: json) ?? []).map(Entry.init)
+    }
+
+    /// What a JWK Set lists; `nil` if the text is not a JWK Set.
+    private static func elements(of json: [UInt8]) -> [JSONValue]? {
+        (try? JSONObject(json))?["keys"]?.elements
     }
 }
 
@@ -235,4 +243,10 @@ extension JWK {
         }
         return Base64URL.decodeLeniently(lines.dropFirst().dropLast().joined())
     }
+}
+
+extension JSONValue {
+    /// The members of a key. Each key is read for itself: an integer beyond 64 bits in one, which is no member that anyone
+    /// reads, spoils that key alone.
+    fileprivate var members: [String: JSONTree]? { (try? JSONTree(readingObject: Array(json)))?.object }
 }

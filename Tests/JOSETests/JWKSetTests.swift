@@ -73,6 +73,8 @@ import TestSupport
             let set = try JWKSet(Array(#"{"version":\#(version),"keys":[\#(keys.joined(separator: ","))]}"#.utf8))
             #expect(set.keys.map(\.keyID) == ["rsa"])
         }
+        let flaws = JWKSet.entries(of: Array(#"{"keys":[\#(keys.joined(separator: ","))]}"#.utf8)).map(\.flaw)
+        #expect(flaws == ["it has an integer beyond 64 bits", nil])
     }
 
     @Test func `a set has 1024 keys at most`() throws {

@@ -156,16 +156,18 @@ package struct ProviderInspection: Sendable {
 /// A provider's discovery document, as far as an inspection asks for it.
 package struct InspectedDocument: Sendable {
     package let endpoints: DiscoveredEndpoints
-    private let members: [String: JSONTree]
+    private let members: JSONObject?
 
     init(_ document: [UInt8], _ endpoints: DiscoveredEndpoints) {
         self.endpoints = endpoints
-        members = (try? JSONTree(readingObject: document))?.object ?? [:]
+        members = try? JSONObject(document)
     }
 
     /// The strings of a list; `nil` if the document has no such list.
-    package func list(_ name: String) -> [String]? { members[name]?.array?.compactMap(\.string) }
+    package func list(_ name: String) -> [String]? {
+        members?[JSONName(name)]?.elements?.compactMap(\.string)
+    }
 
     /// Whether a member is `true`.
-    package func isTrue(_ name: String) -> Bool { members[name] == .bool(true) }
+    package func isTrue(_ name: String) -> Bool { members?[JSONName(name)]?.bool == true }
 }

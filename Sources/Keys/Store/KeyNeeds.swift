@@ -4,7 +4,7 @@ internal import HTTP
 /// Requests that wait for a fetch, or for the fallback to be read.
 struct Waiters {
     private(set) var all: [Waiter] = []
-    /// How many of them are operators' requests for a refresh; counted for the same reason as the deadline is cached.
+    /// How many of them are operators' requests for a refresh. Counted, so that a flood of waiters need not be scanned.
     private var refreshes = 0
     /// The earliest deadline; cached, because a flood may leave a hundred thousand waiters.
     private(set) var firstDeadline: MonotonicTime?
@@ -22,7 +22,7 @@ struct Waiters {
         var needsAnotherFetch: Bool { missedFetchStart && need.isRefresh }
     }
 
-    /// Whether an operator's request is among them. Only these wait although no fetch is in progress or due.
+    /// Whether an operator's request is among them. While it waits for its fetch, no planned one begins.
     var needRefresh: Bool { refreshes > 0 }
 
     func contains(where isSought: (Waiter) -> Bool) -> Bool { all.contains(where: isSought) }
