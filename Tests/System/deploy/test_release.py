@@ -270,6 +270,7 @@ VERSIONS = {
     "clients/conformance/php/composer.json",
     "docs/getting-started.md",
     "docs/libraries.md",
+    "openapi.yaml",
     "deploy/README.md",
     *(f"deploy/{place}/README.md" for place in ("compose", "container", "helm", "kubernetes", "platforms", "systemd")),
     "deploy/compose/image.yaml",
