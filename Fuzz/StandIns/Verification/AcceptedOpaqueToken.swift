@@ -1,6 +1,6 @@
 package import IDToken
 
-/// What a policy reads of an opaque token; how it was accepted is read with rooms that no target needs.
+/// What a policy reads of an opaque token. The rest needs modules that no fuzz target links.
 package final class AcceptedOpaqueToken: Sendable {
     package let token: IntrospectedToken
     package let binding: TokenBinding?

@@ -60,7 +60,7 @@ package final class SharedIntrospectionMemory: Sendable {
 /// It keeps no answer alive: what ``SharedIntrospectionMemory`` forgets is not used here, either. But to ask there, on
 /// another event loop, costs more than the rest of a request.
 package final class LoopIntrospections {
-    /// More than the default of `introspection.entries`, and at most 16 MB.
+    /// More than the default of `introspection.entries`, and about 16 MB.
     private var entries = BoundedTable<IntrospectionKey, Entry>(capacity: 16_384, meanSize: 1024)
 
     package init() {}

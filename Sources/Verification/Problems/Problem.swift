@@ -265,7 +265,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .resourceUnknown(let nearest?):
             "No resource in the settings has this id, and the nearest is \(nearest); correct the request, or add it to resources."
         case .opaqueTokenUnnamed:
-            "The token is opaque: it names no issuer, so the request must name its provider, an entry with tokens: opaque; add provider."
+            "The token is opaque: it names no issuer, so the request must name its provider, an entry with tokens: opaque, or a resource of such an entry; add provider or resource."
         case .audienceNotConfigured:
             "The request's audience is not one of the provider's audiences; correct the request, or add the audience to the provider."
         case .clientNotConfigured:
