@@ -126,7 +126,8 @@ def test_the_archive_has_the_licences_of_its_parts(site):
 
 def test_the_releases_readme_names_pages_of_the_archive(site):
     made = subprocess.run([sys.executable, REPOSITORY / "docs/site/release.py"], check=True, capture_output=True, text=True)
-    pages = re.findall(r"\(`(\S+\.html)`\)", made.stdout)
+    # The archive's folder has the version in its name.
+    pages = re.findall(r"\(`assay-docs-[0-9.]+/(\S+\.html)`\)", made.stdout)
     assert len(pages) >= 6 and "deploy/container/index.html" in pages
     assert [page for page in pages if not (site / page).is_file()] == []
 
