@@ -31,6 +31,7 @@ struct Request {
 /// them: `legacy`.
 final class Endpoints {
     private let loop = EmbeddedEventLoop()
+    private lazy var executor = LoopExecutor(loop)
     private let responder: any HTTPResponder
     private let signer: JWSSigner
 
@@ -93,7 +94,7 @@ final class Endpoints {
         switch responder.respond(to: HTTPRequest(head: head, body: body, routing: routing)) {
         case .now(let response): return response
         case .later(_, let begin):
-            let future = loop.future(of: begin)
+            let future = executor.future(of: begin)
             loop.run()
             return try future.wait()
         }

@@ -71,16 +71,40 @@ package enum Reply<Value, Failure: Error> {
 }
 
 extension EventLoop {
+    /// Starts a task with an executor of its own, where this must be called, and returns its outcome as a future.
+    package func future<Value: Sendable>(of operation: @escaping () async throws -> Value) -> EventLoopFuture<Value> {
+        LoopExecutor(self).future(of: operation)
+    }
+}
+
+/// Runs the steps of tasks on an event loop, a few a turn.
+package final class LoopExecutor: TaskExecutor {
+    private let turns: LoopTurns
+
+    package init(_ loop: any EventLoop) { turns = LoopTurns(on: loop) }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        turns.loop.execute {
+            // Without a closure for `run`: most steps run at once.
+            if self.turns.mayBegin() {
+                unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
+            } else {
+                self.turns.run { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+            }
+        }
+    }
+
     /// Starts a task whose steps all run on this loop, where this must be called. The first step runs at once, so that a
     /// task that does not wait after all ends before this returns.
     func startTask(_ operation: @escaping () async -> Void) {
-        let bound = NIOLoopBound(operation, eventLoop: self)
-        Task.immediate(executorPreference: LoopExecutor(self)) { await bound.value() }
+        let bound = NIOLoopBound(operation, eventLoop: turns.loop)
+        Task.immediate(executorPreference: self) { await bound.value() }
     }
 
     /// Starts a task like ``startTask(_:)``, and returns its outcome as a future.
     package func future<Value: Sendable>(of operation: @escaping () async throws -> Value) -> EventLoopFuture<Value> {
-        let promise = makePromise(of: Value.self)
+        let promise = turns.loop.makePromise(of: Value.self)
         startTask {
             do { promise.succeed(try await operation()) } catch { promise.fail(error) }
         }
@@ -88,14 +112,89 @@ extension EventLoop {
     }
 }
 
-/// Runs the steps of tasks on an event loop.
-package final class LoopExecutor: TaskExecutor {
-    private let loop: any EventLoop
+/// Runs pieces of work on an event loop, a few a turn.
+///
+/// In one turn, an event loop reads what its connections have received, and then runs every task that it was given. If a
+/// thousand requests wait for one provider, their answers come together: without a limit, the loop would serve no other
+/// request until all of them are finished. On the other hand, busy connections must not hold up those who have waited:
+/// their work may always take as long as everything else did.
+package final class LoopTurns: Sendable {
+    let loop: any EventLoop
+    private let now: @Sendable () -> NIODeadline
+    private let state: NIOLoopBoundBox<State>
 
-    package init(_ loop: any EventLoop) { self.loop = loop }
+    private struct State {
+        /// In the order in which it came.
+        var waiting = CircularBuffer<() -> Void>()
+        /// How many pieces may still run in this turn.
+        var left = LoopTurns.most
+        /// Whether a task will end this turn, or begin the next one.
+        var isTurning = false
+        /// When the last work was done, while other work waits.
+        var pausedAt = NIODeadline.distantPast
+    }
 
-    package func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        loop.execute { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    /// The pieces of work of one turn, unless everything else takes longer. Most verify a token and write a response, which takes about as long as a request
+    /// that waits for nothing.
+    static let most = 4
+    /// Without a pause, the event loop would run the next pieces before it looks at its connections.
+    private static let pause = TimeAmount.microseconds(5)
+
+    package convenience init(on loop: any EventLoop) { self.init(on: loop) { loop.now } }
+
+    /// - Parameter now: the loop's clock.
+    init(on loop: any EventLoop, now: @escaping @Sendable () -> NIODeadline) {
+        self.loop = loop
+        self.now = now
+        state = .makeBoxSendingValue(State(), eventLoop: loop)
+    }
+
+    /// Runs work at once if this turn has room for it and no other waits, otherwise in a later turn. On the loop.
+    package func run(_ work: @escaping () -> Void) {
+        if mayBegin() { work() } else { state.value.waiting.append(work) }
+    }
+
+    /// Whether work may run at once; it then takes part of this turn.
+    fileprivate func mayBegin() -> Bool {
+        guard state.value.left > 0, state.value.waiting.isEmpty else { return false }
+        endTurnLater()
+        state.value.left -= 1
+        return true
+    }
+
+    /// Runs work like ``run(_:)``, and returns its outcome. On any thread.
+    package func submit<Value: Sendable>(
+        _ work: @escaping @Sendable () -> EventLoopFuture<Value>
+    ) -> EventLoopFuture<Value> {
+        let promise = loop.makePromise(of: Value.self)
+        loop.execute { self.run { work().cascade(to: promise) } }
+        return promise.futureResult
+    }
+
+    /// The task runs after everything that the loop has been given so far.
+    private func endTurnLater() {
+        guard !state.value.isTurning else { return }
+        state.value.isTurning = true
+        loop.execute { self.turnEnded() }
+    }
+
+    private func turnEnded() {
+        state.value.isTurning = !state.value.waiting.isEmpty
+        guard state.value.isTurning else { return state.value.left = Self.most }
+        state.value.pausedAt = now()
+        loop.scheduleTask(in: Self.pause) { self.turn() }
+    }
+
+    /// Runs what waits: some pieces at least, and as many as fit in the time that the loop has spent on everything else.
+    private func turn() {
+        let begun = now()
+        let share = begun - state.value.pausedAt - Self.pause
+        state.value.left = Self.most
+        while state.value.left > 0 || now() - begun < share, let work = state.value.waiting.popFirst() {
+            state.value.left = max(state.value.left - 1, 0)
+            work()
+        }
+        state.value.isTurning = false
+        endTurnLater()
     }
 }

@@ -11,6 +11,10 @@ private import OpenSSL
 /// the request is known to be unsent. Everything runs on one event loop, which serves no requests.
 package final class ProviderCalls: Sendable {
     package let loop: any EventLoop
+    /// Begins calls, so that a crowd of them does not delay the answers to the first.
+    let turns: LoopTurns
+    /// Runs the steps of dialing.
+    let dialing: LoopExecutor
     let dialer: ProviderDialer
     let idleTimeout: Interval
     let onReport: @Sendable (CallReport) -> Void
@@ -48,6 +52,8 @@ package final class ProviderCalls: Sendable {
         onReport: @escaping @Sendable (CallReport) -> Void
     ) {
         self.loop = loop
+        turns = LoopTurns(on: loop)
+        dialing = LoopExecutor(loop)
         dialer = ProviderDialer(rules: rules, proxy: proxy, loop: loop, unixSeconds: SystemClocks.unixSeconds)
         idleTimeout = rules.idleTimeout
         self.quirks = quirks

@@ -129,9 +129,8 @@ extension ProviderCalls {
         _ call: Call, by client: CallingClient,
         reading read: @escaping @Sendable (EndpointAnswer, UnixTime) throws(CallFailure) -> Value
     ) -> EventLoopFuture<Attempt<Value>> {
-        let startedAt = SystemClocks.unixNanoseconds()
-        return loop.flatSubmit { [self] in
-            let begun = loop.now
+        turns.submit { [self] in
+            let (startedAt, begun) = (SystemClocks.unixNanoseconds(), loop.now)
             // Measured by the deadline's clock, because the event loop's clock has a different origin.
             let rest = (call.deadline - SystemClocks.monotonic()).milliseconds
             let deadline = begun + .milliseconds(max(rest, 0))
@@ -209,7 +208,7 @@ extension ProviderCalls {
     ) -> EventLoopFuture<Result<ClientConnection?, FetchFailure>> {
         let outcome = loop.makePromise(of: Result<ClientConnection?, FetchFailure>.self)
         let isOver = NIOLoopBoundBox(false, eventLoop: loop)
-        let dialing = Task { [dialer, loop] in
+        let task = Task(executorPreference: dialing) { [dialer, loop] in
             let result: Result<ClientConnection?, FetchFailure>
             do throws(FetchFailure) {
                 result = .success(try await dialer.dial(address, presenting: certificate))
@@ -228,7 +227,7 @@ extension ProviderCalls {
         let timer = loop.scheduleTask(deadline: deadline) {
             guard !isOver.value else { return }
             isOver.value = true
-            dialing.cancel()
+            task.cancel()
             outcome.succeed(.success(nil))
         }
         outcome.futureResult.whenComplete { _ in timer.cancel() }

@@ -97,7 +97,8 @@ private final class Harness {
 
     func connect() throws -> EmbeddedChannel {
         let connection = HTTPConnection(
-            responder: responder, table: table, batcher: answers, counts: ListenerCounts(limits: limits),
+            responder: responder, table: table, batcher: answers, executor: LoopExecutor(loop),
+            counts: ListenerCounts(limits: limits),
             limits: limits,
             isEncrypted: false
         )

@@ -13,6 +13,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     private let responder: any HTTPResponder
     let table: ConnectionTable
     private let batcher: ResponseBatcher
+    private let executor: LoopExecutor
     let limits: ListenerLimits
     let counts: ListenerCounts
     var quota: ConnectionQuota
@@ -74,13 +75,14 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     private static let encryptedPiece = 16 * 1024
 
     init(
-        responder: any HTTPResponder, table: ConnectionTable, batcher: ResponseBatcher, counts: ListenerCounts,
-        limits: ListenerLimits, isEncrypted: Bool
+        responder: any HTTPResponder, table: ConnectionTable, batcher: ResponseBatcher, executor: LoopExecutor,
+        counts: ListenerCounts, limits: ListenerLimits, isEncrypted: Bool
     ) {
         self.isEncrypted = isEncrypted
         self.responder = responder
         self.table = table
         self.batcher = batcher
+        self.executor = executor
         self.limits = limits
         self.counts = counts
         quota = ConnectionQuota(counts)
@@ -209,7 +211,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     // MARK: Answering
 
     private func answer(_ body: [UInt8]) {
-        guard let head, let routing, let context else { return }
+        guard let head, let routing else { return }
         let bodyBytes = body.count
         switch responder.respond(
             to: HTTPRequest(
@@ -223,7 +225,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
             guard let waiting = quota.beginWaiting(cost) else { return refuse(.overloaded(.inFlight)) }
             phase = .answering
             deadline = .max
-            context.eventLoop.startTask {
+            executor.startTask {
                 let response = try? await answer()
                 self.counts.waitingEnded(waiting)
                 guard self.phase == .answering else { return }

@@ -30,7 +30,8 @@ package final class HTTPListener: Sendable {
             LoopResources(
                 responder: makeResponder(loop),
                 table: ConnectionTable(on: loop, counts: counts, unixSeconds: unixSeconds),
-                batcher: ResponseBatcher(on: loop, microseconds: SystemClocks.monotonicMicroseconds))
+                batcher: ResponseBatcher(on: loop, microseconds: SystemClocks.monotonicMicroseconds),
+                executor: LoopExecutor(loop))
         }
         let bootstrap = ServerBootstrap(group: acceptor, childGroup: group)
             // Many clients may connect at once after a restart. They must not overflow the queue, and NIO's default
@@ -54,8 +55,8 @@ package final class HTTPListener: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let own = resources[channel.eventLoop]
                     let connection = HTTPConnection(
-                        responder: own.responder, table: own.table, batcher: own.batcher, counts: counts,
-                        limits: limits, isEncrypted: tls != nil)
+                        responder: own.responder, table: own.table, batcher: own.batcher,
+                        executor: own.executor, counts: counts, limits: limits, isEncrypted: tls != nil)
                     if let tls {
                         let (handler, handshake) = tls.makeHandlers(handshakeWithin: limits.requestTimeoutSeconds)
                         try channel.pipeline.syncOperations.addHandlers(handler, handshake)
@@ -130,11 +131,13 @@ private final class LoopResources {
     let responder: any HTTPResponder
     let table: ConnectionTable
     let batcher: ResponseBatcher
+    let executor: LoopExecutor
 
-    init(responder: any HTTPResponder, table: ConnectionTable, batcher: ResponseBatcher) {
+    init(responder: any HTTPResponder, table: ConnectionTable, batcher: ResponseBatcher, executor: LoopExecutor) {
         self.responder = responder
         self.table = table
         self.batcher = batcher
+        self.executor = executor
     }
 }
 
