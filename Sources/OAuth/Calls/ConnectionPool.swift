@@ -41,8 +41,14 @@ struct ConnectionPool<Connection: Sendable>: Sendable {
 
     /// Removes and returns the connection that was used last; `nil` if there is none.
     mutating func take(_ origin: Origin, now: MonotonicTime) -> Kept? {
-        let index = idle.lastIndex { $0.kept.origin == origin && !Self.isOver($0.kept, since: $0.since, now: now) }
-        return index.map { idle.remove(at: $0).kept }
+        for index in idle.indices.reversed() {
+            // All before it have been idle for longer.
+            guard !Self.isIdleTooLong(since: idle[index].since, now: now) else { return nil }
+            if idle[index].kept.origin == origin, !Self.isTooOld(idle[index].kept, now: now) {
+                return idle.remove(at: index).kept
+            }
+        }
+        return nil
     }
 
     /// Keeps a connection.
@@ -68,8 +74,14 @@ struct ConnectionPool<Connection: Sendable>: Sendable {
 
     /// If the clock goes back, the connection has expired too.
     private static func isOver(_ kept: Kept, since: MonotonicTime, now: MonotonicTime) -> Bool {
-        now < since || now - since >= idleLimit || now - kept.openedAt >= ageLimit
+        isIdleTooLong(since: since, now: now) || isTooOld(kept, now: now)
     }
+
+    private static func isIdleTooLong(since: MonotonicTime, now: MonotonicTime) -> Bool {
+        now < since || now - since >= idleLimit
+    }
+
+    private static func isTooOld(_ kept: Kept, now: MonotonicTime) -> Bool { now - kept.openedAt >= ageLimit }
 }
 
 /// Limits the calls in flight to one provider. Any thread may use it.
