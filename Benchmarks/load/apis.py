@@ -229,17 +229,14 @@ def _crowd(bench: Bench, section: Section, service: Assay) -> None:
     alone, beside, slowest = [], [], []
     for index in range(bench.rounds + 1):
         bench.say(f"access tokens: a crowd of {CROWD}, round {index} of {bench.rounds}")
-        before = paced.run(bench, service, service.port, good, RATE, seconds, CONNECTIONS)
-        asked: list[paced.Answers] = []
-
-        def ask(asked: list = asked) -> None:
-            # Every connection asks once: none is answered before the time is up.
-            asked.append(paced.run(bench, service, service.port, crowd, 0, 0.4 * DELAY, CROWD))
-
-        asking = threading.Timer(seconds / 2, ask)
-        asking.start()
-        during = paced.run(bench, service, service.port, good, RATE, seconds, CONNECTIONS)
-        asking.join()
+        # Every connection asks once: none is answered before the time is up.
+        with paced.standing(bench, service.port, crowd, 0.4 * DELAY, CROWD) as ask:
+            before = paced.run(bench, service, service.port, good, RATE, seconds, CONNECTIONS)
+            asked: list[paced.Answers] = []
+            asking = threading.Timer(seconds / 2, lambda ask, asked: asked.append(ask()), [ask, asked])
+            asking.start()
+            during = paced.run(bench, service, service.port, good, RATE, seconds, CONNECTIONS)
+            asking.join()
         if len(asked[0]) != CROWD:
             raise RuntimeError(f"{len(asked[0])} opaque tokens were asked about, not {CROWD}")
         # The first round is the warm-up.
@@ -254,8 +251,8 @@ def _crowd(bench: Bench, section: Section, service: Assay) -> None:
     ratio = statistics.median(b / a for a, b in zip(quantiles(alone, 0.99), quantiles(beside, 0.99), strict=True))
     section.text(
         f"### {CROWD:,} at once",
-        f"{CROWD:,} connections ask about an opaque token each, all at once, at an introspection endpoint that takes "
-        f"{DELAY * 1000:g} ms on average, with `max_calls: {CROWD}`. For {seconds} s around that, {RATE:,} tokens a second "
+        f"{CROWD:,} connections, which stand before and after, ask about an opaque token each, all at once, at an introspection "
+        f"endpoint that takes {DELAY * 1000:g} ms on average, with `max_calls: {CROWD}`. For {seconds} s around that, {RATE:,} tokens a second "
         "are verified. Everything shares the same cores.",
     )
     rows = [

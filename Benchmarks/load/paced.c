@@ -1,11 +1,12 @@
 // Requests at a fixed rate, whether or not the service keeps up: latency as a caller sees it who waits for no other.
 //
-// usage: paced PORT POOL PATH post|bearer RATE SECONDS CONNECTIONS FILE
+// usage: paced PORT POOL PATH post|bearer RATE SECONDS CONNECTIONS FILE [held]
 // POOL has a body on each line, posted to PATH in turn, or a token, with which PATH is got. Each connection has a timetable; a request that is due
 // while the one before it is under way is sent once that is answered, and its latency counts from when it was due. With
 // a rate of 0, each connection asks again as soon as it is answered. Says `connected` when all connections stand, and
 // begins half a second later. At the end, two doubles for each answer go to FILE: when its request was due, in seconds of
-// the monotonic clock, and its latency in milliseconds. Prints how many answers were not 200.
+// the monotonic clock, and its latency in milliseconds. Prints how many answers were not 200. With `held`, it begins when
+// its input has a line, and keeps the connections open until its input ends.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -80,6 +81,13 @@ static int connect_to(const char *port) {
     return descriptor;
 }
 
+// Reads the input up to a character, or to its end.
+static void wait_for(int character) {
+    int read;
+    do read = getchar();
+    while (read != character && read != EOF);
+}
+
 // One request under way on a connection always fits its send buffer, so that this never blocks.
 static void send_next(struct connection *connection) {
     const struct request *request = &requests[next_request++ % request_count];
@@ -105,7 +113,8 @@ static int receive(struct connection *connection) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 9) return 2;
+    if (argc != 9 && argc != 10) return 2;
+    int is_held = argc == 10;
     double rate = atof(argv[5]), seconds = atof(argv[6]);
     int count = atoi(argv[7]);
     if (rate < 0 || seconds <= 0 || count <= 0) return 2;
@@ -128,8 +137,9 @@ int main(int argc, char **argv) {
     }
     puts("connected");
     fflush(stdout);
+    if (is_held) wait_for('\n');
     int64_t interval = has_rate ? (int64_t)(1e9 * count / rate) : 0;
-    int64_t start = now() + 500000000, end = start + (int64_t)(seconds * 1e9);
+    int64_t start = now() + (is_held ? 0 : 500000000), end = start + (int64_t)(seconds * 1e9);
     for (int i = 0; i < count; i++) connections[i].due = start + interval * i / count;
     for (int under_way = 0;;) {
         int64_t time = now(), earliest = INT64_MAX;
@@ -173,5 +183,7 @@ int main(int argc, char **argv) {
     }
     if (fwrite(answers, sizeof *answers, answer_count, file) != answer_count || fclose(file) != 0) fail(argv[8]);
     printf("%ld\n", failures);
+    fflush(stdout);
+    if (is_held) wait_for(EOF);
     return 0;
 }

@@ -1,12 +1,13 @@
 """The generator in paced.c: requests at a fixed rate, or one after the other, over connections opened beforehand."""
 
 import array
+import contextlib
 import dataclasses
 import pathlib
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from measure import Bench
@@ -47,6 +48,21 @@ def quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[int((len(ordered) - 1) * share)]
 
 
+def _command(
+    bench: Bench, port: int, pool: Pool, rate: float, seconds: float, connections: int, file: str, *more: str
+) -> list[str]:
+    kind = "bearer" if pool.is_bearer else "post"
+    command = [bench.builder.c("paced"), port, pool.file, pool.path, kind, rate, seconds, connections, file, *more]
+    return list(map(str, command))
+
+
+def _read(file: str, refused: str, cpu: float = 0) -> Answers:
+    if refused != "0\n":
+        raise RuntimeError(f"{refused.strip()} requests were refused")
+    numbers = array.array("d", pathlib.Path(file).read_bytes())
+    return Answers(numbers[::2], numbers[1::2], cpu / (len(numbers) / 2) * 1e6)
+
+
 def run(
     bench: Bench,
     server: Measured,
@@ -60,12 +76,11 @@ def run(
     """With a rate of 0, each connection sends its next request at once. The generator is confined to `cores`, with
     priority there if the system allows it."""
     with tempfile.NamedTemporaryFile(dir=bench.directory) as file:
-        kind = "bearer" if pool.is_bearer else "post"
-        command = [bench.builder.c("paced"), port, pool.file, pool.path, kind, rate, seconds, connections, file.name]
+        command = _command(bench, port, pool, rate, seconds, connections, file.name)
         if cores:
             command = ["taskset", "-c", ",".join(map(str, cores)), *command]
         with subprocess.Popen(
-            list(map(str, command)),
+            command,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -80,7 +95,25 @@ def run(
             spent = server.cpu_seconds() - before
         if process.returncode:
             raise RuntimeError(complaint.strip())
-        if text != "0\n":
-            raise RuntimeError(f"{text.strip()} requests were refused")
-        numbers = array.array("d", pathlib.Path(file.name).read_bytes())
-    return Answers(numbers[::2], numbers[1::2], spent / (len(numbers) / 2) * 1e6)
+        return _read(file.name, text, spent)
+
+
+@contextlib.contextmanager
+def standing(
+    bench: Bench, port: int, pool: Pool, seconds: float, connections: int
+) -> Iterator[Callable[[], Answers]]:
+    """Connections that stand before and after they are used. The function asks on all of them, again and again until
+    `seconds` have passed, and may be called once. Its answers are without CPU time."""
+    with tempfile.NamedTemporaryFile(dir=bench.directory) as file:
+        command = _command(bench, port, pool, 0, seconds, connections, file.name, "held")
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            if process.stdout.readline() != "connected\n":
+                raise RuntimeError("the connections were not opened")
+
+            def ask() -> Answers:
+                process.stdin.write("\n")
+                process.stdin.flush()
+                return _read(file.name, process.stdout.readline())
+
+            yield ask
+            process.stdin.close()
