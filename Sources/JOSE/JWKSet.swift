@@ -34,11 +34,24 @@ public struct JWKSet: Sendable {
     package init(
         _ json: [UInt8], acceptingDevelopmentKeys: Bool, maximumKeys: Int = Self.maximumKeys
     ) throws(ReadingError) {
-        guard let entries = Self.elements(of: json) else { throw .malformed }
+        try self.init(
+            Self.elements(of: json), acceptingDevelopmentKeys: acceptingDevelopmentKeys, maximumKeys: maximumKeys
+        ) { $0.members.flatMap(JWK.init) }
+    }
+
+    /// - Parameters:
+    ///   - entries: what a document publishes as keys; `nil` if it is not of its form.
+    ///   - key: reads an entry; `nil` if it must be skipped.
+    /// - Throws: ``ReadingError``.
+    private init<Entry>(
+        _ entries: [Entry]?, acceptingDevelopmentKeys: Bool = false, maximumKeys: Int = Self.maximumKeys,
+        _ key: (Entry) -> JWK?
+    ) throws(ReadingError) {
+        guard let entries else { throw .malformed }
         guard entries.count <= maximumKeys else { throw .tooManyKeys }
         self.init(
             keys: entries.compactMap { entry in
-                guard let key = entry.members.flatMap(JWK.init) else { return nil }
+                guard let key = key(entry) else { return nil }
                 return acceptingDevelopmentKeys || !DevelopmentKeys.contain(key.keyID) ? key : nil
             })
         guard keys.contains(where: \.isUsable) else { throw .noUsableKey }
@@ -186,10 +199,9 @@ extension JWKSet {
     /// The entries of a JSON object with certificates (``init(certificates:)``), including unreadable ones; empty if
     /// the text is not a JSON object.
     package static func entries(ofCertificates json: [UInt8]) -> [Entry] {
-        let certificates = (try? JSONTree(readingObject: json))?.object ?? [:]
-        return certificates.sorted { $0.key < $1.key }.map { keyID, value in
-            guard let key = value.string.flatMap({ JWK(keyID: keyID, certificate: $0) }) else {
-                return Entry(keyID: keyID, flaw: "it is not a PEM certificate of an RSA or EC key")
+        (certificates(in: json) ?? []).map { certificate in
+            guard let key = JWK(certificate) else {
+                return Entry(keyID: certificate.keyID, flaw: "it is not a PEM certificate of an RSA or EC key")
             }
             return Entry(key.members)
         }
@@ -200,9 +212,24 @@ extension JWKSet {
         (elements(of: json) ?? []).map(Entry.init)
     }
 
-    /// What a JWK Set lists; `nil` if the text is not a JWK Set.
+    /// The elements of `keys`; `nil` if the text is not a JWK Set.
     private static func elements(of json: [UInt8]) -> [JSONValue]? {
         (try? JSONObject(json))?["keys"]?.elements
+    }
+
+    /// A member of a JSON object with certificates.
+    fileprivate struct PublishedCertificate {
+        let keyID: String
+        /// `nil` if the member is not a string.
+        let pem: String?
+    }
+
+    /// The members sorted by `kid`; `nil` if the text is not a JSON object.
+    private static func certificates(in json: [UInt8]) -> [PublishedCertificate]? {
+        guard let object = try? JSONObject(json) else { return nil }
+        var certificates: [PublishedCertificate] = []
+        object.forEachMember { certificates.append(PublishedCertificate(keyID: $0, pem: $1.string)) }
+        return certificates.sorted { $0.keyID < $1.keyID }
     }
 }
 
@@ -215,28 +242,19 @@ extension JWKSet {
     ///
     /// - Throws: ``ReadingError``.
     package init(certificates json: [UInt8]) throws(ReadingError) {
-        guard let entries = (try? JSONTree(readingObject: json))?.object else { throw .malformed }
-        guard entries.count <= Self.maximumKeys else { throw .tooManyKeys }
-        self.init(
-            keys: entries.sorted { $0.key < $1.key }.compactMap { keyID, value in
-                guard !DevelopmentKeys.contain(keyID) else { return nil }
-                return value.string.flatMap { JWK(keyID: keyID, certificate: $0) }
-            })
-        guard keys.contains(where: \.isUsable) else { throw .noUsableKey }
+        try self.init(Self.certificates(in: json), JWK.init)
     }
 }
 
 extension JWK {
-    /// - Parameter certificate: PEM (RFC 7468) with one certificate.
-    convenience init?(keyID: String, certificate: String) {
-        guard let der = Self.der(ofCertificate: certificate), let certificate = Certificate(der),
-            let key = certificate.publicKey
-        else { return nil }
-        self.init(keyID: keyID, key)
+    /// The key in a certificate; `nil` if it is not one certificate in PEM (RFC 7468), or its key is not RSA or EC.
+    fileprivate convenience init?(_ published: JWKSet.PublishedCertificate) {
+        guard let der = published.pem.flatMap(Self.der), let key = Certificate(der)?.publicKey else { return nil }
+        self.init(keyID: published.keyID, key)
     }
 
     /// - Source: RFC 7468, sections 2 and 5.
-    private static func der(ofCertificate pem: String) -> [UInt8]? {
+    private static func der(_ pem: String) -> [UInt8]? {
         let lines = pem.split { $0 == "\n" || $0 == "\r\n" || $0 == "\r" }
         guard lines.first == "-----BEGIN CERTIFICATE-----", lines.last == "-----END CERTIFICATE-----" else {
             return nil
@@ -246,7 +264,7 @@ extension JWK {
 }
 
 extension JSONValue {
-    /// The members of a key. Each key is read for itself: an integer beyond 64 bits in one, which is no member that anyone
-    /// reads, spoils that key alone.
+    /// The members of an object; `nil` for other values, and if an integer within is beyond 64 bits. Each key of a set is
+    /// read by itself, so that such an integer makes only its key unreadable.
     fileprivate var members: [String: JSONTree]? { (try? JSONTree(readingObject: Array(json)))?.object }
 }

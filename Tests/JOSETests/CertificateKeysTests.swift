@@ -66,6 +66,15 @@ import TestSupport
         #expect(error(mixed) == nil)
     }
 
+    @Test(arguments: ["9223372036854775808", "-99999999999999999999", "{\"n\":9223372036854775808}"])
+    func `a number beyond 64 bits is no certificate, and spoils no other`(number: String) throws {
+        let json = Array(#"{"b":\#(json(.string(TestKey.rsa.certificate()))),"a":\#(number)}"#.utf8)
+        #expect(try JWKSet(certificates: json).keys.map(\.keyID) == ["b"])
+        let entries = JWKSet.entries(ofCertificates: json)
+        #expect(entries.map(\.keyID) == ["a", "b"])
+        #expect(entries.map(\.flaw) == ["it is not a PEM certificate of an RSA or EC key", nil])
+    }
+
     @Test func `lines may end as they do on Windows`() throws {
         let text = TestKey.rsa.certificate().replacing("\n", with: "\r\n")
         #expect(try set(["a": text]).keys.count == 1)

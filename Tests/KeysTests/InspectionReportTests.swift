@@ -1,7 +1,10 @@
 import HTTP
+import JOSE
 @testable import Keys
 import NIOHTTP1
+import NIOPosix
 import Testing
+import TestSupport
 
 @Suite struct InspectionReportTests {
     private static let now: Int64 = 1_700_000_000
@@ -93,5 +96,28 @@ import Testing
             host: "op.example", allowed: ["192.0.2.1", "2001:db8::1"], refused: ["10.0.0.1"])
         for _ in 0..<2 { report.add([resolved], fetchedFrom: "https://op.example") }
         #expect(report.findings.map(\.level) == [.ok, .warning])
+    }
+
+    @Test(arguments: [
+        (
+            #"{"a":\#(json(.string(TestKey.rsa.certificate()))),"b":9223372036854775808}"#,
+            [
+                #"the key "b" can't be used: it is not a PEM certificate of an RSA or EC key"#,
+                "1 of 2 keys can verify tokens: ",
+            ]
+        ),
+        ("[]", ["the key set: the certificates are not one JSON object"]),
+        ("{}", ["the key set: the key set holds no key that can verify a signature: it is empty"]),
+    ])
+    func `an inspection of certificates finds what a fetch finds`(document: String, findings: [String]) async throws {
+        try await RawServer.run(answering: { _ in .bytes(RawServer.response(document)) }) { server async throws in
+            let inspection = ProviderInspection(
+                keys: .network(.certificates(address: server.address("/"))), algorithms: nil, clockSkewSeconds: 60,
+                rules: DocumentFetcher.onLoopback().rules, proxy: nil,
+                loop: MultiThreadedEventLoopGroup.singleton.next(), unixSeconds: { Self.now })
+            let found = await inspection.findings().findings.filter { $0.subject == .keys }.map(\.message)
+            #expect(found.count == findings.count)
+            #expect(zip(found, findings).allSatisfy { $0.hasPrefix($1) }, "\(found)")
+        }
     }
 }

@@ -195,6 +195,16 @@ extension KeyLocation.Network {
         throw refusal ?? FetchFailure(.address, "there is no URL of a discovery document")
     }
 
+    /// What a document lists as keys, those that ``keySet(in:under:)`` skips included; empty if it is not of the
+    /// location's form.
+    func entries(in document: KeyDocument) -> [JWKSet.Entry] {
+        switch self {
+        case .discovery, .jwkSet: JWKSet.entries(of: document.document.body)
+        case .certificates: JWKSet.entries(ofCertificates: document.document.body)
+        case .publicKeys: []
+        }
+    }
+
     /// Reads a JWK Set, or converts certificates or public keys to one.
     ///
     /// - Throws: ``FetchFailure`` of the phase `parse`.

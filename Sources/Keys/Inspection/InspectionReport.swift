@@ -123,13 +123,7 @@ struct InspectionReport {
 
     // MARK: Keys
 
-    mutating func addKeys(_ json: [UInt8], _ allowed: SignatureAlgorithms) {
-        do throws(FetchFailure) {
-            _ = try JWKSet(reading: json)
-        } catch {
-            add(error, on: .keys)
-        }
-        let entries = JWKSet.entries(of: json)
+    mutating func addKeys(_ entries: [JWKSet.Entry], _ allowed: SignatureAlgorithms) {
         var usable = 0
         var algorithms: SignatureAlgorithms = []
         for (index, entry) in entries.enumerated() {

@@ -83,13 +83,18 @@ package struct ProviderInspection: Sendable {
             inspected = InspectedDocument(document.body, metadata.endpoints)
             return metadata
         }
-        guard !location.findsKeysByID, let keys = found.documents.first?.document else {
+        guard !location.findsKeysByID, let keys = found.documents.first else {
             report.add(.keys, .ok, "the server responds; each key is fetched when a token first names it")
             return nil
         }
+        do throws(FetchFailure) {
+            _ = try location.keySet(in: found.documents, under: rules)
+        } catch {
+            report.add(error, on: .keys)
+        }
         report.addKeys(
-            keySet(in: keys.body, at: location), algorithms ?? found.metadata.map(location.algorithms) ?? .all)
-        report.addFreshness(keys.lifetime)
+            location.entries(in: keys), algorithms ?? found.metadata.map(location.algorithms) ?? .all)
+        report.addFreshness(keys.document.lifetime)
         return inspected
     }
 
@@ -112,13 +117,6 @@ package struct ProviderInspection: Sendable {
     }
 
     private static let noKeyID = "00000000-0000-0000-0000-000000000000"
-
-    /// The document as a JWK Set, converted from certificates if necessary.
-    private func keySet(in document: [UInt8], at location: KeyLocation.Network) -> [UInt8] {
-        guard case .certificates = location else { return document }
-        // A document without certificates is reported as an invalid JWK Set.
-        return (try? JWKSet(certificates: document))?.json ?? document
-    }
 
     private func fetch(
         _ address: String, _ subject: Finding.Subject, mayBeAbsent: Bool = false, mayBeRefused: Bool = false,
@@ -146,7 +144,7 @@ package struct ProviderInspection: Sendable {
         do throws(FetchFailure) {
             let fetched = try await fetcher.fetch(.reload)
             report.add(.file, .ok, "the key file exists")
-            report.addKeys(fetched.text, algorithms ?? .all)
+            report.addKeys(JWKSet.entries(of: fetched.text), algorithms ?? .all)
         } catch {
             report.add(.file, .failure, "the key file: \(error.message)")
         }
