@@ -147,7 +147,7 @@ public enum JWSPart: Equatable, Sendable {
 
 /// The public key for a JWS's signature in its own header, as proofs of possession have it.
 ///
-/// Whoever created the JWS chose the key: a signature by it proves possession, and nothing else.
+/// The JWS's creator chose the key: a signature by it proves possession, and nothing else.
 ///
 /// - Source: RFC 7515, section 4.1.3.
 package struct EmbeddedKey: Sendable {

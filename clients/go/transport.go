@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// NoAnswer is a connection that failed. Sent: Assay may have got the request anyway. Detail: how it failed, and where.
+// NoAnswer is a connection that failed. Sent: Assay may have got the request anyway. Detail: where; unless Sent, also why.
 type NoAnswer struct {
 	Sent   bool
 	Detail string

@@ -40,7 +40,7 @@ package struct SmallFile {
             switch self {
             case .notThere: "there is no such file"
             case .notOpened(EACCES):
-                "the file can't be read: Permission denied; let user \(geteuid()) read it, and enter its directory"
+                "the file can't be read: Permission denied; let user \(geteuid()) read it, and search (x) the directories of its path"
             case .notOpened(let code), .notRead(let code):
                 "the file can't be read: \(unsafe String(cString: strerror(code)))"
             case .notRegular: "it is not a regular file"
@@ -142,7 +142,7 @@ package enum FileExposure: Sendable, Equatable {
     }
 
     /// Every directory in which a name on the way to the file is looked up (path_resolution(7)), and the file itself.
-    /// Whoever can write to one of these directories can make the path lead elsewhere.
+    /// Users who can write to one of these directories can make the path lead elsewhere.
     ///
     /// - Returns: `nil` if the path leads to no file, or through more links than Linux follows.
     private static func lookups(of path: String) -> (directories: [String], target: String)? {

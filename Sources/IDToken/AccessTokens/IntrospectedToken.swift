@@ -58,7 +58,8 @@ package struct IntrospectedClaims: Sendable {
     }
 }
 
-/// Checks what an issuer says of a token, each time that the token is used.
+/// Checks what an issuer says of a token: all of it when a token is first accepted, and on later uses only what depends
+/// on the request or on the time.
 ///
 /// - Source: RFC 7662, section 4.
 extension JWSVerifier {

@@ -85,7 +85,8 @@ private import Bytes
         needsComma = true
     }
 
-    /// Writes JSON text that is known to be well-formed where it stands, unchanged.
+    /// Writes JSON text unchanged, after a comma if it needs one. Nothing is checked: the caller knows that the text is
+    /// well-formed here, such as a value after ``name(_:)``, or an object whose end is written later.
     package mutating func raw(_ json: ArraySlice<UInt8>) {
         reserve(json.count + 1)
         separate()

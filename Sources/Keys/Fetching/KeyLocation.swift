@@ -195,8 +195,8 @@ extension KeyLocation.Network {
         throw refusal ?? FetchFailure(.address, "there is no URL of a discovery document")
     }
 
-    /// What a document lists as keys, those that ``keySet(in:under:)`` skips included; empty if it is not of the
-    /// location's form.
+    /// The keys that a document lists, including those that ``keySet(in:under:)`` skips; none if the document has another
+    /// form.
     func entries(in document: KeyDocument) -> [JWKSet.Entry] {
         switch self {
         case .discovery, .jwkSet: JWKSet.entries(of: document.document.body)

@@ -96,11 +96,11 @@ package final class LoopIntrospections {
     }
 }
 
-/// An opaque token that a request has accepted, with all that the next one need not find out again. It is without the
-/// token itself.
+/// The results for an opaque token that a request has accepted. A later request repeats only the checks whose result may
+/// change, and writes only the members of its own. The token's text is not kept.
 package final class KnownToken: Sendable {
     package let token: IntrospectedToken
-    /// The beginning of the answer: all that does not depend on the request.
+    /// The beginning of each answer about the token, as JSON: the members that don't depend on the request.
     package let answer: [UInt8]
     /// Identifies the rules by which it was accepted, within the verifier of one loop.
     package let rules: ObjectIdentifier
@@ -111,7 +111,7 @@ package final class KnownToken: Sendable {
         self.rules = rules
     }
 
-    /// In bytes, nearly. The strings of the token are in the answer, too.
+    /// Approximately, in bytes. The answer counts twice, because the token holds the same strings.
     fileprivate var size: Int { 2 * answer.count + token.claimsText.count }
 }
 

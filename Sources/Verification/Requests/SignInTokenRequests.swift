@@ -3,7 +3,8 @@ package import IDToken
 internal import JOSE
 internal import OAuth
 
-/// A token of a sign-in other than its ID Token: a hint, a signed authorization response, or a UserInfo response.
+/// A token that comes with a sign-in, beside the ID Token that it ends with: an `id_token_hint`, a signed authorization
+/// response, or a UserInfo response that is a JWT.
 package struct SignInToken: Sendable {
     let text: ArraySlice<UInt8>
     /// The number of the provider.

@@ -6,7 +6,7 @@ namespace Assay;
 
 use RuntimeException;
 
-/** The connection failed. $sent: Assay may have got the request anyway. $detail: how it failed, and where. */
+/** The connection failed. $sent: Assay may have got the request anyway. $detail: where; unless $sent, also why. */
 final class NoAnswer extends RuntimeException
 {
     public function __construct(public readonly bool $sent, public readonly ?string $detail = null)

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import * as http from "node:http";
 import * as https from "node:https";
 
-/** The connection failed. `sent`: Assay may have got the request anyway. `detail`: how it failed, and where. */
+/** The connection failed. `sent`: Assay may have got the request anyway. `detail`: where; unless `sent`, also why. */
 export class NoAnswer extends Error {
   constructor(
     readonly sent: boolean,

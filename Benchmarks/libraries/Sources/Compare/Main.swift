@@ -20,11 +20,14 @@ struct Compare {
     static let calls = 100
 
     static func main() async throws {
-        print("# Last comparison of the libraries\n")
         print(
-            "Written by `scripts/bench --libraries`; do not edit. CPU time and allocations of one verification: medians of"
-        )
-        print("\(rounds) rounds, in each of which the contenders take \(turns) turns of \(calls) verifications.\n")
+            """
+            # Last comparison of the libraries
+
+            Written by `scripts/bench --libraries`; do not edit. CPU time of one verification: the median of \(rounds) rounds,
+            in each of which the contenders take \(turns) turns of \(calls) verifications. Allocations: the mean of the last turn.
+
+            """)
         for token in [try Token.rs256(), try Token.es256()] {
             guard let key = compareReadKey(token.pem), let kept = compareContexts(key) else { throw Failure() }
             defer {
@@ -96,6 +99,7 @@ struct Contender {
     let isValid: () async throws -> Bool
     /// In microseconds, of each round.
     var times = [Double](repeating: 0, count: Compare.rounds)
+    /// Of one verification: the mean of the last turn.
     var allocations = 0.0
 
     init(_ name: String, floor: Int, isValid: @escaping () async throws -> Bool) {

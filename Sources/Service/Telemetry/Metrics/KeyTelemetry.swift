@@ -32,8 +32,9 @@ package final class KeyTelemetry: Sendable {
 
     /// Records an event.
     ///
-    /// - Parameter issuer: that of an entry with many; `nil`: the entry has one. Only the metrics of an entry as a whole
-    ///   count the events of its issuers, and only outages are logged and remembered: the others would push these out.
+    /// - Parameter issuer: that of an entry with many; `nil`: the entry has one. Metrics count the events of all issuers
+    ///   of an entry together. Of one issuer, only outages, their end and faults of the cache on disk are logged and
+    ///   remembered: its other events would push these out.
     package func record(_ event: KeyEvent, provider: String, issuer: String? = nil) {
         let now = unixSeconds()
         histories.withLock { $0[provider, default: KeyHistory()].note(event, of: issuer, atUnixSeconds: now) }
@@ -131,9 +132,10 @@ package struct KeyHistory: Sendable {
 
     /// Adds an entry for an event that operators look for.
     ///
-    /// - Parameter issuer: that of an entry with many, of which only an outage and its end are noted.
+    /// - Parameter issuer: that of an entry with many, of which only outages, their end and faults of the cache on disk
+    ///   are noted.
     mutating func note(_ event: KeyEvent, of issuer: String? = nil, atUnixSeconds now: Int64) {
-        if let issuer { return noteOutage(event, of: issuer, now) }
+        if let issuer { return noteFault(event, of: issuer, now) }
         switch event {
         case .fetched: append(.fetched, now)
         case .fetchFailed(let failure, _): append(.fetchFailed(failure.phase, message: failure.message), now)
@@ -151,7 +153,7 @@ package struct KeyHistory: Sendable {
         }
     }
 
-    private mutating func noteOutage(_ event: KeyEvent, of issuer: String, _ now: Int64) {
+    private mutating func noteFault(_ event: KeyEvent, of issuer: String, _ now: Int64) {
         switch event {
         case .fetchFailed(let failure, isFirst: true):
             append(.fetchFailed(failure.phase, message: failure.message), of: issuer, now)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 
 class NoAnswer(Exception):
-    """The connection failed. `sent`: Assay may have got the request anyway. `detail`: how it failed, and where."""
+    """The connection failed. `sent`: Assay may have got the request anyway. `detail`: where; unless `sent`, also why."""
 
     def __init__(self, sent: bool, detail: str | None = None):
         super().__init__(detail or "no answer")

@@ -6,7 +6,7 @@ require "socket"
 require "uri"
 
 class Assay
-  # The connection failed. `sent`: Assay may have got the request anyway. `detail`: how it failed, and where.
+  # The connection failed. `sent`: Assay may have got the request anyway. `detail`: where; unless `sent`, also why.
   class NoAnswer < StandardError
     attr_reader :sent, :detail
 

@@ -1,4 +1,4 @@
-/// The connection failed. `sent`: Assay may have got the request anyway. `detail`: how it failed, and where.
+/// The connection failed. `sent`: Assay may have got the request anyway. `detail`: where; unless `sent`, also why.
 public struct NoAnswer: Error {
     public var sent: Bool
     public var detail: String?

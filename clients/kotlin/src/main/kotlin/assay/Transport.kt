@@ -23,7 +23,7 @@ import javax.net.ssl.SSLSocket
 import javax.net.ssl.SSLSocketFactory
 import javax.net.ssl.TrustManagerFactory
 
-/** The connection failed. [sent]: Assay may have got the request anyway. [detail]: how it failed, and where. */
+/** The connection failed. [sent]: Assay may have got the request anyway. [detail]: where; unless [sent], also why. */
 class NoAnswer @JvmOverloads constructor(val sent: Boolean, val detail: String? = null) : Exception(detail ?: "no answer")
 
 /** An HTTP response. */
