@@ -1,5 +1,7 @@
 import Dispatch
+import HTTP
 @testable import Keys
+import NIOPosix
 import Synchronization
 import Testing
 import TestSupport
@@ -109,5 +111,41 @@ import TestSupport
         #expect(try await first.value == ["192.0.2.1"])
         #expect(try await resolver.addresses(of: "next.example") == ["192.0.2.1"])
         #expect(server.questions == ["hangs.example", "next.example"])
+    }
+}
+
+@Suite struct BlockingCallsTests {
+    private let loop = MultiThreadedEventLoopGroup.singleton.next()
+    private let timeout = FetchFailure(.file, "it was not read in time")
+
+    /// If it were waited for again, the test would not end.
+    @Test(.timeLimit(.minutes(5))) func `a call that hangs is waited for once, and made again once it has returned`()
+        async throws
+    {
+        let calls = BlockingCalls<String, Int>(threads: 2)
+        let disk = DispatchSemaphore(value: 0)
+        let isRead = Mutex(false)
+        let hanging = Task {
+            try await calls.run(for: "a") {
+                isRead.withLock { $0 = true }
+                disk.wait()
+                return 1
+            }
+        }
+        try await eventually { isRead.withLock { $0 } }
+        await #expect(throws: timeout) {
+            try await calls.run(for: "a", within: Interval(milliseconds: 1), on: loop, orThrow: timeout) { 2 }
+        }
+        for _ in 0..<3 {
+            await #expect(throws: timeout) {
+                try await calls.run(for: "a", within: .seconds(3600), on: loop, orThrow: timeout) { 3 }
+            }
+        }
+        #expect(try await calls.run(for: "b", within: .seconds(3600), on: loop, orThrow: timeout) { 4 } == 4)
+        disk.signal()
+        #expect(try await hanging.value == 1)
+        try await eventually {
+            (try? await calls.run(for: "a", within: .seconds(3600), on: loop, orThrow: timeout) { 5 }) == 5
+        }
     }
 }

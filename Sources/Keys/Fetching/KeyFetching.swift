@@ -101,12 +101,11 @@ package final class FileKeyFetcher: KeyFetching {
 
     package func fetch(_ mode: FetchMode, keyIDs: [String]) async throws(FetchFailure) -> FetchedKeys {
         let failure = FetchFailure(.file, "the file was not read within \(timeout.secondsRoundedUp) s")
-        let reading = try await loop.withTimeout(timeout, orThrow: failure) { () async throws(FetchFailure) in
-            let outcome = try? await Self.readings.run(for: ObjectIdentifier(self)) {
-                Result { () throws(FetchFailure) in try self.read(mode) }
-            }
-            return try (outcome ?? .failure(failure)).get()
-        }
+        let reading = try await Self.readings.run(
+            for: ObjectIdentifier(self), within: timeout, on: loop, orThrow: failure
+        ) {
+            Result { () throws(FetchFailure) in try self.read(mode) }
+        }.get()
         return FetchedKeys(
             keys: reading.keys, text: reading.text, algorithms: .all, source: .file, lifetime: nil,
             fetchedAtUnixSeconds: unixSeconds())

@@ -189,7 +189,13 @@ final class NameLookups: Sendable {
 /// hangs takes one thread, however often it is tried, and delays no other while a thread is free.
 final class BlockingCalls<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let threads: NIOThreadPool
-    private let underWay = Mutex<[Key: Task<Value, any Error>]>([:])
+    private let underWay = Mutex<[Key: Call]>([:])
+
+    private struct Call {
+        let result: Task<Value, any Error>
+        /// Whether it has exceeded a time limit.
+        var isOverdue = false
+    }
 
     init(threads count: Int) {
         threads = NIOThreadPool(numberOfThreads: count)
@@ -201,14 +207,34 @@ final class BlockingCalls<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The result of a call, or of one for the same key that has not returned yet.
     func run(for key: Key, _ call: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await underWay.withLock { underWay in
-            if let running = underWay[key] { return running }
+            if let running = underWay[key] { return running.result }
             let running = Task { [threads] in
                 defer { self.underWay.withLock { $0[key] = nil } }
                 return try await threads.runIfActive(call)
             }
-            underWay[key] = running
+            underWay[key] = Call(result: running)
             return running
         }.value
+    }
+
+    /// The same within a time limit. Until a call that has exceeded it returns, others for its key fail at once: a disk
+    /// that hangs is waited for only once.
+    ///
+    /// - Throws: `timeout`.
+    func run(
+        for key: Key, within limit: Interval, on loop: any EventLoop, orThrow timeout: FetchFailure,
+        _ call: @escaping @Sendable () -> Value
+    ) async throws(FetchFailure) -> Value {
+        guard underWay.withLock({ $0[key]?.isOverdue }) != true else { throw timeout }
+        do throws(FetchFailure) {
+            return try await loop.withTimeout(limit, orThrow: timeout) { () async throws(FetchFailure) in
+                guard let value = try? await self.run(for: key, call) else { throw timeout }
+                return value
+            }
+        } catch {
+            underWay.withLock { $0[key]?.isOverdue = true }
+            throw error
+        }
     }
 }
 
