@@ -163,7 +163,7 @@ extension ProviderReading {
             )
         }
         // A profile refuses whatever stands in for the document.
-        let mustNameEndpoints = provider.keys?.readsDiscovery == false && provider.profile == nil
+        let mustNameEndpoints = !provider.keys.readsDiscovery && provider.profile == nil
         if provider.endpoints.token == nil, mustNameEndpoints {
             section.refuse(
                 ClientReader.setting.name,

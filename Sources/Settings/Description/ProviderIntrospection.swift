@@ -88,7 +88,7 @@ extension ProviderReading {
                 "issuer",
                 "tokens: opaque needs one issuer, because opaque tokens name none; write it without a claim in braces")
         }
-        if endpoint == nil, provider.keys?.readsDiscovery == false, !section.isFaulty("introspection") {
+        if endpoint == nil, !provider.keys.readsDiscovery, !section.isFaulty("introspection") {
             section.refuse(
                 "introspection",
                 "introspection.endpoint is needed, because no discovery document is read for this provider; set it")

@@ -90,7 +90,7 @@ extension ProviderReading {
             section.source($0) != nil
         }
         for name in locations { section.refuse(name, "\(name) says where the keys are, \(demand)") }
-        if locations.isEmpty, provider.keys?.readsDiscovery == false {
+        if locations.isEmpty, !provider.keys.readsDiscovery {
             section.refuse(
                 profile.name,
                 "the preset \(provider.preset.name) names keys, \(prefix) takes endpoints and keys from the discovery document alone; use preset: oidc with the issuer, or remove profile"

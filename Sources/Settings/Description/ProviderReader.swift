@@ -89,7 +89,7 @@ enum ProviderReader {
         return meanings.map { "Preset \($0.presets.joined(separator: ", ")): \($0.meaning)." }.joined(separator: " ")
     }
 
-    /// - Returns: `nil` if an error was reported that leaves the provider without an ID, a preset, or a key location.
+    /// - Returns: `nil` if an error was reported that leaves the provider without an ID or a preset.
     private static func read(
         _ node: YAMLNode, defaultClockSkew: Int64, _ reading: SettingsReading
     ) -> ProviderSettings? {
@@ -117,9 +117,8 @@ enum ProviderReader {
         }
         let arguments = hasManyIssuers ? PresetArguments() : arguments(for: preset, section, id: id)
         let (dialect, areOpaque) = ProviderReading.readTokens(section, preset, arguments)
-        var provider = ProviderReading(preset, arguments, dialect, areOpaque: areOpaque)
-        provider.hasManyIssuers = hasManyIssuers
-        if hasManyIssuers { provider.policy.issuer = "" }
+        var provider = ProviderReading(
+            preset, arguments, dialect, areOpaque: areOpaque, hasManyIssuers: hasManyIssuers)
         provider.policy.id = id
         provider.policy.clockSkewSeconds = defaultClockSkew
         let unknown = provider.unknown
@@ -128,32 +127,7 @@ enum ProviderReader {
         if provider.accessTokens != nil {
             reading.forget(ProviderReading.withoutEffect(areOpaque: areOpaque), of: path)
         }
-        guard givenID != nil, let keys = provider.keys else { return nil }
-        var settings = ProviderSettings(policy: provider.policy, keys: keys)
-        settings.preset = preset.name
-        settings.accessTokens = provider.accessTokens
-        settings.introspection = provider.introspection
-        settings.network = provider.network
-        settings.issuers = provider.issuers
-        settings.issuersFile = provider.issuersFile
-        settings.maximumIssuers = provider.maximumIssuers
-        settings.isOptional = provider.isOptional
-        settings.usesNoncesOnce = provider.usesNoncesOnce
-        settings.notifications = provider.notifications
-        settings.encryption = provider.encryption
-        settings.clients = provider.clients
-        settings.namedClients = provider.namedClients
-        settings.maximumCalls = provider.maximumCalls
-        settings.endpoints = provider.endpoints
-        settings.quirks = Set(provider.quirks)
-        settings.usesPKCE = provider.usesPKCE
-        settings.allowsUnboundCodes = provider.allowsUnboundCodes
-        settings.userInfo = provider.userInfo
-        settings.refusesBrowserSignIns = provider.facts.refusesBrowserSignIns
-        settings.mayMeetAccessTokens =
-            provider.accessTokens == nil
-            && (provider.facts.policy.refusesAccessTokens || provider.policy.refusesAccessTokens)
-        return settings
+        return givenID == nil ? nil : provider.settings
     }
 
     private static func id(of node: YAMLNode, _ reading: SettingsReading) -> String? {

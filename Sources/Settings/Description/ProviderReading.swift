@@ -4,77 +4,72 @@ internal import Keys
 internal import OAuth
 internal import Verification
 
-/// A provider while its settings are read: its preset's policy with the changes so far.
+/// An entry while it is read: what is known of its provider, and its settings so far.
+@dynamicMemberLookup
 struct ProviderReading {
     let preset: ProviderPreset
     let facts: ProviderFacts
-    var policy: ProviderPolicy
-    /// `nil` if its ID Tokens are verified.
-    var accessTokens: AccessTokenDialect?
-    /// `nil` if its tokens are JWTs.
-    var introspection: IntrospectionRules?
-    var isOptional = false
-    var usesNoncesOnce = false
-    var notifications: NotificationRules?
-    /// `nil` if no encrypted tokens are opened.
-    var encryption: EncryptionRules?
-    var network = NetworkRules()
-    var maximumCalls = ProviderSettings.defaultMaximumCalls
-    var endpoints: ProviderEndpoints
-    var quirks: [ProviderQuirk]
-    var usesPKCE: Bool
-    var allowsUnboundCodes = false
-    var userInfo: UserInfoUse?
-    var clients: [ClientSettings] = []
-    var namedClients: NamedClientSettings?
-    /// `nil` until they are read, after everything else.
-    var keys: KeyLocation?
     /// Whether the entry has a list of issuers, or any.
-    var hasManyIssuers = false
-    /// Those issuers; `nil` until they are read, and for one issuer.
-    var issuers: EntryIssuers?
-    var issuersFile: IssuersFile?
-    var maximumIssuers = 0
+    let hasManyIssuers: Bool
     /// `nil`: none.
     var profile: SecurityProfile?
+    /// At first the preset's. `readKeys` or `readIssuers` replaces the location of the keys.
+    var settings: ProviderSettings
 
     /// - Parameters:
     ///   - arguments: values of the preset's parameters.
     ///   - areOpaque: whether the provider is asked about its access tokens.
     init(
-        _ preset: ProviderPreset, _ arguments: PresetArguments, _ accessTokens: AccessTokenDialect?, areOpaque: Bool
+        _ preset: ProviderPreset, _ arguments: PresetArguments, _ accessTokens: AccessTokenDialect?, areOpaque: Bool,
+        hasManyIssuers: Bool
     ) {
         self.preset = preset
-        introspection = areOpaque ? IntrospectionRules() : nil
-        self.accessTokens = accessTokens
+        self.hasManyIssuers = hasManyIssuers
         let facts = preset.facts(arguments)
         self.facts = accessTokens.map(facts.ofAccessTokens) ?? facts
-        policy = self.facts.policy
-        endpoints = facts.endpoints
-        quirks = facts.quirks.sorted { $0.rawValue < $1.rawValue }
-        usesPKCE = facts.usesPKCE
-        if areOpaque { maximumCalls = Self.maximumQuestions }
+        var policy = self.facts.policy
+        if hasManyIssuers { policy.issuer = "" }
+        settings = ProviderSettings(policy: policy, keys: .discovery(of: policy))
+        settings.preset = preset.name
+        settings.accessTokens = accessTokens
+        settings.endpoints = facts.endpoints
+        settings.quirks = facts.quirks
+        settings.usesPKCE = facts.usesPKCE
+        settings.refusesBrowserSignIns = facts.refusesBrowserSignIns
+        settings.presetRefusesAccessTokens = facts.policy.refusesAccessTokens
+        if areOpaque {
+            settings.introspection = IntrospectionRules()
+            settings.maximumCalls = Self.maximumQuestions
+        }
     }
 
-    /// A provider without a preset.
+    subscript<Value>(dynamicMember path: any WritableKeyPath<ProviderSettings, Value> & Sendable) -> Value {
+        get { settings[keyPath: path] }
+        set { settings[keyPath: path] = newValue }
+    }
+
+    /// An entry without a preset and without settings.
     var unknown: ProviderReading {
+        var policy = ProviderPolicy(id: settings.policy.id, issuer: "", audiences: [])
+        policy.clockSkewSeconds = settings.policy.clockSkewSeconds
         var unknown = self
-        unknown.policy = ProviderPolicy(id: policy.id, issuer: "", audiences: [])
-        unknown.policy.clockSkewSeconds = policy.clockSkewSeconds
-        unknown.endpoints = ProviderEndpoints()
-        unknown.quirks = []
-        unknown.usesPKCE = true
+        unknown.settings = ProviderSettings(policy: policy, keys: settings.keys)
         return unknown
     }
 
     private var needsProofNonce: Bool? {
-        get { accessTokens?.proofUse.needsNonce }
-        set { accessTokens?.proofUse.needsNonce = newValue }
+        get { settings.accessTokens?.proofUse.needsNonce }
+        set { settings.accessTokens?.proofUse.needsNonce = newValue }
     }
 
     private var algorithms: [SignatureAlgorithm] {
-        get { (policy.algorithms?.names ?? []).sorted().compactMap(SignatureAlgorithm.init) }
-        set { policy.algorithms = SignatureAlgorithms(newValue) }
+        get { (settings.policy.algorithms?.names ?? []).sorted().compactMap(SignatureAlgorithm.init) }
+        set { settings.policy.algorithms = SignatureAlgorithms(newValue) }
+    }
+
+    private var quirks: [ProviderQuirk] {
+        get { settings.quirks.sorted { $0.rawValue < $1.rawValue } }
+        set { settings.quirks = Set(newValue) }
     }
 
     static let algorithmsName = "algorithms"

@@ -56,15 +56,20 @@ package struct ProviderSettings: Sendable, Equatable {
     package var userInfo: UserInfoUse?
     /// Whether the preset rules out sign-ins in a browser.
     package var refusesBrowserSignIns = false
-    /// Whether the provider may sign access tokens with the relying party's own audience. `false` only for providers
-    /// that are known not to.
-    var mayMeetAccessTokens = false
+    /// Whether the preset refuses tokens that look like access tokens.
+    var presetRefusesAccessTokens = false
 
     static let defaultMaximumCalls = 64
 
     package init(policy: ProviderPolicy, keys: KeyLocation) {
         self.policy = policy
         self.keys = keys
+    }
+
+    /// Whether the provider may sign access tokens with the relying party's own audience. `false` only for providers
+    /// that are known not to.
+    private var mayMeetAccessTokens: Bool {
+        accessTokens == nil && (presetRefusesAccessTokens || policy.refusesAccessTokens)
     }
 
     /// Whether every token must have a claim that access tokens lack.
@@ -82,7 +87,7 @@ package struct ProviderSettings: Sendable, Equatable {
 
     /// Whether an access token could pass as an ID Token in a gateway's request, which has no nonce to compare.
     var couldMistakeAccessTokensForGateways: Bool {
-        accessTokens == nil && mayMeetAccessTokens && !requiresClaimsOfIDTokens
+        mayMeetAccessTokens && !requiresClaimsOfIDTokens
     }
 
     /// The claims of ID Tokens that access tokens lack, as text for warnings.
