@@ -219,10 +219,10 @@ extension RemoteKeySet {
             case .recovered: self = .recovered
             case .keysChanged(let keyIDs): self = .keysChanged(keyIDs: keyIDs)
             case .stateChanged(let state): self = .stateChanged(State(state))
-            case .unknownKeyFetchRefused: self = .fetchForTokenRefused
+            case .tokenFetchRefused: self = .fetchForTokenRefused
             case .archiveRefused(let reason): self = .cacheFailed(reason: reason)
             case .archiveFailed: self = .cacheFailed(reason: "they could not be written")
-            case .unknownKeyFetchSpent, .fallbackFailed: return nil
+            case .tokenFetchBegan, .fallbackFailed: return nil
             }
         }
     }

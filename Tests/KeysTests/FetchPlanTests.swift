@@ -71,14 +71,14 @@ import Testing
 
     @Test func `the fetches that unknown keys cause are reported, joined ones not`() {
         var scene = Scene.ready()
-        #expect(scene.wait(.key("b"), id: 1).reports == [.unknownKeyFetchSpent])
+        #expect(scene.wait(.key("b"), id: 1).reports == [.tokenFetchBegan])
         #expect(scene.wait(.key("c"), id: 2).reports == [])
         scene.succeed()
-        #expect(scene.wait(.newerKeys, id: 3).reports == [.unknownKeyFetchSpent])
+        #expect(scene.wait(.newerKeys, id: 3).reports == [.tokenFetchBegan])
         scene.succeed()
         scene.wait(.newerKeys, id: 4)
         scene.succeed()
-        #expect(scene.wait(.newerKeys, id: 5).reports == [.unknownKeyFetchRefused])
+        #expect(scene.wait(.newerKeys, id: 5).reports == [.tokenFetchRefused])
         #expect(scene.wait(.refresh(dropsOmitted: true), id: 6).reports == [])
     }
 

@@ -87,7 +87,7 @@ import TestSupport
         scene.moveTo(10)
         #expect(
             scene.wait(.key(Self.id(3)), id: 3)
-                == [.report(.unknownKeyFetchRefused), .resume(3, .unavailable(retryAfter: .seconds(20)))])
+                == [.report(.tokenFetchRefused), .resume(3, .unavailable(retryAfter: .seconds(20)))])
         scene.moveTo(30)
         #expect(scene.wait(.key(Self.id(3)), id: 4).startsFetch)
     }

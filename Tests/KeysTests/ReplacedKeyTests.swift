@@ -11,7 +11,7 @@ import Testing
         scene.moveTo(30)
         let asked = scene.wait(.replacedKey("a"), id: 2)
         #expect(asked.fetchMode == .reload)
-        #expect(asked.reports == [.unknownKeyFetchSpent])
+        #expect(asked.reports == [.tokenFetchBegan])
         #expect(scene.succeed().answers == [2: .refreshed])
         scene.moveTo(59.999)
         #expect(scene.wait(.replacedKey("a"), id: 3) == [.resume(3, .unchanged)])
@@ -27,12 +27,12 @@ import Testing
                 #expect(scene.wait(needs[0], id: id).startsFetch)
                 scene.fail()
             }
-            #expect(scene.wait(needs[0], id: 3).reports == [.unknownKeyFetchRefused])
+            #expect(scene.wait(needs[0], id: 3).reports == [.tokenFetchRefused])
             for id in 4...5 {
                 #expect(scene.wait(needs[1], id: id).startsFetch)
                 scene.fail()
             }
-            #expect(scene.wait(needs[1], id: 6).reports == [.unknownKeyFetchRefused])
+            #expect(scene.wait(needs[1], id: 6).reports == [.tokenFetchRefused])
         }
     }
 
@@ -43,7 +43,7 @@ import Testing
         scene.fail()
         #expect(scene.wait(.replacedKey("a"), id: 2).startsFetch)
         scene.fail()
-        #expect(scene.wait(.newerKeys, id: 3).reports == [.unknownKeyFetchRefused])
+        #expect(scene.wait(.newerKeys, id: 3).reports == [.tokenFetchRefused])
     }
 
     @Test func `a confirmation is not taken for a whole answer`() {
@@ -71,7 +71,7 @@ import Testing
 
     @Test func `a kid that is gone by then is not looked for again`() {
         var rules = KeyRules()
-        rules.unknownKeyFetches = 100
+        rules.tokenFetches = 100
         var scene = Scene(rules)
         scene.restore(["a"], age: .seconds(60))
         scene.wait(.replacedKey("a"), id: 1)

@@ -76,7 +76,7 @@ import Testing
         let begun: [Seen] =
             switch need {
             case .anyKeys: [.startFetch(plannedMode(state))]
-            case .key, .replacedKey, .newerKeys: [.report(.unknownKeyFetchSpent), .startFetch(.reload)]
+            case .key, .replacedKey, .newerKeys: [.report(.tokenFetchBegan), .startFetch(.reload)]
             case .refresh: [.startFetch(.reload)]
             }
         return (state.isFetching ? [] : begun) + [.setTimer(scene.now + .seconds(5))]

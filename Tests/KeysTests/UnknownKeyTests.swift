@@ -16,7 +16,7 @@ import Testing
         scene.succeed()
         scene.moveTo(29.999)
         let refused: (Int) -> [Seen] = {
-            [.report(.unknownKeyFetchRefused), .resume($0, .unchanged)]
+            [.report(.tokenFetchRefused), .resume($0, .unchanged)]
         }
         #expect(scene.wait(need("c"), id: 3) == refused(3))
         #expect(scene.wait(need("c2"), id: 4) == refused(4))
@@ -102,7 +102,7 @@ import Testing
 
     @Test func `a kid that was not found is not looked for again for thirty seconds`() {
         var rules = KeyRules()
-        rules.unknownKeyFetches = 100
+        rules.tokenFetches = 100
         var scene = Scene.ready(rules)
         scene.wait(.key("b"), id: 1)
         scene.succeed()
@@ -133,7 +133,7 @@ import Testing
     @Test func `only so many missing kids are remembered`() {
         var rules = KeyRules()
         rules.rememberedMissingKeys = 3
-        rules.unknownKeyFetches = 100
+        rules.tokenFetches = 100
         var scene = Scene.ready(rules)
         for id in 0..<5 {
             scene.wait(.key("missing \(id)"), id: id)

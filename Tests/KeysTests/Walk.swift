@@ -82,7 +82,7 @@ struct Walk {
     var steps = 0
     var lastPlannedFetch: MonotonicTime?
     /// For unknown keys, and for bad signatures.
-    var unknownKeyFetches: [Bool: [MonotonicTime]] = [:]
+    var tokenFetches: [Bool: [MonotonicTime]] = [:]
     var missing: [String: MonotonicTime] = [:]
     var lastRefresh: MonotonicTime?
     /// When the provider last sent a full response past caches.
@@ -204,7 +204,7 @@ struct Walk {
         let seen = effects.map(Seen.init)
         let mustLookAgain = !need.isRefresh && judgedBy < newest && machine.snapshot!.isUsable(at: heard)
         if mustLookAgain, seen != [.resume(id, .retry)] { fail(.newerKeysAtOnce) }
-        if seen.contains(.report(.unknownKeyFetchRefused)) { counter.note("refused") }
+        if seen.contains(.report(.tokenFetchRefused)) { counter.note("refused") }
         if need.isRefresh, fetch == nil, !seen.startsFetch { counter.note("put off") }
         if case .replacedKey = need, !mustLookAgain, isConfirmed {
             counter.note("confirmed")
@@ -220,8 +220,8 @@ struct Walk {
             if !mayFetch || (hasFailed && (plannedFetch.map { $0 > heard } ?? false)) { fail(.noFetchInBackoff) }
         case .key, .replacedKey, .newerKeys:
             let isUnknown = if case .key = need { true } else { false }
-            let fetches = Array((unknownKeyFetches[isUnknown, default: []] + [heard]).suffix(3))
-            unknownKeyFetches[isUnknown] = fetches
+            let fetches = Array((tokenFetches[isUnknown, default: []] + [heard]).suffix(3))
+            tokenFetches[isUnknown] = fetches
             if fetches.count == 3, fetches[2] - fetches[0] < .seconds(30) { fail(.unknownKeyBudget) }
             if let keyID = need.keyID, let since = missing[keyID], heard - since < .seconds(30) {
                 fail(.missingKeyMemory)

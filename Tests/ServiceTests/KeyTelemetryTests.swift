@@ -85,7 +85,7 @@ import TestSupport
                 telemetry.record(.fetchFailed(failure, isFirst: true), provider: "p")
                 // Repetitions are logged only at level `debug`.
                 telemetry.record(.fetchFailed(failure, isFirst: false), provider: "p")
-                for event in [KeyEvent.fetched, .unknownKeyFetchSpent, .unknownKeyFetchRefused] {
+                for event in [KeyEvent.fetched, .tokenFetchBegan, .tokenFetchRefused] {
                     telemetry.record(event, provider: "p")
                 }
                 telemetry.record(.recovered, provider: "p")

@@ -16,10 +16,10 @@ package struct KeyRules: Sendable {
     package var staleIfError = Interval.seconds(24 * 3600)
     /// The longest time for which a key that the provider's last response omitted is kept.
     var graceForOmittedKeys = Interval.seconds(3600)
-    /// The maximum number of fetches within ``unknownKeyWindow`` that unknown `kid`s may cause, and the same number for
-    /// bad signatures by known ones.
-    package var unknownKeyFetches = 2
-    var unknownKeyWindow = Interval.seconds(30)
+    /// The most fetches within ``tokenFetchWindow`` that tokens with an unknown `kid` may cause, and the same number for
+    /// tokens that fit no current key: a bad signature by a known one, no `kid`, or another algorithm.
+    package var tokenFetches = 2
+    var tokenFetchWindow = Interval.seconds(30)
     /// How long a negative result is remembered. Until then, no further fetch is made for a `kid` that a fetch did not
     /// find, or for a bad signature by a key that a complete response confirmed.
     package var missingKeyMemory = Interval.seconds(30)
@@ -67,9 +67,9 @@ package enum KeyEvent: Sendable, Equatable {
     case keysChanged(keyIDs: [String])
     /// The keys became ready, stale or unavailable, by a response or by the passing of time.
     case stateChanged(KeyState)
-    /// An unknown `kid`, a bad signature or a need for newer keys caused a fetch.
-    case unknownKeyFetchSpent
-    case unknownKeyFetchRefused
+    /// A token caused a fetch: by an unknown `kid`, a bad signature or a need for newer keys.
+    case tokenFetchBegan
+    case tokenFetchRefused
     /// The keys on disk are not used.
     case archiveRefused(reason: String)
     /// The keys could not be written to disk.

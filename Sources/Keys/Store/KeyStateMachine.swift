@@ -27,9 +27,9 @@ extension KeyStore {
         private var waiters = Waiters()
         /// For tokens with an unknown `kid`.
         private var unknownKeys: FetchBudget
-        /// For tokens whose signature no current key made. A budget of their own: forged tokens of one sort must not delay
-        /// genuine ones of the other.
-        private var badSignatures: FetchBudget
+        /// For tokens that fit no current key in another way, such as a bad signature. A budget of their own: forged
+        /// tokens of one sort must not delay genuine ones of the other.
+        private var otherTokens: FetchBudget
         private var missing: MissingKeys
         private var sought = SoughtKeys()
         private var reportedState = KeyState.unavailable
@@ -56,7 +56,7 @@ extension KeyStore {
             self.random = random
             self.now = now
             unknownKeys = FetchBudget(rules)
-            badSignatures = FetchBudget(rules)
+            otherTokens = FetchBudget(rules)
             missing = MissingKeys(rules)
             consecutiveFailures = rules.priorFailures
         }
@@ -132,11 +132,11 @@ extension KeyStore {
                 // Record the key even if this token causes no fetch: the next fetch asks for all recorded keys.
                 if rules.findsKeysByID, let keyID = need.keyID { sought.seek(keyID) }
                 guard fetch == nil else { break }
-                let isAllowed = isUnknown(need) ? unknownKeys.spend(now: now) : badSignatures.spend(now: now)
+                let isAllowed = isUnknown(need) ? unknownKeys.spend(now: now) : otherTokens.spend(now: now)
                 guard isAllowed else {
-                    return [.report(.unknownKeyFetchRefused), .resume(id, outcomeWithoutBudget)]
+                    return [.report(.tokenFetchRefused), .resume(id, outcomeWithoutBudget)]
                 }
-                effects = [.report(.unknownKeyFetchSpent)] + beginFetch(.reload)
+                effects = [.report(.tokenFetchBegan)] + beginFetch(.reload)
             case .refresh:
                 waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, missedFetchStart: true))
                 return finish(fetch == nil ? fetchForLateWaiters() : [])
@@ -320,7 +320,7 @@ extension KeyStore {
         private var outcomeWithoutFetch: Outcome {
             guard lastFailure != nil else { return .unchanged }
             let pause = nextFetch.map { $0 - now } ?? rules.firstBackoff
-            return .unavailable(retryAfter: max(min(pause, rules.unknownKeyWindow), rules.minimumBackoff))
+            return .unavailable(retryAfter: max(min(pause, rules.tokenFetchWindow), rules.minimumBackoff))
         }
 
         /// The outcome for a request that has no keys at all before the next fetch.

@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func `what strangers' tokens cause pushes nothing out`() {
-        #expect(history((.unknownKeyFetchSpent, 1), (.unknownKeyFetchRefused, 2)).isEmpty)
+        #expect(history((.tokenFetchBegan, 1), (.tokenFetchRefused, 2)).isEmpty)
     }
 
     @Test func `the oldest goes when there is no more room`() {

@@ -14,7 +14,7 @@ package final class KeyTelemetry: Sendable {
         /// Fetches by provider and phase of failure; `nil` for successful ones.
         package var fetches: [Fetch: Int] = [:]
         /// Fetches caused by a token's unknown `kid`, bad signature or unlisted algorithm, by provider.
-        package var unknownKeyFetches: [String: Int] = [:]
+        package var tokenFetches: [String: Int] = [:]
         /// Fetches for these reasons that the budget did not allow, by provider.
         package var refusals: [String: Int] = [:]
     }
@@ -42,8 +42,8 @@ package final class KeyTelemetry: Sendable {
         if let issuer { keys.append(("issuer", .oneOfMany(issuer))) }
         switch event {
         case .fetched: count(provider, failedPhase: nil)
-        case .unknownKeyFetchSpent: counts.withLock { $0.unknownKeyFetches[provider, default: 0] += 1 }
-        case .unknownKeyFetchRefused: counts.withLock { $0.refusals[provider, default: 0] += 1 }
+        case .tokenFetchBegan: counts.withLock { $0.tokenFetches[provider, default: 0] += 1 }
+        case .tokenFetchRefused: counts.withLock { $0.refusals[provider, default: 0] += 1 }
         case .fetchFailed(let failure, let isFirst):
             count(provider, failedPhase: failure.phase)
             // One line for each outage, unless the level is `debug`.
@@ -149,7 +149,7 @@ package struct KeyHistory: Sendable {
         case .fallbackFailed(let failure): append(.fallbackFailed(message: failure.message), now)
         // The next successful fetch shows a recovery, and events caused by arbitrary tokens must not push out the
         // others.
-        case .recovered, .unknownKeyFetchSpent, .unknownKeyFetchRefused: break
+        case .recovered, .tokenFetchBegan, .tokenFetchRefused: break
         }
     }
 

@@ -165,7 +165,7 @@ struct MetricsPage {
         page.metric(
             "assay_unknown_key_fetches_total", .counter,
             "Fetches of keys that unknown kids and bad signatures caused.", labels: ["provider"],
-            keyCounts.unknownKeyFetches.map { Sample([$0], $1) })
+            keyCounts.tokenFetches.map { Sample([$0], $1) })
         page.metric(
             "assay_unknown_key_fetches_refused_total", .counter,
             "Unknown kids and bad signatures that caused no fetch: no budget left.", labels: ["provider"],

@@ -125,16 +125,16 @@ struct FetchBudget {
     ///
     /// - Returns: whether one was left.
     mutating func spend(now: MonotonicTime) -> Bool {
-        spent.removeAll { now - $0 >= rules.unknownKeyWindow }
-        guard spent.count < rules.unknownKeyFetches else { return false }
+        spent.removeAll { now - $0 >= rules.tokenFetchWindow }
+        guard spent.count < rules.tokenFetches else { return false }
         spent.append(now)
         return true
     }
 
     /// The time until the budget allows another fetch.
     func untilNext(now: MonotonicTime) -> Interval {
-        guard spent.count >= rules.unknownKeyFetches, let oldest = spent.first else { return .seconds(0) }
-        return oldest + rules.unknownKeyWindow - now
+        guard spent.count >= rules.tokenFetches, let oldest = spent.first else { return .seconds(0) }
+        return oldest + rules.tokenFetchWindow - now
     }
 }
 
