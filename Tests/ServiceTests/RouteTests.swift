@@ -120,6 +120,15 @@ import Verification
         #expect(provider(in: "/v1/providers//refresh") == nil)
     }
 
+    @Test func `without a key, the service listener has these routes alone`() {
+        let open = Route.allCases.filter { route in
+            let path = "\(route.pattern)".replacing("{id}", with: "mcp")
+            guard case .anyone = route.access else { return false }
+            return self.route(path, on: Route.service) == route && route != .unknown
+        }
+        #expect(open == [.keySet, .resourceMetadata, .wellKnownMetadata, .openAPI, .live, .ready])
+    }
+
     @Test func `every route has a pattern of its own`() {
         #expect(Set(Route.allCases.map { "\($0.pattern)" }).count == Route.allCases.count)
     }

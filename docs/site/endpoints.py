@@ -15,7 +15,7 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "endpoints.md"
 MARK = "<!-- Generated from Route.swift and openapi.yaml by docs/site/endpoints.py: do not edit below. -->"
-ROW = re.compile(r'\bRow\(\s*pattern: "(/[^"]*)",\s*method: (?:\.(\w+)|nil),\s*listeners: \[([^\]]+)\]((?:[^()]|\([^()]*\))*)\)')
+ROW = re.compile(r'\bRow\(\s*pattern: "(/[^"]*)",\s*method: (?:\.(\w+)|nil),\s*((?:[^()]|\([^()]*\))*)\)')
 
 
 class Route(typing.NamedTuple):
@@ -33,16 +33,19 @@ def routes() -> list[Route]:
     """The rows of Route.swift that have a path."""
     text = (ROOT / "Sources/Service/Routes/Route.swift").read_text(encoding="utf-8")
     found = []
-    for path, method, listeners, others in ROW.findall(text):
+    for path, method, others in ROW.findall(text):
         feature = re.search(r"feature: \.(\w+)", others)
         is_of_console = path == "/" or "consoleFile" in others
         name = "console" if is_of_console else feature[1] if feature else None
         access = re.search(r"access: \.(\w+)", others)
         if not access:
             sys.exit(f"the row of {path} in Route.swift does not say who may call it")
-        found.append(Route(path, method or None, re.findall(r"\.(\w+)", listeners), name, access[1]))
+        listeners = re.search(r"listeners: \[([^\]]+)\]", others)
+        # A row that names no listener is the service's.
+        named = re.findall(r"\.(\w+)", listeners[1]) if listeners else ["service"]
+        found.append(Route(path, method or None, named, name, access[1]))
     if len(found) != text.count('pattern: "/'):
-        sys.exit("a row of Route.swift was not recognized: write pattern, method and listeners as literals")
+        sys.exit("a row of Route.swift was not recognized: write its pattern and method first, and as literals")
     return found
 
 

@@ -29,9 +29,9 @@ enum Route: Int, CaseIterable {
         let pattern: StaticString
         /// The only method that the route supports; `nil`: any.
         let method: RequestMethod?
-        let listeners: [ListenerName]
-        var feature: Feature?
         let access: Access
+        var listeners: [ListenerName] = [.service]
+        var feature: Feature?
         var usesSomethingUp = false
         /// Whether pages of any origin may call it, which begins with `OPTIONS`.
         var isForPages = false
@@ -44,88 +44,66 @@ enum Route: Int, CaseIterable {
     /// Every fact about a route is here, once.
     private var row: Row {
         switch self {
-        case .verify: Row(pattern: "/v1/verify", method: .post, listeners: [.service], access: .keys([.verify]))
-        case .batch:
-            Row(pattern: "/v1/verify/batch", method: .post, listeners: [.service], access: .keys([.verify]))
-        case .signIns:
-            Row(
-                pattern: "/v1/sign-ins", method: .post, listeners: [.service], feature: .signIns,
-                access: .keys([.signIns]))
+        case .verify: Row(pattern: "/v1/verify", method: .post, access: .keys([.verify]))
+        case .batch: Row(pattern: "/v1/verify/batch", method: .post, access: .keys([.verify]))
+        case .signIns: Row(pattern: "/v1/sign-ins", method: .post, access: .keys([.signIns]), feature: .signIns)
         case .finishSignIn:
             Row(
-                pattern: "/v1/sign-ins/finish", method: .post, listeners: [.service], feature: .signIns,
-                access: .keys([.signIns]), usesSomethingUp: true)
-        case .signOuts:
-            Row(
-                pattern: "/v1/sign-outs", method: .post, listeners: [.service], feature: .clients,
-                access: .keys([.signIns]))
+                pattern: "/v1/sign-ins/finish", method: .post, access: .keys([.signIns]), feature: .signIns,
+                usesSomethingUp: true)
+        case .signOuts: Row(pattern: "/v1/sign-outs", method: .post, access: .keys([.signIns]), feature: .clients)
         case .refreshGrant:
             Row(
-                pattern: "/v1/grants/refresh", method: .post, listeners: [.service], feature: .clients,
-                access: .keys([.grants]), usesSomethingUp: true)
+                pattern: "/v1/grants/refresh", method: .post, access: .keys([.grants]), feature: .clients,
+                usesSomethingUp: true)
         case .revokeGrant:
             Row(
-                pattern: "/v1/grants/revoke", method: .post, listeners: [.service], feature: .clients,
-                access: .keys([.grants]), usesSomethingUp: true)
-        case .proveGrant:
-            Row(
-                pattern: "/v1/grants/proof", method: .post, listeners: [.service], feature: .clients,
-                access: .keys([.grants]))
+                pattern: "/v1/grants/revoke", method: .post, access: .keys([.grants]), feature: .clients,
+                usesSomethingUp: true)
+        case .proveGrant: Row(pattern: "/v1/grants/proof", method: .post, access: .keys([.grants]), feature: .clients)
         case .notifications:
             Row(
-                pattern: "/v1/notifications/verify", method: .post, listeners: [.service], feature: .notifications,
-                access: .keys([.notifications]))
+                pattern: "/v1/notifications/verify", method: .post, access: .keys([.notifications]),
+                feature: .notifications)
         case .accessTokens:
             Row(
-                pattern: "/v1/access-tokens/verify", method: .post, listeners: [.service], feature: .accessTokens,
-                access: .keys([.accessTokens]))
+                pattern: "/v1/access-tokens/verify", method: .post, access: .keys([.accessTokens]),
+                feature: .accessTokens)
         case .forwardAuth:
-            Row(
-                pattern: "/v1/forward-auth/{policy}", method: nil, listeners: [.service], feature: .forwardAuth,
-                access: .gateways)
+            Row(pattern: "/v1/forward-auth/{policy}", method: nil, access: .gateways, feature: .forwardAuth)
         case .resourceMetadata:
             Row(
-                pattern: "/v1/resources/{id}/metadata", method: .get, listeners: [.service], feature: .resources,
-                access: .anyone, isForPages: true)
+                pattern: "/v1/resources/{id}/metadata", method: .get, access: .anyone, feature: .resources,
+                isForPages: true)
         case .wellKnownMetadata:
             Row(
-                pattern: "/.well-known/oauth-protected-resource", method: .get, listeners: [.service],
-                feature: .resources, access: .anyone, isForPages: true)
-        case .keySet:
-            Row(
-                pattern: "/v1/jwks", method: .get, listeners: [.service], feature: .clientKeys, access: .anyone)
-        case .openAPI: Row(pattern: "/openapi.yaml", method: .get, listeners: [.service], access: .anyone)
-        case .live:
-            Row(pattern: "/livez", method: .get, listeners: [.service, .admin], access: .anyone, isProbe: true)
+                pattern: "/.well-known/oauth-protected-resource", method: .get, access: .anyone, feature: .resources,
+                isForPages: true)
+        case .keySet: Row(pattern: "/v1/jwks", method: .get, access: .anyone, feature: .clientKeys)
+        case .openAPI: Row(pattern: "/openapi.yaml", method: .get, access: .anyone)
+        case .live: Row(pattern: "/livez", method: .get, access: .anyone, listeners: [.service, .admin], isProbe: true)
         case .ready:
-            Row(pattern: "/readyz", method: .get, listeners: [.service, .admin], access: .anyone, isProbe: true)
-        case .metrics:
-            Row(pattern: "/metrics", method: .get, listeners: [.admin], access: .anyone, isProbe: true)
-        case .providers:
-            Row(pattern: "/v1/providers", method: .get, listeners: [.admin], access: .unrestrictedKeys)
+            Row(pattern: "/readyz", method: .get, access: .anyone, listeners: [.service, .admin], isProbe: true)
+        case .metrics: Row(pattern: "/metrics", method: .get, access: .anyone, listeners: [.admin], isProbe: true)
+        case .providers: Row(pattern: "/v1/providers", method: .get, access: .unrestrictedKeys, listeners: [.admin])
         case .refresh:
-            Row(
-                pattern: "/v1/providers/{id}/refresh", method: .post, listeners: [.admin], access: .unrestrictedKeys)
-        case .explain:
-            Row(pattern: "/v1/explain", method: .post, listeners: [.admin], access: .keys([.explain]))
+            Row(pattern: "/v1/providers/{id}/refresh", method: .post, access: .unrestrictedKeys, listeners: [.admin])
+        case .explain: Row(pattern: "/v1/explain", method: .post, access: .keys([.explain]), listeners: [.admin])
         case .events:
-            Row(
-                pattern: "/v1/events", method: .get, listeners: [.admin], access: .unrestrictedKeys, isPolled: true)
+            Row(pattern: "/v1/events", method: .get, access: .unrestrictedKeys, listeners: [.admin], isPolled: true)
         case .verdicts:
-            Row(
-                pattern: "/v1/verdicts", method: .get, listeners: [.admin], access: .unrestrictedKeys, isPolled: true)
-        case .root: Row(pattern: "/", method: .get, listeners: [.admin], access: .anyone)
-        case .console:
-            Row(pattern: "/console", method: .get, listeners: [.admin], access: .anyone, consoleFile: .page)
+            Row(pattern: "/v1/verdicts", method: .get, access: .unrestrictedKeys, listeners: [.admin], isPolled: true)
+        case .root: Row(pattern: "/", method: .get, access: .anyone, listeners: [.admin])
+        case .console: Row(pattern: "/console", method: .get, access: .anyone, listeners: [.admin], consoleFile: .page)
         case .consoleStyle:
             Row(
-                pattern: "/console/console.css", method: .get, listeners: [.admin], access: .anyone, consoleFile: .style
+                pattern: "/console/console.css", method: .get, access: .anyone, listeners: [.admin], consoleFile: .style
             )
         case .consoleScript:
             Row(
-                pattern: "/console/console.js", method: .get, listeners: [.admin], access: .anyone, consoleFile: .script
+                pattern: "/console/console.js", method: .get, access: .anyone, listeners: [.admin], consoleFile: .script
             )
-        case .unknown: Row(pattern: "unknown", method: .get, listeners: [], access: .anyone)
+        case .unknown: Row(pattern: "unknown", method: .get, access: .anyone, listeners: [])
         }
     }
 
