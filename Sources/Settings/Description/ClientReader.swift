@@ -155,8 +155,7 @@ enum ClientReader {
                 "dpop_origins only has an effect with sender_constraint: dpop; remove it, or set that")
         }
         let responseType = readResponseType(element, provider.policy)
-        if id == nil { element.refuseMissing("id", "a client needs id and auth") }
-        if method == nil { element.refuseMissing("auth", "a client needs id and auth") }
+        element.require([Self.id.name, auth.name], "a client needs id and auth")
         if provider.introspection != nil {
             for (name, isThere) in [
                 (redirectURIs.name, uris != nil), (postLogoutRedirectURIs.name, postLogoutURIs != nil),

@@ -44,17 +44,15 @@ enum RequestURLReader {
         let section = element.section(description.name)
         defer { section.finish() }
         let (origin, method, path) = (origin.read(section), part(method, section), part(path, section))
-        if origin == nil { section.refuseMissing("origin", "request_url needs origin, method and path") }
+        section.require(
+            [Self.origin.name, Self.method.name, Self.path.name], "request_url needs origin, method and path")
         guard let origin, let method, let path else { return nil }
         return RequestURL(origin: origin, method: method, path: path)
     }
 
     private static func part(_ description: SettingDescription, _ section: Section) -> RequestURL.Part? {
         let name = description.name
-        guard let node = section.node(name) else {
-            section.refuseMissing(name, "request_url needs origin, method and path")
-            return nil
-        }
+        guard let node = section.node(name) else { return nil }
         guard node.mapping == nil else {
             let nested = section.section(name)
             defer { nested.finish() }
@@ -101,15 +99,9 @@ enum CertificateFieldReader {
         let section = element.section(description.name)
         defer { section.finish() }
         let (header, form) = (header.read(section), form.read(section))
-        for name in ["header", "form"] { section.refuseMissingUnlessSet(name) }
+        section.require([Self.header.name, Self.form.name], "client_certificate needs header and form")
         guard let header, let form else { return nil }
         return CertificateField(header: header, form: form)
-    }
-}
-
-extension Section {
-    fileprivate func refuseMissingUnlessSet(_ name: String) {
-        if source(name) == nil { refuseMissing(name, "client_certificate needs header and form") }
     }
 }
 

@@ -96,16 +96,9 @@ extension ProviderReading {
         let passesOnce = ProofUseReader.replay.read(section)
         guard provider.accessTokens != nil else {
             guard !section.isFaulty(tokens.name) else { return }
-            let found = [
-                areAccepted.map { _ in uncheckedBindings.name }, required.map { _ in binding.name },
-                passesOnce.map { _ in ProofUseReader.replay.name },
-            ]
-            for case let setting? in found {
-                section.refuse(
-                    setting,
-                    "\(setting) needs tokens: access or opaque, because ID Tokens are never bound to a key; remove it")
-            }
-            return
+            return section.refuse(
+                [uncheckedBindings.name, binding.name, ProofUseReader.replay.name],
+                "needs tokens: access or opaque, because ID Tokens are never bound to a key; remove it")
         }
         if areAccepted == true, required != nil {
             section.refuse(
@@ -190,11 +183,7 @@ extension ProviderReading {
                 "notifications need audiences, because only aud says that they are for you; replace audiences: none")
         }
         var rules = provider.facts.notifications(kinds)
-        if let age {
-            rules.maximumAgeSeconds = age
-        } else {
-            section.record(notificationAge.name, notificationAge.shown(rules.maximumAgeSeconds), .default)
-        }
+        rules.maximumAgeSeconds = section.given(age, notificationAge, else: rules.maximumAgeSeconds)
         provider.notifications = rules
     }
 }
@@ -238,15 +227,9 @@ extension ProviderReading {
         let claim = marker.read(section)
         guard var dialect = provider.accessTokens, provider.introspection == nil, dialect.loadBalancer == nil else {
             guard !section.isFaulty(tokens.name) else { return }
-            for name in [
-                given.map { _ in types.name }, claims.map { _ in clients.name }, claim.map { _ in marker.name },
-            ] {
-                guard let name else { continue }
-                section.refuse(
-                    name,
-                    "\(name) needs tokens: access, and a preset other than aws-alb, whose tokens are known; remove it")
-            }
-            return
+            return section.refuse(
+                [types.name, clients.name, marker.name],
+                "needs tokens: access, and a preset other than aws-alb, whose tokens are known; remove it")
         }
         let usual = dialect.types
         if let given { dialect.types = Set(given) }

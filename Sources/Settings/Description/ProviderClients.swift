@@ -95,8 +95,8 @@ extension ProviderReading {
         let own = section.section(userInfo.name)
         let signature = userInfoSignature.read(own)
         own.finish()
-        if signature == nil { own.record(userInfoSignature.name, userInfoSignature.shown(.accepted), .default) }
-        return signature == .required ? UserInfoUse.signed : .accepted
+        let isRequired = own.given(signature, userInfoSignature, else: .accepted) == .required
+        return isRequired ? UserInfoUse.signed : .accepted
     }
 
     /// Settings that have an effect only with clients.
@@ -125,13 +125,9 @@ extension ProviderReading {
         guard
             !provider.clients.isEmpty || provider.namedClients != nil || section.isFaulty(ClientReader.setting.name)
         else {
-            for (name, isThere) in [
-                (maximumCalls.name, maximum != nil), (Self.pkce.name, pkce != nil),
-                (Self.unboundCodes.name, unboundCodes != nil), (Self.userInfo.name, userInfo != nil),
-            ] where isThere {
-                section.refuse(name, "\(name) has no effect without clients; remove it, or add clients")
-            }
-            return
+            return section.refuse(
+                [maximumCalls.name, Self.pkce.name, Self.unboundCodes.name, Self.userInfo.name],
+                "has no effect without clients; remove it, or add clients")
         }
         let preset = provider.facts.usesPKCE ? EffectiveSettings.Origin.default : section.preset
         provider.maximumCalls = section.given(maximum, maximumCalls, else: provider.maximumCalls)
@@ -212,17 +208,6 @@ extension ProviderReading {
         }
         provider.namedClients = NamedClientReader.read(section, provider.policy)
         provider.maximumCalls = CallSlots.limitOfOpenEntry
-    }
-}
-
-extension Section {
-    /// The given value; otherwise `other`, which is recorded as the effective value.
-    fileprivate func given<Value>(
-        _ value: Value?, _ setting: Setting<Value>, else other: Value, _ origin: EffectiveSettings.Origin = .default
-    ) -> Value {
-        if let value { return value }
-        record(setting.name, setting.shown(other), origin)
-        return other
     }
 }
 
@@ -313,10 +298,8 @@ enum NamedClientReader {
         rules.responseType = responseType
         rules.postLogoutRedirectURIs = postLogoutURIs
         guard methods.contains(.key) else {
-            for (name, isThere) in [(self.keyID.name, keyID != nil), (self.keyFile.name, keyFile != nil)] where isThere
-            {
-                own.refuse(name, "\(name) only has an effect with auth: private_key_jwt; remove it")
-            }
+            own.refuse(
+                [self.keyID.name, self.keyFile.name], "only has an effect with auth: private_key_jwt; remove it")
             return NamedClientSettings(rules: rules)
         }
         guard let keyID, let keyFile else {

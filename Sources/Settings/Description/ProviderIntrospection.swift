@@ -61,12 +61,10 @@ extension ProviderReading {
             return
         }
         if let endpoint { check(endpoint, own, introspectionEndpoint.name, network) }
-        if seconds == nil { own.record(cache.name, cache.shown(0), .default) }
-        if signature == nil { own.record(signed.name, signed.shown(.accepted), .default) }
         var rules = IntrospectionRules()
-        rules.cachePeriod = .seconds(seconds ?? 0)
+        rules.cachePeriod = .seconds(own.given(seconds, cache, else: 0))
         rules.endpoint = endpoint
-        rules.mustBeSigned = signature == .required
+        rules.mustBeSigned = own.given(signature, signed, else: .accepted) == .required
         provider.introspection = rules
         checkQuestions(section, provider, endpoint)
     }

@@ -215,9 +215,7 @@ extension ProviderReading {
             }
             return
         }
-        for name in ofOneIssuer where section.source(name) != nil {
-            section.refuse(name, "\(name) is about one issuer; remove it, or issuers and issuers_file")
-        }
+        section.refuse(ofOneIssuer, "is about one issuer; remove it, or issuers and issuers_file")
         provider.network.isOfManyIssuers = true
         // More than any provider is known to have, and little enough for thousands of issuers.
         provider.network.maximumBody = 256 * 1024
@@ -232,10 +230,7 @@ extension ProviderReading {
             readList(section, &provider)
         }
         let usual = provider.issuers?.isOpen == true ? 1000 : 10_000
-        provider.maximumIssuers = maximumIssuers.read(section) ?? usual
-        if section.source(maximumIssuers.name) == nil {
-            section.record(maximumIssuers.name, maximumIssuers.shown(usual), .default)
-        }
+        provider.maximumIssuers = section.given(maximumIssuers.read(section), maximumIssuers, else: usual)
     }
 
     private static func readAnyIssuer(_ section: Section, _ provider: inout ProviderReading) {

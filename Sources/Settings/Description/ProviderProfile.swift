@@ -86,20 +86,15 @@ extension ProviderReading {
         }
         let demand =
             "\(prefix) takes endpoints and keys from the discovery document alone; remove it, or remove profile"
-        let locations = [jwksURI, certificatesURI, publicKeyURI, jwksFile].map(\.name).filter {
-            section.source($0) != nil
-        }
-        for name in locations { section.refuse(name, "\(name) says where the keys are, \(demand)") }
-        if locations.isEmpty, !provider.keys.readsDiscovery {
+        let locations = [jwksURI, certificatesURI, publicKeyURI, jwksFile].map(\.name)
+        section.refuse(locations, "says where the keys are, \(demand)")
+        if locations.allSatisfy({ section.source($0) == nil }), !provider.keys.readsDiscovery {
             section.refuse(
                 profile.name,
                 "the preset \(provider.preset.name) names keys, \(prefix) takes endpoints and keys from the discovery document alone; use preset: oidc with the issuer, or remove profile"
             )
         }
-        let own = section.section(endpoints.name)
-        for name in endpointNames where own.source(name) != nil {
-            own.refuse(name, "\(name) names an endpoint, \(demand)")
-        }
+        section.section(endpoints.name).refuse(endpointNames, "names an endpoint, \(demand)")
     }
 }
 

@@ -155,6 +155,15 @@ final class Section {
         if source(setting.name) == nil { record(setting.name, setting.shown(value), preset) }
     }
 
+    /// The given value; otherwise `other`, which is recorded as the effective value.
+    func given<Value>(
+        _ value: Value?, _ setting: Setting<Value>, else other: Value, _ origin: EffectiveSettings.Origin = .default
+    ) -> Value {
+        if let value { return value }
+        record(setting.name, setting.shown(other), origin)
+        return other
+    }
+
     // MARK: Faults
 
     /// Reports an error in a member, unless one has been reported for it already; `nil`: in the section as a whole.
@@ -172,6 +181,18 @@ final class Section {
     /// The report is deferred to ``finish()``, which drops it if a misspelled member was probably meant to be this one.
     func refuseMissing(_ name: String, _ message: String) {
         if !isFaulty(name) { missing.append((name, message)) }
+    }
+
+    /// Reports each of these members that is set.
+    ///
+    /// - Parameter reason: follows the member's name.
+    func refuse(_ names: [String], _ reason: String) {
+        for name in names where source(name) != nil { refuse(name, "\(name) \(reason)") }
+    }
+
+    /// Reports each of these members that is not set.
+    func require(_ names: [String], _ message: String) {
+        for name in names where source(name) == nil { refuseMissing(name, message) }
     }
 
     /// Whether an error was reported for a member or anything in it. Its value, or its absence, must then be ignored.

@@ -69,10 +69,7 @@ enum ClientKeysReader {
         let (id, use, file) = (id.read(element), use.read(element), keyFile.read(element))
         let (algorithm, algorithms) = (algorithm.read(element), algorithms.read(element))
         let isPublished = published.read(element) ?? true
-        for (name, isThere) in [(Self.id.name, id != nil), (Self.use.name, use != nil), (keyFile.name, file != nil)]
-        where !isThere {
-            element.refuseMissing(name, "a key needs id, use and key_file")
-        }
+        element.require([Self.id.name, Self.use.name, keyFile.name], "a key needs id, use and key_file")
         let purpose: ClientKeySettings.Use?
         switch use {
         case .signature:

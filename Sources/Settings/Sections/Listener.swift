@@ -187,9 +187,7 @@ enum ListenerReader {
                 "client_ca_file is empty; give a path, or remove it to require no client certificate")
         }
         if certificate != nil || key != nil || authorities != nil {
-            for (name, value) in [("certificate_file", certificate), ("key_file", key)] where value == nil {
-                section.refuseMissing(name, "tls needs both certificate_file and key_file")
-            }
+            section.require([Self.certificate.name, Self.key.name], "tls needs both certificate_file and key_file")
         }
         let names = names.read(section)
         if names?.isEmpty == false, authorities == nil {
@@ -292,8 +290,7 @@ enum APIKeysReader {
         let keys = section.list("api_keys", unnamed) { element in
             let name = name.read(element)
             let digest = sha256.read(element)
-            if name == nil { element.refuseMissing("name", "an API key needs both name and sha256") }
-            if digest == nil { element.refuseMissing("sha256", "an API key needs both name and sha256") }
+            element.require([Self.name.name, sha256.name], "an API key needs both name and sha256")
             let permissions = allow.read(element).map(Set.init) ?? APIKey.Permission.all
             element.finish()
             guard let name, let digest else { return nil }

@@ -74,8 +74,8 @@ enum ResourceReader {
         let id = id.read(element)
         let address = resource.read(element).flatMap(ResourceAddress.init)
         let names = providers.read(element)
-        for (name, isThere) in [("id", id != nil), ("resource", address != nil), ("providers", names != nil)]
-        where !isThere { element.refuseMissing(name, "a resource needs id, resource and providers") }
+        element.require(
+            [Self.id.name, resource.name, providers.name], "a resource needs id, resource and providers")
         let members = names.map { Self.members(named: $0, element, configured) } ?? []
         checkOpaque(members, element)
         let audiences = readAudiences(element, members)

@@ -246,13 +246,15 @@ struct StoreReader: Sendable {
     func check(_ section: Section, _ store: Settings.SignIns.Store) {
         switch store.url {
         case .memory:
-            Self.refuse(
-                Self.credentials + ["prefix", "replicas", "allow_eviction", "timeout"], in: section,
+            section.refuse(
+                Self.credentials + ["prefix", "replicas", "allow_eviction", "timeout"],
                 "has no effect with url: memory; set url to a server, or remove it")
         case .unixSocket, .server(_, _, _, isTLS: false):
-            Self.refuse(Self.ofTLS, in: section, "needs TLS, but url is not rediss://; change url, or remove it")
-            Self.refuse(["entries"], in: section, Self.entriesReason)
-        case .server(_, _, _, isTLS: true): Self.refuse(["entries"], in: section, Self.entriesReason)
+            section.refuse(Self.ofTLS, "needs TLS, but url is not rediss://; change url, or remove it")
+        case .server(_, _, _, isTLS: true): break
+        }
+        if store.url != .memory {
+            section.refuse(["entries"], "only has an effect with url: memory; remove it")
         }
         if store.username != nil, store.passwordFile == nil {
             section.refuse("username", "username needs password_file; add it, or remove both")
@@ -265,11 +267,6 @@ struct StoreReader: Sendable {
     private static let ofTLS = ["ca_file", "certificate_file", "key_file"]
     /// What connects to one server, and to no other.
     private static let credentials = ["username", "password_file"] + ofTLS
-    private static let entriesReason = "only has an effect with url: memory; remove it"
-
-    private static func refuse(_ names: [String], in section: Section, _ reason: String) {
-        for name in names where section.source(name) != nil { section.refuse(name, "\(name) \(reason)") }
-    }
 }
 
 extension StoreReader {
@@ -282,7 +279,7 @@ extension StoreReader {
         var store = usual
         for member in ofProofs.members { member.read(section, &store, nil) }
         if !hasURL, usual.url != .memory {
-            refuse(credentials, in: section, "belongs to url; add the store's url, or remove it")
+            section.refuse(credentials, "belongs to url; add the store's url, or remove it")
             (store.username, store.passwordFile) = (usual.username, usual.passwordFile)
             store.authoritiesFile = usual.authoritiesFile
             (store.certificateFile, store.keyFile) = (usual.certificateFile, usual.keyFile)
