@@ -191,19 +191,20 @@ struct CredentialFile {
     ///
     /// - Throws: ``ConfigurationError``.
     func privateKey() throws(ConfigurationError) -> SigningKey {
-        let key = try read { text in Result { () throws(PrivateKeyError) in try SigningKey(pem: text) } }
-        do throws(PrivateKeyError) {
-            return try key.get()
-        } catch {
-            throw fault(error.text)
-        }
+        try key { text throws(PrivateKeyError) in try SigningKey(pem: text) }
     }
 
     /// Reads a private key that opens encrypted tokens.
     ///
     /// - Throws: ``ConfigurationError``.
     func decryptionKey() throws(ConfigurationError) -> DecryptionKey {
-        let key = try read { text in Result { () throws(PrivateKeyError) in try DecryptionKey(pem: text) } }
+        try key { text throws(PrivateKeyError) in try DecryptionKey(pem: text) }
+    }
+
+    private func key<Key>(
+        _ parse: (Span<UInt8>) throws(PrivateKeyError) -> Key
+    ) throws(ConfigurationError) -> Key {
+        let key = try read { text in Result { () throws(PrivateKeyError) in try parse(text) } }
         do throws(PrivateKeyError) {
             return try key.get()
         } catch {
