@@ -138,7 +138,7 @@ final class AdminResponder: HTTPResponder {
             switch explained.answer {
             case .success(let answer):
                 let text = self.service.json { answer.write(to: &$0) }
-                return self.service.end(record, .ok, "application/json", text, provider: explained.provider)
+                return self.service.end(record, json: text, provider: explained.provider)
             case .failure(let problem): return self.service.end(record, problem, provider: explained.provider)
             }
         }

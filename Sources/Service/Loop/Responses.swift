@@ -47,8 +47,10 @@ extension ServiceLoop {
             remark: LogRemark(problem), headers: problem.headers)
     }
 
-    func end(_ record: RequestRecord, json: [UInt8], status: HTTPResponseStatus = .ok) -> HTTPResponse {
-        end(record, status, "application/json", json)
+    func end(
+        _ record: RequestRecord, json: [UInt8], status: HTTPResponseStatus = .ok, provider: Int? = nil
+    ) -> HTTPResponse {
+        end(record, status, "application/json", json, provider: provider)
     }
 
     private static let adminBuffer =

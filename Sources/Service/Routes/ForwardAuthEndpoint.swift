@@ -162,7 +162,7 @@ extension ServiceResponder {
 
     private func count(_ record: RequestRecord, _ code: String) {
         guard let policy = record.policy else { return }
-        service.metrics.countForwardAuth(policy: policy, code: code)
+        service.metrics.forwardAuth.count(.init(policy: policy, code: code))
     }
 }
 

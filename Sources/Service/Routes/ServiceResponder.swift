@@ -84,7 +84,7 @@ final class ServiceResponder: HTTPResponder {
     func checkCapacity(for request: HTTPRequest, _ record: RequestRecord) throws(Problem) {
         guard request.isUnderWay else { throw .shuttingDown }
         guard service.load.admits(at: record.startedAtMicroseconds) else {
-            service.metrics.countRefusalByQueue()
+            service.metrics.refusedByQueue += 1
             throw .overloaded(limit: "limits.queue_timeout")
         }
     }

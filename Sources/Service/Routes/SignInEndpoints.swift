@@ -17,17 +17,18 @@ extension ServiceResponder {
         let now = VerificationTime.now()
         let operation = operation(at: now.monotonic)
         return reply(to: record, operation, try operation.begin(request, by: signIns, at: now.wall)) { begun, record in
-            if let number = operation.provider { self.service.metrics.signIns.countBegun(provider: number) }
-            let text = self.service.json { begun.write(to: &$0) }
-            return self.service.end(record, .created, "application/json", text, provider: operation.provider)
+            if let number = operation.provider { self.service.metrics.signIns.begun.count(number) }
+            return self.service.end(
+                record, json: self.service.json { begun.write(to: &$0) }, status: .created,
+                provider: operation.provider)
         }
     }
 
     func signOut(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let operation = operation(at: SystemClocks.monotonic())
         return reply(to: record, operation, try operation.signOut(body)) { signOut, record in
-            let text = self.service.json { signOut.write(to: &$0) }
-            return self.service.end(record, .ok, "application/json", text, provider: operation.provider)
+            self.service.end(
+                record, json: self.service.json { signOut.write(to: &$0) }, provider: operation.provider)
         }
     }
 
@@ -39,8 +40,7 @@ extension ServiceResponder {
             try operation.finish(body, by: signIns, at: now)
         } by: { finished, record in
             self.service.end(
-                record, .ok, "application/json", self.service.json { finished.write(to: &$0) },
-                provider: operation.provider)
+                record, json: self.service.json { finished.write(to: &$0) }, provider: operation.provider)
         }
     }
 
@@ -59,7 +59,7 @@ extension ServiceResponder {
             try operation.refresh(body, by: self.service.signIns)
         } by: { answer, record in
             let text = self.service.json { answer.write(to: &$0, requestID: record.id) }
-            return self.service.end(record, .ok, "application/json", text, provider: operation.provider)
+            return self.service.end(record, json: text, provider: operation.provider)
         }
     }
 
@@ -78,7 +78,7 @@ extension ServiceResponder {
         do throws(Problem) {
             let proof = try operation.prove(body, by: service.signIns, at: now.wall)
             let text = service.json { json in json.object { $0.member("dpop", proof) } }
-            return service.end(record, .ok, "application/json", text, provider: operation.provider)
+            return service.end(record, json: text, provider: operation.provider)
         } catch {
             return service.end(record, error, provider: operation.provider)
         }
@@ -162,13 +162,17 @@ extension RequestRecord {
             record.claim = claim.time
             service.count(claim)
         }
-        operation.release?.assumeIsolated().whenSuccess { service.metrics.signIns.countRelease($0) }
+        operation.release?.assumeIsolated().whenSuccess { service.metrics.signIns.releases.count($0) }
         let code = failure?.problem.code ?? "ok"
         if let grant = operation.grant, let number = operation.provider {
-            service.metrics.grants.count(number, grant, code: code)
-            if failure?.dropsGrant == true { service.metrics.grants.countDropped(number, code: code) }
+            service.metrics.grants.all.count(.init(provider: number, operation: grant, code: code))
+            if failure?.dropsGrant == true {
+                service.metrics.grants.dropped.count(.init(provider: number, code: code))
+            }
         }
-        if route == .finishSignIn { service.metrics.signIns.countFinished(provider: operation.provider, code: code) }
+        if route == .finishSignIn {
+            service.metrics.signIns.finished.count(.init(provider: operation.provider, code: code))
+        }
         return record
     }
 }

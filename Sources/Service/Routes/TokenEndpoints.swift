@@ -106,13 +106,13 @@ extension ServiceResponder {
         let resource = verifier.resource(of: request)
         switch verdict {
         case .verified(let answer, let provider):
-            service.metrics.countAccessToken(provider: provider, code: "ok")
+            service.metrics.accessTokens.count(.init(provider: provider, code: "ok"))
             let nonce = service.proofNonce(ofProvider: provider, for: resource)
             let text = service.json { answer.write(to: &$0, proofNonce: nonce) }
-            return service.end(record, .ok, "application/json", text, provider: provider)
+            return service.end(record, json: text, provider: provider)
         case .refused(let problem, let provider):
             service.note(verdict)
-            service.metrics.countAccessToken(provider: provider, code: problem.code)
+            service.metrics.accessTokens.count(.init(provider: provider, code: problem.code))
             let challenge = verifier.challenge(to: request, problem, provider: provider, service.settings.proofs)
             return service.end(record, problem, provider: provider, of: resource, challenge: challenge)
         }
@@ -168,7 +168,7 @@ extension RequestRecord {
     /// - Returns: the record with the calls to the provider.
     func counting(_ introspected: IntrospectedVerdict, in service: ServiceLoop) -> RequestRecord {
         if let isCached = introspected.isCached {
-            service.metrics.countIntrospection(provider: introspected.provider, isCached: isCached)
+            service.metrics.introspections.count(.init(provider: introspected.provider, isCached: isCached))
         }
         guard !introspected.calls.isEmpty else { return self }
         var record = self
@@ -185,8 +185,8 @@ extension ServiceResponder {
         return reply(by: verifier, record) {
             verifier.verify(request, at: $0)
         } counting: { verdict in
-            self.service.metrics.countNotification(
-                provider: verdict.provider, kind: verdict.answer?.notification.kind, code: verdict.code)
+            self.service.metrics.notifications.count(
+                .init(provider: verdict.provider, kind: verdict.answer?.notification.kind, code: verdict.code))
         }
     }
 }

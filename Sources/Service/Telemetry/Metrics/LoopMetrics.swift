@@ -9,7 +9,7 @@ struct LoopMetrics: Sendable {
     /// Responses by route and status.
     var requests = Counter<Answer>()
     /// Requests that were shed because their wait in the queue would have been too long.
-    private(set) var refusedByQueue = 0
+    var refusedByQueue = 0
     /// Durations of `POST /v1/verify`.
     private(set) var verifyDurations = Histogram()
 
@@ -75,22 +75,6 @@ struct LoopMetrics: Sendable {
         verifications.count(VerdictLabel(provider: provider, code: code))
     }
 
-    mutating func countNotification(provider: Int?, kind: NotificationKind?, code: String) {
-        notifications.count(NotificationLabel(provider: provider, kind: kind, code: code))
-    }
-
-    mutating func countAccessToken(provider: Int?, code: String) {
-        accessTokens.count(VerdictLabel(provider: provider, code: code))
-    }
-
-    mutating func countIntrospection(provider: Int?, isCached: Bool) {
-        introspections.count(IntrospectionLabel(provider: provider, isCached: isCached))
-    }
-
-    mutating func countForwardAuth(policy: String, code: String) {
-        forwardAuth.count(PolicyLabel(policy: policy, code: code))
-    }
-
     mutating func countRequest(_ route: Route, status: UInt, microseconds: Int64) {
         requests.count(Answer(route: route, status: status))
         if route == .verify { verifyDurations.record(microseconds: microseconds) }
@@ -107,8 +91,6 @@ struct LoopMetrics: Sendable {
         case .certificate(_, let listener): callers[.certificate("other", listener), default: 0] += 1
         }
     }
-
-    mutating func countRefusalByQueue() { refusedByQueue += 1 }
 
     mutating func add(_ other: LoopMetrics) {
         for counter in Self.counters { counter.add(&self, other) }
@@ -240,14 +222,6 @@ struct SignInMetrics: Sendable {
     /// the release was confirmed.
     var releases = Counter<Bool>()
 
-    mutating func countBegun(provider: Int) { begun.count(provider) }
-
-    mutating func countFinished(provider: Int?, code: String) {
-        finished.count(LoopMetrics.VerdictLabel(provider: provider, code: code))
-    }
-
-    mutating func countRelease(_ isReleased: Bool) { releases.count(isReleased) }
-
     static let counters = [
         CounterRow(
             "assay_sign_ins_begun_total", "Sign-ins begun, by provider.", labels: ["provider"],
@@ -281,16 +255,8 @@ struct GrantMetrics: Sendable {
     struct Label: Equatable, Sendable {
         let provider: Int
         let operation: GrantOperation
+        /// `ok`, or the problem's.
         let code: String
-    }
-
-    /// - Parameter code: `ok`, or the problem's.
-    mutating func count(_ provider: Int, _ operation: GrantOperation, code: String) {
-        all.count(Label(provider: provider, operation: operation, code: code))
-    }
-
-    mutating func countDropped(_ provider: Int, code: String) {
-        dropped.count(LoopMetrics.VerdictLabel(provider: provider, code: code))
     }
 
     static let counters = [

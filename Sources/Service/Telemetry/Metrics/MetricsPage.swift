@@ -100,12 +100,11 @@ struct MetricsPage {
     private func writeKeys(to page: inout PrometheusText) {
         let all = zip(providers.map(\.policy.id), statuses)
         let single = all.compactMap { id, state in state.ofOneIssuer.map { (id, $0) } }
-        let (ids, statuses) = (single.map(\.0), single.map(\.1))
         writeIssuers(all.compactMap { id, state in state.ofMany.map { (id, $0) } }, to: &page)
         page.metric(
             "assay_keys_state", .gauge, "1 for the current state of a provider's keys, else 0.",
             labels: ["provider", "state"],
-            zip(ids, statuses).flatMap { id, status in
+            single.flatMap { id, status in
                 let current = KeyState(status.snapshot, at: now)
                 return [KeyState.ready, .stale, .unavailable].map { state in
                     Sample([id, state.rawValue], state == current ? 1 : 0)
@@ -113,8 +112,7 @@ struct MetricsPage {
             })
         /// A sample for each provider that has keys.
         func samples<Value: Numeric>(_ value: (KeySnapshot) -> Value) -> [Sample] {
-            zip(ids, statuses).compactMap { id, status in status.snapshot.map { Sample([id], value($0)) }
-            }
+            single.compactMap { id, status in status.snapshot.map { Sample([id], value($0)) } }
         }
         page.metric(
             "assay_keys_age_seconds", .gauge, "Time since the keys in use were fetched.", labels: ["provider"],
@@ -136,10 +134,8 @@ struct MetricsPage {
         page.metric(
             "assay_keys_next_fetch_timestamp_seconds", .gauge,
             "When the next fetch is due; absent during a fetch.", labels: ["provider"],
-            zip(ids, statuses).compactMap { id, status in
-                status.nextFetchIn.map {
-                    Sample([id], Int((unixMilliseconds + $0.milliseconds) / 1000))
-                }
+            single.compactMap { id, status in
+                status.nextFetchIn.map { Sample([id], Int((unixMilliseconds + $0.milliseconds) / 1000)) }
             })
     }
 
@@ -158,9 +154,7 @@ struct MetricsPage {
             labels: ["provider", "result", "phase"],
             keyCounts.fetches.map { fetch, count in
                 let result = fetch.failedPhase == nil ? "success" : "failure"
-                return Sample(
-                    [fetch.provider, result, fetch.failedPhase?.rawValue ?? ""],
-                    count)
+                return Sample([fetch.provider, result, fetch.failedPhase?.rawValue ?? ""], count)
             })
         page.metric(
             "assay_unknown_key_fetches_total", .counter,
@@ -274,11 +268,7 @@ extension MetricsPage {
             "Requests to providers' token, revocation, UserInfo, introspection and pushed authorization request endpoints, by outcome.",
             labels: ["provider", "endpoint", "outcome"],
             counts.calls.map { call, count in
-                PrometheusText.Sample(
-                    [
-                        call.provider, call.endpoint.rawValue,
-                        call.outcome.rawValue,
-                    ], count)
+                Sample([call.provider, call.endpoint.rawValue, call.outcome.rawValue], count)
             })
         page.metric(
             "assay_provider_call_duration_seconds", .histogram,
@@ -292,16 +282,16 @@ extension MetricsPage {
             "Connections for requests to providers' endpoints, by outcome: opened, reused or failed.",
             labels: ["provider", "outcome"],
             counts.connections.map { connection, count in
-                PrometheusText.Sample([connection.provider, connection.use.rawValue], count)
+                Sample([connection.provider, connection.use.rawValue], count)
             })
         page.metric(
             "assay_provider_calls_in_flight", .gauge, "Requests that hold one of a provider's max_calls slots.",
             labels: ["provider"],
-            called.map { PrometheusText.Sample([$0], $1.inFlight) })
+            called.map { Sample([$0], $1.inFlight) })
         page.metric(
             "assay_provider_calls_full_total", .counter,
             "Requests refused because all of a provider's max_calls were in flight.", labels: ["provider"],
-            called.map { PrometheusText.Sample([$0], $1.fullCount) })
+            called.map { Sample([$0], $1.fullCount) })
     }
 }
 

@@ -20,9 +20,9 @@ package struct PrometheusText: ~Copyable {
     }
 
     /// Starts a metric; its samples come next.
-    mutating func metric(
-        _ name: StaticString, _ kind: Kind, _ help: StaticString, labels: [StaticString] = []
-    ) {
+    ///
+    /// - Parameter labels: those of the samples, for the page of metrics.
+    mutating func metric(_ name: StaticString, _ kind: Kind, _ help: StaticString, labels _: [StaticString] = []) {
         append("# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n")
     }
 
@@ -37,7 +37,7 @@ package struct PrometheusText: ~Copyable {
     mutating func metric(
         _ name: StaticString, _ kind: Kind, _ help: StaticString, labels: [StaticString], _ samples: [Sample]
     ) {
-        metric(name, kind, help, labels: labels)
+        metric(name, kind, help)
         for sample in samples {
             assert(sample.values.count == labels.count)
             append("\(name)\(text(zip(labels, sample.values).map { ("\($0)", $1) })) \(sample.value)\n")
