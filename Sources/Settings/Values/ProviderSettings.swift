@@ -95,53 +95,50 @@ package struct ProviderSettings: Sendable, Equatable {
 
     var warnings: [String] {
         var warnings: [String] = []
+        func warn(_ text: String) { warnings.append("provider \(policy.id): \(text)") }
         if policy.audiences.contains(ProviderPolicy.expoGoAudience) {
-            warnings.append(
-                "provider \(policy.id): \(ProviderPolicy.expoGoAudience) is the audience of every app in Expo Go, so other people's apps could sign users in to yours; remove it from audiences in production"
+            warn(
+                "\(ProviderPolicy.expoGoAudience) is the audience of every app in Expo Go, so other people's apps could sign users in to yours; remove it from audiences in production"
             )
         }
         if accessTokens?.acceptsUncheckedBindings == true {
-            warnings.append(
-                "provider \(policy.id): access tokens that are bound to a key pass without it, so a stolen one can be used (unchecked_bindings)"
+            warn(
+                "access tokens that are bound to a key pass without it, so a stolen one can be used (unchecked_bindings)"
             )
         }
-        if network.allowHTTP { warnings.append("provider \(policy.id): keys may be fetched without TLS (allow_http)") }
+        if network.allowHTTP { warn("keys may be fetched without TLS (allow_http)") }
         if network.allowHTTP, hasClients {
-            warnings.append(
-                "provider \(policy.id): client credentials, codes and tokens may be sent to its endpoints without TLS, and be read on the network (allow_http)"
+            warn(
+                "client credentials, codes and tokens may be sent to its endpoints without TLS, and be read on the network (allow_http)"
             )
         }
         if network.allowPrivateAddresses {
-            warnings.append(
-                "provider \(policy.id): keys may be fetched from private addresses (allow_private_addresses)")
+            warn("keys may be fetched from private addresses (allow_private_addresses)")
         }
         if network.allowedAddresses.contains(where: \.isEverything) {
-            warnings.append(
-                "provider \(policy.id): allow_addresses allows all IPv4 or all IPv6 addresses")
+            warn("allow_addresses allows all IPv4 or all IPv6 addresses")
         }
         if policy.nonce.accepted.contains(.plain), policy.nonce.accepted.count > 1 {
-            warnings.append(
-                "provider \(policy.id): nonce.match has plain in addition to a hash: an attacker who has only the token could send its nonce claim as the nonce; remove plain"
+            warn(
+                "nonce.match has plain in addition to a hash: an attacker who has only the token could send its nonce claim as the nonce; remove plain"
             )
         }
-        if !policy.nonce.isChecked {
-            warnings.append("provider \(policy.id): nonces are not checked (nonce.check: off)")
-        }
+        if !policy.nonce.isChecked { warn("nonces are not checked (nonce.check: off)") }
         for uri in redirectURIs.sorted() where uri.isUnencryptedAddress {
-            warnings.append("provider \(policy.id): \(uri) is not https: codes can be read on the network; use https")
+            warn("\(uri) is not https: codes can be read on the network; use https")
         }
         if allowsUnboundCodes, !usesPKCE, !policy.nonce.isChecked {
-            warnings.append(
-                "provider \(policy.id): neither PKCE nor a nonce ties a code to its sign-in (allow_unbound_codes): an attacker can sign a user in to another account"
+            warn(
+                "neither PKCE nor a nonce ties a code to its sign-in (allow_unbound_codes): an attacker can sign a user in to another account"
             )
         }
         for audience in policy.audiences {
             guard let advice = ProviderPreset.named(preset)?.adviceOnAudience(audience) else { continue }
-            warnings.append("provider \(policy.id): audience \(audience): \(advice)")
+            warn("audience \(audience): \(advice)")
         }
         if couldMistakeAccessTokens {
-            warnings.append(
-                "provider \(policy.id): an access token could pass as an ID Token; require a nonce (nonce.required: true), or a claim that only ID Tokens have (required_claims: one of \(Self.claimsOfIDTokens))"
+            warn(
+                "an access token could pass as an ID Token; require a nonce (nonce.required: true), or a claim that only ID Tokens have (required_claims: one of \(Self.claimsOfIDTokens))"
             )
         }
         return warnings
