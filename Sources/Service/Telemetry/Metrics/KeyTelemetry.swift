@@ -135,32 +135,23 @@ package struct KeyHistory: Sendable {
     /// - Parameter issuer: that of an entry with many, of which only outages, their end and faults of the cache on disk
     ///   are noted.
     mutating func note(_ event: KeyEvent, of issuer: String? = nil, atUnixSeconds now: Int64) {
-        if let issuer { return noteFault(event, of: issuer, now) }
         switch event {
-        case .fetched: append(.fetched, now)
-        case .fetchFailed(let failure, _): append(.fetchFailed(failure.phase, message: failure.message), now)
+        case .fetched where issuer == nil: append(.fetched, now)
+        case .recovered where issuer != nil: append(.fetched, of: issuer, now)
+        case .fetchFailed(let failure, let isFirst) where isFirst || issuer == nil:
+            append(.fetchFailed(failure.phase, message: failure.message), of: issuer, now)
+        case .archiveRefused(let reason): append(.archiveRefused(reason: reason), of: issuer, now)
+        case .archiveFailed: append(.archiveFailed, of: issuer, now)
+        case _ where issuer != nil: break
         case .keysChanged(let current):
             append(
                 .keysChanged(added: keys(of: current, notIn: keyIDs), removed: keys(of: keyIDs, notIn: current)), now)
             keyIDs = current
         case .stateChanged(let state): append(.stateChanged(state), now)
-        case .archiveRefused(let reason): append(.archiveRefused(reason: reason), now)
-        case .archiveFailed: append(.archiveFailed, now)
         case .fallbackFailed(let failure): append(.fallbackFailed(message: failure.message), now)
         // The next successful fetch shows a recovery, and events caused by arbitrary tokens must not push out the
         // others.
-        case .recovered, .tokenFetchBegan, .tokenFetchRefused: break
-        }
-    }
-
-    private mutating func noteFault(_ event: KeyEvent, of issuer: String, _ now: Int64) {
-        switch event {
-        case .fetchFailed(let failure, isFirst: true):
-            append(.fetchFailed(failure.phase, message: failure.message), of: issuer, now)
-        case .recovered: append(.fetched, of: issuer, now)
-        case .archiveRefused(let reason): append(.archiveRefused(reason: reason), of: issuer, now)
-        case .archiveFailed: append(.archiveFailed, of: issuer, now)
-        default: break
+        case .fetched, .fetchFailed, .recovered, .tokenFetchBegan, .tokenFetchRefused: break
         }
     }
 
