@@ -60,13 +60,9 @@ final class ClientFiles: Sendable {
         return hasChanged ? true : nil
     }
 
-    static func versions(_ client: ClientSettings) -> [SmallFile.Version?] {
-        client.authentication.files.map(SmallFile.version(atPath:))
-    }
-
-    private static func versions(_ settings: Watched) -> [SmallFile.Version?] {
+    static func versions(_ settings: Watched) -> [SmallFile.Version?] {
         switch settings {
-        case .client(let client): versions(client)
+        case .client(let client): client.authentication.files.map(SmallFile.version(atPath:))
         case .key(let key): [SmallFile.version(atPath: key.file)]
         }
     }
@@ -190,16 +186,12 @@ struct CredentialFile {
     /// Reads a private key.
     ///
     /// - Throws: ``ConfigurationError``.
-    func privateKey() throws(ConfigurationError) -> SigningKey {
-        try key { text throws(PrivateKeyError) in try SigningKey(pem: text) }
-    }
+    func privateKey() throws(ConfigurationError) -> SigningKey { try key(SigningKey.init(pem:)) }
 
     /// Reads a private key that opens encrypted tokens.
     ///
     /// - Throws: ``ConfigurationError``.
-    func decryptionKey() throws(ConfigurationError) -> DecryptionKey {
-        try key { text throws(PrivateKeyError) in try DecryptionKey(pem: text) }
-    }
+    func decryptionKey() throws(ConfigurationError) -> DecryptionKey { try key(DecryptionKey.init(pem:)) }
 
     private func key<Key>(
         _ parse: (Span<UInt8>) throws(PrivateKeyError) -> Key

@@ -161,10 +161,11 @@ struct ProviderFactory: Sendable {
     ) throws(ConfigurationError) -> (ProviderCalls, [ClientFiles.Entry]) {
         let id = provider.policy.id
         var credentials: [String: ClientCredential] = [:]
-        var versions: [[SmallFile.Version?]] = []
+        // The versions are those before the files are read, so that a change meanwhile is noticed.
+        var files: [(settings: ClientFiles.Watched, versions: [SmallFile.Version?])] = []
+        func watch(_ settings: ClientFiles.Watched) { files.append((settings, ClientFiles.versions(settings))) }
         for client in provider.clients {
-            // Before the files are read, so that a change meanwhile is noticed.
-            versions.append(ClientFiles.versions(client))
+            watch(.client(client))
             if let given = self.credentials.clients[id]?[client.client.id] {
                 credentials[client.client.id] = given
             } else {
@@ -173,32 +174,21 @@ struct ProviderFactory: Sendable {
         }
         // Requests will have secrets, even if no file has. The service warns at its start if this fails.
         if provider.namedClients != nil { _ = OpenSSL.disableCoreDumps() }
-        let keyVersions = provider.namedClients?.key.map { [SmallFile.version(atPath: $0.file)] }
-        let assertionKey: AssertionKey? =
-            if let given = self.credentials.assertionKeys[id] {
-                given
-            } else if let key = provider.namedClients?.key {
-                try ClientFiles.assertionKey(key, provider: id)
-            } else {
-                nil
-            }
+        var assertionKey = self.credentials.assertionKeys[id]
+        if assertionKey == nil, let key = provider.namedClients?.key {
+            watch(.key(key))
+            assertionKey = try ClientFiles.assertionKey(key, provider: id)
+        }
         let made = ProviderCalls(
             rules: provider.network, proxy: proxy, credentials: credentials, assertionKey: assertionKey,
             ownKeys: ownKeys, quirks: provider.quirks,
             keptConnections: provider.keptConnections, on: Self.callsLoop
         ) { [calls] report in calls.record(report, provider: id) }
-        var files = zip(provider.clients, versions).map { client, versions in
+        let entries = files.map { settings, versions in
             ClientFiles.Entry(
-                provider: id, settings: .client(client), versions: versions, calls: made,
-                keys: clientKeys.keys)
+                provider: id, settings: settings, versions: versions, calls: made, keys: clientKeys.keys)
         }
-        if let key = provider.namedClients?.key, let keyVersions, self.credentials.assertionKeys[id] == nil {
-            files.append(
-                ClientFiles.Entry(
-                    provider: id, settings: .key(key), versions: keyVersions, calls: made,
-                    keys: clientKeys.keys))
-        }
-        return (made, files)
+        return (made, entries)
     }
 }
 

@@ -19,12 +19,8 @@ enum TransferInput {
     static func read(_ path: String?, of step: TransferStep) throws(ConfigurationError) -> [User] {
         let source = path ?? "standard input"
         let records = CSVRecord.all(in: try text(path, step)).filter { $0.fields != [""] }
-        guard let first = records.first else {
-            throw ConfigurationError(text: "\(source): it has no \(step.noun): one per line is expected")
-        }
-        var column = 0
-        var rest = records[...]
-        if let named = first.fields.firstIndex(where: { step.columns.contains($0.lowercased()) }) {
+        var (column, rest) = (0, records[...])
+        if let named = records.first?.fields.firstIndex(where: { step.columns.contains($0.lowercased()) }) {
             (column, rest) = (named, records.dropFirst())
         }
         var users: [User] = []
