@@ -1,4 +1,3 @@
-private import Bytes
 private import JOSE
 
 extension ProviderPolicy {
@@ -18,9 +17,7 @@ extension ProviderPreset {
         adviceOnAudience: { audience in
             // Apple shows an App ID as Team ID, dot, Bundle ID.
             let team = audience.prefix { $0 != "." }
-            guard team.utf8.count == 10, team.utf8.allSatisfy({ $0.isDigit || (0x41...0x5a).contains($0) }),
-                audience.utf8.count > 11
-            else { return nil }
+            guard AppleClientKey.isIdentifier(team), audience.utf8.count > 11 else { return nil }
             return
                 "Apple's tokens have the Bundle ID without the Team ID: if \(audience.prefix(10)) is your Team ID, write \(audience.dropFirst(11))"
         }

@@ -55,7 +55,7 @@ public struct AppleClientKey: Sendable {
     }
 
     /// Whether a text has the form of a Team ID or a Key ID.
-    package static func isIdentifier(_ text: String) -> Bool {
+    package static func isIdentifier(_ text: some StringProtocol) -> Bool {
         text.utf8.count == 10 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5a).contains($0) }
     }
 

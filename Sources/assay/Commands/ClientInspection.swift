@@ -197,7 +197,7 @@ struct AppleClientDiagnosis {
     private func isIdentifierOfApp(_ text: String) -> Bool {
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
         return labels.count > 1 && labels.allSatisfy { !$0.isEmpty }
-            && text.utf8.allSatisfy { $0 == 0x2d || $0 == 0x2e || $0 == 0x5f || $0.isASCIILetterOrDigit }
+            && text.utf8.allSatisfy { $0.isLetterOrDigit || "-._".utf8.contains($0) }
     }
 
     /// Likely causes of a refusal, most likely first.
@@ -251,11 +251,5 @@ struct AppleClientDiagnosis {
 
     private static var now: String {
         String(Timestamp.text(unixMilliseconds: SystemClocks.unixMilliseconds()).prefix(16))
-    }
-}
-
-extension UInt8 {
-    fileprivate var isASCIILetterOrDigit: Bool {
-        (0x30...0x39).contains(self) || (0x41...0x5a).contains(self) || (0x61...0x7a).contains(self)
     }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import FoundationEssentials
 import Glibc
 
@@ -68,10 +69,7 @@ enum TransferInput {
         }
         let isValid =
             (1...maximumLength).contains(id.utf8.count)
-            && id.utf8.allSatisfy { octet in
-                (0x30...0x39).contains(octet) || (0x41...0x5a).contains(octet) || (0x61...0x7a).contains(octet)
-                    || octet == 0x2d || octet == 0x2e || octet == 0x5f
-            }
+            && id.utf8.allSatisfy { $0.isLetterOrDigit || "-._".utf8.contains($0) }
         return isValid
             ? nil
             : "one \(step.noun) per line is expected, such as 001234.5e7f01b2c3d4.0219: letters, digits, and . - _"
