@@ -70,13 +70,6 @@ package enum Reply<Value, Failure: Error> {
     }
 }
 
-extension EventLoop {
-    /// Starts a task with an executor of its own, where this must be called, and returns its outcome as a future.
-    package func future<Value: Sendable>(of operation: @escaping () async throws -> Value) -> EventLoopFuture<Value> {
-        LoopExecutor(self).future(of: operation)
-    }
-}
-
 /// Runs the steps of tasks on an event loop, a few a turn.
 package final class LoopExecutor: TaskExecutor {
     private let turns: LoopTurns
@@ -86,12 +79,11 @@ package final class LoopExecutor: TaskExecutor {
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         turns.loop.execute {
-            // Without a closure for `run`: most steps run at once.
-            if self.turns.mayBegin() {
-                unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
-            } else {
-                self.turns.run { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+            // Most steps run at once, so only one that waits gets a closure.
+            guard self.turns.mayBegin() else {
+                return self.turns.queue { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
             }
+            unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
         }
     }
 
@@ -116,8 +108,8 @@ package final class LoopExecutor: TaskExecutor {
 ///
 /// In one turn, an event loop reads what its connections have received, and then runs every task that it was given. If a
 /// thousand requests wait for one provider, their answers come together: without a limit, the loop would serve no other
-/// request until all of them are finished. On the other hand, busy connections must not hold up those who have waited:
-/// their work may always take as long as everything else did.
+/// request until all of them are finished. Nor may busy connections hold up the requests that have waited: these always
+/// get as much time as everything else took.
 package final class LoopTurns: Sendable {
     let loop: any EventLoop
     private let now: @Sendable () -> NIODeadline
@@ -130,12 +122,10 @@ package final class LoopTurns: Sendable {
         var left = LoopTurns.most
         /// Whether a task will end this turn, or begin the next one.
         var isTurning = false
-        /// When the last work was done, while other work waits.
-        var pausedAt = NIODeadline.distantPast
     }
 
-    /// The pieces of work of one turn, unless everything else takes longer. Most verify a token and write a response, which takes about as long as a request
-    /// that waits for nothing.
+    /// The pieces of work of one turn, unless everything else takes longer. Most of them verify a token and write a
+    /// response, which takes about as long as a request that waits for nothing.
     static let most = 4
     /// Without a pause, the event loop would run the next pieces before it looks at its connections.
     private static let pause = TimeAmount.microseconds(5)
@@ -151,8 +141,11 @@ package final class LoopTurns: Sendable {
 
     /// Runs work at once if this turn has room for it and no other waits, otherwise in a later turn. On the loop.
     package func run(_ work: @escaping () -> Void) {
-        if mayBegin() { work() } else { state.value.waiting.append(work) }
+        if mayBegin() { work() } else { queue(work) }
     }
+
+    /// Runs work in a later turn.
+    fileprivate func queue(_ work: @escaping () -> Void) { state.value.waiting.append(work) }
 
     /// Whether work may run at once; it then takes part of this turn.
     fileprivate func mayBegin() -> Bool {
@@ -181,14 +174,14 @@ package final class LoopTurns: Sendable {
     private func turnEnded() {
         state.value.isTurning = !state.value.waiting.isEmpty
         guard state.value.isTurning else { return state.value.left = Self.most }
-        state.value.pausedAt = now()
-        loop.scheduleTask(in: Self.pause) { self.turn() }
+        let pausedAt = now()
+        loop.scheduleTask(in: Self.pause) { self.turn(pausedAt: pausedAt) }
     }
 
     /// Runs what waits: some pieces at least, and as many as fit in the time that the loop has spent on everything else.
-    private func turn() {
+    private func turn(pausedAt: NIODeadline) {
         let begun = now()
-        let share = begun - state.value.pausedAt - Self.pause
+        let share = begun - pausedAt - Self.pause
         state.value.left = Self.most
         while state.value.left > 0 || now() - begun < share, let work = state.value.waiting.popFirst() {
             state.value.left = max(state.value.left - 1, 0)

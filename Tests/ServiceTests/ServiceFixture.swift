@@ -138,7 +138,7 @@ final class ServiceFixture: Sendable {
                 head: head, body: body, routing: responder.route(head), isUnderWay: !responder.isStopping)
             switch responder.respond(to: request) {
             case .now(let response): return loop.makeSucceededFuture(response)
-            case .later(_, let answer): return loop.future(of: answer)
+            case .later(_, let answer): return LoopExecutor(loop).future(of: answer)
             }
         }.get()
     }

@@ -12,7 +12,7 @@ import Testing
             let queue = DecryptionQueue(on: loop)
             let ran = NIOLoopBoundBox([String](), eventLoop: loop)
             let futures = requests.map { request in
-                loop.future { () -> Bool in
+                LoopExecutor(loop).future { () -> Bool in
                     do throws(Problem) {
                         try await queue.run(isPaidFor: request.isPaidFor) { () throws(Problem) in
                             ran.value.append(request.name)

@@ -102,7 +102,7 @@ package struct SingleVerification: Sendable {
     private func onLoop(_ operation: @escaping @Sendable (RequestVerifier) async -> Answer) async throws -> Answer {
         try await loop.flatSubmit { [loop, verifier] in
             let verifier = verifier.value
-            return loop.future { await operation(verifier) }
+            return LoopExecutor(loop).future { await operation(verifier) }
         }.get()
     }
 
