@@ -155,6 +155,13 @@ extension RequestVerifier {
     package struct Explained {
         package let answer: Result<ExplainAnswer, Problem>
         package let provider: Int?
+
+        init(_ answer: Result<ExplainAnswer, Problem>, provider: Int?) {
+            self.answer = answer
+            self.provider = provider
+        }
+
+        init(_ answer: ExplainAnswer, provider: Int?) { self.init(.success(answer), provider: provider) }
     }
 
     /// Verifies a token, after waiting for a fetch that could help, and explains the verdict.
@@ -191,9 +198,9 @@ extension RequestVerifier {
         }
         let status = await slot?.source.status()
         do throws(Problem) {
-            return Explained(answer: .success(try explain(status, verdict)), provider: verdict.provider)
+            return Explained(try explain(status, verdict), provider: verdict.provider)
         } catch {
-            return Explained(answer: .failure(error), provider: verdict.provider)
+            return Explained(.failure(error), provider: verdict.provider)
         }
     }
 
@@ -326,7 +333,7 @@ extension FetchFailure.Phase {
 
 /// The answer of `POST /v1/explain`: the result of each check, and the state of the provider's keys.
 package struct ExplainAnswer {
-    package let explanation: Explanation
+    package internal(set) var explanation: Explanation
     /// The ID of the provider whose rules applied; `nil` if there was none.
     let provider: String?
     let keys: KeyStatus?

@@ -155,28 +155,18 @@ extension RequestVerifier {
         case .plain(let request): return await explain(request)
         case .opened(let request):
             let explained = await explain(request)
-            return Explained(
-                answer: explained.answer.map { $0.concealed(inside: text) }, provider: explained.provider)
+            guard case .success(var answer) = explained.answer else { return explained }
+            answer.explanation = answer.explanation.concealed(inside: text)
+            return Explained(answer, provider: explained.provider)
         case .refused(let problem, let provider):
             // An error of the request or the instance, not of the token.
-            guard case .encryption = problem else { return Explained(answer: .failure(problem), provider: provider) }
+            guard case .encryption = problem else { return Explained(.failure(problem), provider: provider) }
             let slot = provider.flatMap { slots[$0] }
-            let status = await slot?.source.status()
-            let explanation = Explanation(
-                unopened: text, names, code: problem.code, detail: problem.detail)
-            return Explained(
-                answer: .success(
-                    ExplainAnswer(
-                        explanation: explanation, provider: slot?.policy.id, keys: status,
-                        time: SystemClocks.unixSeconds())), provider: provider)
+            let answer = ExplainAnswer(
+                explanation: Explanation(unopened: text, names, code: problem.code, detail: problem.detail),
+                provider: slot?.policy.id, keys: await slot?.source.status(), time: SystemClocks.unixSeconds())
+            return Explained(answer, provider: provider)
         }
-    }
-}
-
-extension ExplainAnswer {
-    fileprivate func concealed(inside text: ArraySlice<UInt8>) -> ExplainAnswer {
-        ExplainAnswer(
-            explanation: explanation.concealed(inside: text), provider: provider, keys: keys, time: time)
     }
 }
 
@@ -219,16 +209,12 @@ extension RequestVerifier {
                 isNamed: isNamed,
                 expecting: parameters, now: now.wall
             ) { $0.detail(of: .opaqueToken) }
-            let status = await question.slot.source.status()
-            return (
-                Explained(
-                    answer: .success(
-                        ExplainAnswer(
-                            explanation: explanation, provider: question.slot.policy.id, keys: status,
-                            time: now.wall.seconds)), provider: question.provider), judged
-            )
+            let explained = ExplainAnswer(
+                explanation: explanation, provider: question.slot.policy.id, keys: await question.slot.source.status(),
+                time: now.wall.seconds)
+            return (Explained(explained, provider: question.provider), judged)
         } catch {
-            return (Explained(answer: .failure(error), provider: token.provider), nil)
+            return (Explained(.failure(error), provider: token.provider), nil)
         }
     }
 
@@ -237,10 +223,9 @@ extension RequestVerifier {
         let name: CheckName = if case .rejected(.tokenMalformed, _) = problem { .tokenForm } else { .provider }
         let explanation = Explanation(
             opaqueTokenRefusedAt: name, code: problem.code, Diagnosis(sentence: problem.detail))
-        return Explained(
-            answer: .success(
-                ExplainAnswer(
-                    explanation: explanation, provider: provider.flatMap { slots[$0]?.policy.id }, keys: nil,
-                    time: SystemClocks.unixSeconds())), provider: provider)
+        let answer = ExplainAnswer(
+            explanation: explanation, provider: provider.flatMap { slots[$0]?.policy.id }, keys: nil,
+            time: SystemClocks.unixSeconds())
+        return Explained(answer, provider: provider)
     }
 }

@@ -128,6 +128,11 @@ extension Requirements.Requirement {
     }
 }
 
+extension ForwardAuth.Rule {
+    /// The summary of an explanation without a failed check.
+    fileprivate var validSummary: String { "The policy \(policy.id) lets requests with this token pass." }
+}
+
 extension ForwardAuth {
     /// Explains the decision on a token: every check of its verification, then every requirement of the policy.
     ///
@@ -142,9 +147,8 @@ extension ForwardAuth {
         let explanation = explanation(of: text, evidence, rule, slot, status, verdict, now: now)
         let requirements = PolicyChecks(policy: rule.policy, now: UnixTime(seconds: now))
         let checks = requirements.checks(of: verdict.answer, clockSkewSeconds: slot?.policy.clockSkewSeconds ?? 0)
-        let validSummary = "The policy \(rule.policy.id) lets requests with this token pass."
         return ExplainAnswer(
-            explanation: explanation.adding(checks, validSummary: validSummary), provider: slot?.policy.id,
+            explanation: explanation.adding(checks, validSummary: rule.validSummary), provider: slot?.policy.id,
             keys: status, time: now)
     }
 
@@ -155,17 +159,12 @@ extension ForwardAuth {
     ) async -> RequestVerifier.Explained {
         let (explained, verified) = await verifier.explained(
             opaqueToken: token, expecting: AccessTokenParameters(evidence: evidence), isNamed: false, until: deadline)
-        guard case .success(let answer) = explained.answer else { return explained }
+        guard case .success(var answer) = explained.answer else { return explained }
         let skew = token.provider.flatMap { verifier.slots[$0] }?.policy.clockSkewSeconds ?? 0
         let checks = PolicyChecks(policy: rule.policy, now: UnixTime(seconds: answer.time)).checks(
             of: verified.map(GatewayToken.opaque), clockSkewSeconds: skew)
-        let explanation = answer.explanation.adding(
-            checks, validSummary: "The policy \(rule.policy.id) lets requests with this token pass.")
-        return RequestVerifier.Explained(
-            answer: .success(
-                ExplainAnswer(
-                    explanation: explanation, provider: answer.provider, keys: answer.keys, time: answer.time)),
-            provider: explained.provider)
+        answer.explanation = answer.explanation.adding(checks, validSummary: rule.validSummary)
+        return RequestVerifier.Explained(answer, provider: explained.provider)
     }
 
     /// Explains the verification of the token.
