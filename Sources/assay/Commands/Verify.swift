@@ -148,7 +148,7 @@ struct DecryptionKeyOption: ParsableArguments {
         let key = try CredentialFile(path: decryptionKey, name: "--decryption-key").decryptionKey()
         do throws(JWEError) {
             let jwe = try CompactJWE(Array(token.utf8)[...])
-            // A key file that is named on the command line is meant, whatever its ID.
+            // The command line names the key's file, so its key is used whatever its ID.
             let named = EncryptionKey(
                 id: jwe.header.keyID ?? "", key, KeyManagementAlgorithm.allCases.filter { $0.fits(key.kind) })
             let decrypter = JWEDecrypter(
