@@ -1,43 +1,43 @@
 /// A setting or a section as a member of a mapping, and where its value is stored in `Root`.
 ///
-/// To add a setting that is independent of others, add a `Member` to the list of its section. The default is the
-/// initial value of `Root` at the key path.
+/// To add a setting that is independent of others, add `Setting(…).at(…)` to the list of its section.
 struct Member<Root>: Sendable {
     /// Empty for a check of earlier members; several if one reader reads several settings together.
     let descriptions: [SettingDescription]
     /// Reads it into `Root`. The last argument has the values that apply without the preset; `nil`: there is no preset.
     let read: @Sendable (Section, inout Root, Root?) -> Void
     /// The settings that differ between two values of `Root`, named relative to this section.
-    private(set) var changes: @Sendable (Root, Root) -> [SettingChange] = { _, _ in [] }
+    var changes: @Sendable (Root, Root) -> [SettingChange] = { _, _ in [] }
+}
 
-    /// A setting, and where its value is stored.
-    init<Value: Equatable & Sendable>(_ setting: Setting<Value>, at path: any WritableKeyPath<Root, Value> & Sendable) {
-        descriptions = [setting.description]
-        read = { section, root, usual in
-            if let value = setting.read(section) {
-                root[keyPath: path] = value
-            } else {
-                let value = root[keyPath: path]
-                let isUsual = usual.map { $0[keyPath: path] == value } ?? true
-                section.record(setting.name, setting.shown(value), isUsual ? .default : section.preset)
+extension Setting where Value: Equatable {
+    /// The setting as a member whose value is stored at `path`. The initial value there is the default.
+    func at<Root>(_ path: any WritableKeyPath<Root, Value> & Sendable) -> Member<Root> {
+        Member(
+            descriptions: [description],
+            read: { section, root, usual in
+                if let value = read(section) {
+                    root[keyPath: path] = value
+                } else {
+                    let value = root[keyPath: path]
+                    let isUsual = usual.map { $0[keyPath: path] == value } ?? true
+                    section.record(name, shown(value), isUsual ? .default : section.preset)
+                }
             }
-        }
-        compare(path, as: setting.name, setting.description.change)
+        ).comparing(path)
     }
 
-    /// A setting without a default.
-    init<Value: Equatable & Sendable>(
-        _ setting: Setting<Value>, ifSet path: any WritableKeyPath<Root, Value?> & Sendable
-    ) {
-        descriptions = [setting.description]
-        read = { section, root, _ in root[keyPath: path] = setting.read(section) }
-        compare(path, as: setting.name, setting.description.change)
+    /// The same for a setting without a default.
+    func ifSet<Root>(_ path: any WritableKeyPath<Root, Value?> & Sendable) -> Member<Root> {
+        Member(descriptions: [description], read: { section, root, _ in root[keyPath: path] = read(section) })
+            .comparing(path)
     }
+}
 
+extension Member {
     /// Settings that one reader reads together; or, without descriptions, a check of earlier members.
     init(_ descriptions: [SettingDescription], read: @escaping @Sendable (Section, inout Root) -> Void) {
-        self.descriptions = descriptions
-        self.read = { section, root, _ in read(section, &root) }
+        self.init(descriptions: descriptions, read: { section, root, _ in read(section, &root) })
     }
 
     /// A section.
@@ -47,16 +47,18 @@ struct Member<Root>: Sendable {
         section name: String, _ members: [Member], _ help: String,
         check: @escaping @Sendable (Section, Root) -> Void = { _, _ in }
     ) {
-        descriptions = [SettingDescription(section: name, members.flatMap(\.descriptions), help)]
-        read = { section, root, usual in
-            let own = section.section(name)
-            for member in members { member.read(own, &root, usual) }
-            check(own, root)
-            own.finish()
-        }
-        changes = { root, other in
-            members.flatMap { $0.changes(root, other) }.map { SettingChange(name: "\(name).\($0.name)", when: $0.when) }
-        }
+        self.init(
+            descriptions: [SettingDescription(section: name, members.flatMap(\.descriptions), help)],
+            read: { section, root, usual in
+                let own = section.section(name)
+                for member in members { member.read(own, &root, usual) }
+                check(own, root)
+                own.finish()
+            },
+            changes: { root, other in
+                members.flatMap { $0.changes(root, other) }
+                    .map { SettingChange(name: "\(name).\($0.name)", when: $0.when) }
+            })
     }
 
     /// A section, or in its place a word.
@@ -70,35 +72,28 @@ struct Member<Root>: Sendable {
         _ help: String, check: @escaping @Sendable (Section, Root) -> Void
     ) {
         let asSection = Member(section: name, members, help, check: check)
-        descriptions = [
-            SettingDescription(
-                name: name, expected: "a mapping, or \(word.description.expected)",
-                form: .either(.section(members.flatMap(\.descriptions)), word.description.form), help: help)
-        ]
-        read = { section, root, usual in
-            if isWord(root) {
-                // Unless it is known to be the section.
-                if !section.isFaulty(name) { root[keyPath: path] = word.read(section) }
-            } else {
-                asSection.read(section, &root, usual)
-            }
-        }
-    }
-
-    private mutating func compare<Value: Equatable & Sendable>(
-        _ path: any KeyPath<Root, Value> & Sendable, as name: String, _ when: SettingDescription.Change
-    ) {
-        changes = { root, other in
-            root[keyPath: path] == other[keyPath: path] ? [] : [SettingChange(name: name, when: when)]
-        }
+        self.init(
+            descriptions: [
+                SettingDescription(
+                    name: name, expected: "a mapping, or \(word.description.expected)",
+                    form: .either(.section(members.flatMap(\.descriptions)), word.description.form), help: help)
+            ],
+            read: { section, root, usual in
+                if !isWord(root) {
+                    asSection.read(section, &root, usual)
+                } else if !section.isFaulty(name) {
+                    // Unless it is known to be the section.
+                    root[keyPath: path] = word.read(section)
+                }
+            })
     }
 
     /// The same member, compared as a whole.
     func comparing<Value: Equatable & Sendable>(_ path: any KeyPath<Root, Value> & Sendable) -> Member {
-        guard let description = descriptions.first else { return self }
-        var member = self
-        member.compare(path, as: description.name, description.change)
-        return member
+        comparing { [descriptions] root, other in
+            root[keyPath: path] == other[keyPath: path]
+                ? [] : descriptions.map { SettingChange(name: $0.name, when: $0.change) }
+        }
     }
 
     /// The same member, compared by `changes`.
@@ -108,15 +103,12 @@ struct Member<Root>: Sendable {
         return member
     }
 
-    private init<Part>(_ member: Member<Part>, at path: any WritableKeyPath<Root, Part> & Sendable) {
-        descriptions = member.descriptions
-        read = { section, root, usual in member.read(section, &root[keyPath: path], usual?[keyPath: path]) }
-        changes = { root, other in member.changes(root[keyPath: path], other[keyPath: path]) }
-    }
-
     /// The same member, in a larger value that contains `Root`.
     func within<Whole>(_ path: any WritableKeyPath<Whole, Root> & Sendable) -> Member<Whole> {
-        Member<Whole>(self, at: path)
+        Member<Whole>(
+            descriptions: descriptions,
+            read: { section, whole, usual in read(section, &whole[keyPath: path], usual?[keyPath: path]) },
+            changes: { changes($0[keyPath: path], $1[keyPath: path]) })
     }
 }
 

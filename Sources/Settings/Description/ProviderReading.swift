@@ -85,37 +85,32 @@ struct ProviderReading {
                 keyIssuers.description,
             ], read: readIssuer),
         Member([profile.description], read: readProfile),
-        Member(
-            Setting(
-                "trusted_audiences", listOf: .text, "Other client IDs that `aud` may contain besides yours."),
-            at: \.policy.trustedAudiences),
-        Member(
-            Setting("authorized_parties", listOf: .text, defaultDescription: "any", "The values that `azp` may have."),
-            at: \.policy.authorizedParties),
+        Setting("trusted_audiences", listOf: .text, "Other client IDs that `aud` may contain besides yours.")
+            .at(\.policy.trustedAudiences),
+        Setting("authorized_parties", listOf: .text, defaultDescription: "any", "The values that `azp` may have.")
+            .at(\.policy.authorizedParties),
         Member([requiredScopes.description], read: readRequiredScopes),
         Member([audiences.description], read: readAudiences),
-        Member(
-            Setting(
-                algorithmsName, listOf: ValueType<SignatureAlgorithm>.algorithm, refusesEmpty: "must name at least one",
-                defaultDescription: "the preset's, else those of the discovery document, else all that are supported",
-                "The signature algorithms to accept."), at: \.algorithms),
+        Setting(
+            algorithmsName, listOf: ValueType<SignatureAlgorithm>.algorithm, refusesEmpty: "must name at least one",
+            defaultDescription: "the preset's, else those of the discovery document, else all that are supported",
+            "The signature algorithms to accept."
+        ).at(\.algorithms),
         Member(
             section: "nonce", nonce, orWord: ProofUseReader.nonce, at: \.needsProofNonce,
             if: { $0.accessTokens != nil },
             "How to compare the nonce. With `tokens: access` or `opaque`, a word instead: whether a [DPoP proof](access-tokens.md#tokens-bound-to-a-key) must have a nonce (`required` or `off`), if not as in `dpop.nonce`.",
             check: checkNonce),
-        Member(
-            Setting("clock_skew", clockSkew, "How far this provider's clock may differ from this machine's."),
-            at: \.policy.clockSkewSeconds),
+        Setting("clock_skew", clockSkew, "How far this provider's clock may differ from this machine's.")
+            .at(\.policy.clockSkewSeconds),
         Member([maxTokenAge.description], read: readMaxTokenAge),
         Member([requiredClaims.description], read: readRequiredClaims),
         Member([claimValues, refusedClaimValues, refusedClaims.description], read: readClaimRules),
         Member(section: "service_accounts", serviceAccounts, "Refuses tokens of service accounts."),
-        Member(
-            Setting(
-                "refuse_access_tokens", .boolean,
-                "Refuses a token without a nonce that [looks like an access token](providers.md#access-tokens)."),
-            at: \.policy.refusesAccessTokens),
+        Setting(
+            "refuse_access_tokens", .boolean,
+            "Refuses a token without a nonce that [looks like an access token](providers.md#access-tokens)."
+        ).at(\.policy.refusesAccessTokens),
         Member(
             [
                 SettingDescription(
@@ -123,17 +118,15 @@ struct ProviderReading {
                     "The claims from which members of the identity are read, if the provider uses other names: `{ preferred_username: login }`. [Identity](providers.md#identity) lists the defaults."
                 )
             ], read: readIdentity),
-        Member(
-            Setting(
-                "real_user_status", .boolean,
-                "Whether to report the claim `real_user_status` as `identity.real_user_status`."),
-            at: \.policy.reportsRealUserStatus),
+        Setting(
+            "real_user_status", .boolean,
+            "Whether to report the claim `real_user_status` as `identity.real_user_status`."
+        ).at(\.policy.reportsRealUserStatus),
         Member(section: "email", email, "How far to trust the provider about email addresses."),
-        Member(
-            Setting(
-                "private_email_domains", listOf: .text,
-                "Domains of relay addresses, which forward to a private address."),
-            at: \.policy.email.privateDomains),
+        Setting(
+            "private_email_domains", listOf: .text,
+            "Domains of relay addresses, which forward to a private address."
+        ).at(\.policy.email.privateDomains),
         Member([notificationKinds.description, notificationAge.description], read: readNotifications),
         Member([encryption], read: readEncryption),
         Member([authorization], read: readAuthorization),
@@ -148,32 +141,26 @@ struct ProviderReading {
             [discoveryURL.description, discovery.description]
                 + [discoveryIssuer, jwksURI, certificatesURI, publicKeyURI, jwksFile].map(\.description),
             read: readKeys),
-        Member(
-            Setting(
-                "quirks", listOf: ValueType<ProviderQuirk>.word,
-                "How the provider's endpoints differ from the protocol. `revoked_is_invalid_request`: for a refresh, `invalid_request` means that the token was revoked. `refresh_tokens_stay`: a refresh token stays valid after use. `no_openid_scope`: `openid` is not added to the scopes. `form_post_for_scopes`: if scopes are requested, the response is a form POST. `scope_is_list`: the token endpoint returns the granted scopes as a list. `no_token_type`: the token endpoint returns no `token_type`."
-            ), at: \.quirks),
+        Setting(
+            "quirks", listOf: ValueType<ProviderQuirk>.word,
+            "How the provider's endpoints differ from the protocol. `revoked_is_invalid_request`: for a refresh, `invalid_request` means that the token was revoked. `refresh_tokens_stay`: a refresh token stays valid after use. `no_openid_scope`: `openid` is not added to the scopes. `form_post_for_scopes`: if scopes are requested, the response is a form POST. `scope_is_list`: the token endpoint returns the granted scopes as a list. `no_token_type`: the token endpoint returns no `token_type`."
+        ).at(\.quirks),
         Member([endpoints], read: readEndpoints),
         Member([issuers.description, issuersFile.description, maximumIssuers.description], read: readIssuers),
         Member(ofClients, read: readClients),
         Member([], read: checkProfile),
         Member([introspectionSettings], read: readIntrospection),
-        Member(
-            Setting("optional", .boolean, "Whether `/readyz` ignores this provider."), at: \.isOptional),
+        Setting("optional", .boolean, "Whether `/readyz` ignores this provider.").at(\.isOptional),
     ]
 
     private static let nonce: [Member<ProviderReading>] = [
-        Member(
-            Setting(
-                "match", listOf: ValueType<NonceMatch>.word, refusesEmpty: "must name at least one form",
-                "The form of the nonce in the token: the nonce of the request itself (`plain`), or its SHA-256."),
-            at: \.policy.nonce.accepted),
-        Member(
-            Setting("required", .boolean, "Refuses tokens and requests without a nonce."), at: \.policy.nonce.isRequired
-        ),
-        Member(
-            Setting("check", .onOff, "Whether to compare nonces; set `off` only for providers that don't return them."),
-            at: \.policy.nonce.isChecked),
+        Setting(
+            "match", listOf: ValueType<NonceMatch>.word, refusesEmpty: "must name at least one form",
+            "The form of the nonce in the token: the nonce of the request itself (`plain`), or its SHA-256."
+        ).at(\.policy.nonce.accepted),
+        Setting("required", .boolean, "Refuses tokens and requests without a nonce.").at(\.policy.nonce.isRequired),
+        Setting("check", .onOff, "Whether to compare nonces; set `off` only for providers that don't return them.")
+            .at(\.policy.nonce.isChecked),
         Member([singleUse.description], read: readSingleUse),
     ]
 
@@ -229,51 +216,40 @@ struct ProviderReading {
     }
 
     private static let serviceAccounts: [Member<ProviderReading>] = [
-        Member(
-            Setting("refuse_azp_equal_to_sub", .boolean, "Refuses a token whose `azp` is its `sub`."),
-            at: \.policy.serviceAccounts.refusesAzpEqualToSub),
-        Member(
-            Setting(
-                "refuse_email_domains", listOf: .text,
-                "Refuses a token with an email address in one of these domains or their subdomains."),
-            at: \.policy.serviceAccounts.emailDomains),
+        Setting("refuse_azp_equal_to_sub", .boolean, "Refuses a token whose `azp` is its `sub`.")
+            .at(\.policy.serviceAccounts.refusesAzpEqualToSub),
+        Setting(
+            "refuse_email_domains", listOf: .text,
+            "Refuses a token with an email address in one of these domains or their subdomains."
+        ).at(\.policy.serviceAccounts.emailDomains),
     ]
 
     private static let email: [Member<ProviderReading>] = [
-        Member(
-            Setting(
-                "verified_claim", verifiedClaim,
-                "The claim that says whether an email address is verified; `none` if the provider verifies none."),
-            at: \.policy.email.verification),
-        Member(
-            Setting("authoritative_domains", listOf: .text, "Domains whose mailboxes the provider hosts."),
-            at: \.policy.email.authoritativeDomains),
-        Member(
-            Setting(
-                "trust_hosted_domain", .boolean,
-                "Whether the claim `hd` names a domain whose mailboxes the provider hosts."),
-            at: \.policy.email.trustsHostedDomain),
+        Setting(
+            "verified_claim", verifiedClaim,
+            "The claim that says whether an email address is verified; `none` if the provider verifies none."
+        ).at(\.policy.email.verification),
+        Setting("authoritative_domains", listOf: .text, "Domains whose mailboxes the provider hosts.")
+            .at(\.policy.email.authoritativeDomains),
+        Setting(
+            "trust_hosted_domain", .boolean,
+            "Whether the claim `hd` names a domain whose mailboxes the provider hosts."
+        ).at(\.policy.email.trustsHostedDomain),
     ]
 
     static let networkName = "network"
     static let allowHTTP = Setting(
         "allow_http", .boolean, "Allows connections over plain HTTP. For tests only; logs a start-up warning.")
     private static let network: [Member<ProviderReading>] = [
-        Member(allowHTTP, at: \.network.allowHTTP),
-        Member(
-            Setting(
-                "allow_private_addresses", .boolean,
-                "Allows connections to private, loopback and all other addresses that are not on the public Internet. For tests only; logs a start-up warning."
-            ),
-            at: \.network.allowPrivateAddresses),
-        Member(
-            Setting(
-                "allow_addresses", listOf: addressBlock,
-                "Private addresses and blocks that connections may go to."),
-            at: \.network.allowedAddresses),
-        Member(
-            Setting("ca_file", .file(.authorities), "Additional CA certificates (PEM) to trust for this provider."),
-            ifSet: \.network.caFile),
+        allowHTTP.at(\.network.allowHTTP),
+        Setting(
+            "allow_private_addresses", .boolean,
+            "Allows connections to private, loopback and all other addresses that are not on the public Internet. For tests only; logs a start-up warning."
+        ).at(\.network.allowPrivateAddresses),
+        Setting("allow_addresses", listOf: addressBlock, "Private addresses and blocks that connections may go to.")
+            .at(\.network.allowedAddresses),
+        Setting("ca_file", .file(.authorities), "Additional CA certificates (PEM) to trust for this provider.")
+            .ifSet(\.network.caFile),
     ]
 
     private static let addressBlock = ValueType(

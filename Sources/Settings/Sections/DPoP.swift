@@ -84,24 +84,20 @@ enum DPoPReader {
     }
 
     private static let members: [Member<Settings.DPoP>] = [
-        Member(
-            Setting(
-                "algorithms", listOf: ValueType<SignatureAlgorithm>.algorithm, refusesEmpty: "must name at least one",
-                "The signature algorithms of proofs."), at: \.algorithms),
-        Member(
-            Setting(
-                "max_age", .seconds(1...3600), "Maximum age of a proof since its `iat`, apart from `clock_skew`."),
-            at: \.rules.maximumAgeSeconds),
-        Member(
-            Setting(
-                "replay", .onOff,
-                "Whether to check that a proof is new: `dpop_proof_replayed`. `off` only where a request may be repeated safely, or for a gateway whose backend checks the proof itself. An entry of `providers`, a resource and a policy may say otherwise."
-            ), at: \.rules.passesOnce),
-        Member(
-            Setting(
-                "nonce", .nonceNeed,
-                "Whether a proof must have a nonce that Assay has made in the last 5 minutes: `dpop_nonce_required`. Nonces are made with the keys of `sign_ins.key_files`, or else with a key of the process. An entry of `providers`, a resource and a policy may say otherwise."
-            ), at: \.rules.needsNonce),
+        Setting(
+            "algorithms", listOf: ValueType<SignatureAlgorithm>.algorithm, refusesEmpty: "must name at least one",
+            "The signature algorithms of proofs."
+        ).at(\.algorithms),
+        Setting("max_age", .seconds(1...3600), "Maximum age of a proof since its `iat`, apart from `clock_skew`.")
+            .at(\.rules.maximumAgeSeconds),
+        Setting(
+            "replay", .onOff,
+            "Whether to check that a proof is new: `dpop_proof_replayed`. `off` only where a request may be repeated safely, or for a gateway whose backend checks the proof itself. An entry of `providers`, a resource and a policy may say otherwise."
+        ).at(\.rules.passesOnce),
+        Setting(
+            "nonce", .nonceNeed,
+            "Whether a proof must have a nonce that Assay has made in the last 5 minutes: `dpop_nonce_required`. Nonces are made with the keys of `sign_ins.key_files`, or else with a key of the process. An entry of `providers`, a resource and a policy may say otherwise."
+        ).at(\.rules.needsNonce),
     ]
 
     /// A provider whose tokens must be bound to a key of proofs needs proofs to be checked.

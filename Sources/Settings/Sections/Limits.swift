@@ -18,60 +18,48 @@ extension Settings {
         var given: Set<ListenerLimit> = []
 
         static let members: [Member<Settings>] = [
-            Member(
-                Setting("max_body", .bytes(1024...(16 * mebibyte)), "The largest body of a request, except a batch."),
-                at: \.limits.maximumBody),
-            Member(
-                Setting("max_batch_body", .bytes(1024...(64 * mebibyte)), "The largest body of a batch."),
-                at: \.limits.maximumBatchBody),
-            Member(
-                Setting(
-                    "max_header", .bytes(1024...mebibyte), change: .restart,
-                    "The largest head of a request: its request line and header fields."),
-                at: \.limits.listener.maximumHeader),
-            Member(
-                Setting(
-                    "max_token", .bytes(UnverifiedToken.maximumLengths), change: .restart,
-                    "The longest token that is verified, of any kind. More than 16KiB raises the defaults of `max_header` and `max_body`, so that it fits. Gateways have [limits of their own](gateways.md#long-tokens)."
-                ), at: \.limits.maximumToken),
-            Member(
-                Setting(
-                    "max_buffered", .bytes(65_536...(16 * 1024 * mebibyte)), change: .restart,
-                    "Maximum memory for requests that are incomplete, queued or waiting; beyond it: `503 overloaded`. An additional half of this is allowed for unread responses (including socket buffers); beyond it, the slowest readers are disconnected. Lower by default under a memory limit."
-                ), at: \.limits.listener.maximumBuffered),
-            Member(
-                Setting(
-                    "max_connections", .integer(1...1_000_000), change: .restart,
-                    "Maximum number of connections to the service listener; beyond it: `503 overloaded`. Lower by default under a memory limit."
-                ),
-                at: \.limits.listener.maximumConnections),
-            Member(
-                Setting(
-                    "max_in_flight", .integer(1...1_000_000), change: .restart,
-                    "Maximum number of requests waiting for keys, for `sign_ins.store` or for a provider's endpoint; each waiting batch item counts. Beyond it: `503 overloaded`. Lower by default under a memory limit."
-                ), at: \.limits.listener.maximumInFlight),
-            Member(
-                Setting(
-                    "request_timeout", .seconds(1...300), change: .restart,
-                    "How long a whole request may take to arrive, and how long a client may take to read its response."),
-                at: \.limits.listener.requestTimeoutSeconds),
-            Member(
-                Setting(
-                    "idle_timeout", .seconds(1...3600), change: .restart,
-                    "How long a connection may be silent between requests."), at: \.limits.listener.idleTimeoutSeconds),
-            Member(
-                Setting("keys_timeout", .seconds(1...60), "How long a request waits for keys."),
-                at: \.limits.keysTimeoutSeconds),
-            Member(
-                Setting(
-                    "provider_timeout", .seconds(1...30),
-                    "How long a call to a provider's endpoint may take, including connecting and all attempts of a revocation."
-                ), at: \.limits.providerTimeoutSeconds),
-            Member(
-                Setting(
-                    "queue_timeout", .milliseconds(50...60_000),
-                    "About how long a request may wait in the queue. During overload, requests that would wait longer get `503 overloaded`."
-                ), at: \.limits.queueTimeoutMilliseconds),
+            Setting("max_body", .bytes(1024...(16 * mebibyte)), "The largest body of a request, except a batch.")
+                .at(\.limits.maximumBody),
+            Setting("max_batch_body", .bytes(1024...(64 * mebibyte)), "The largest body of a batch.")
+                .at(\.limits.maximumBatchBody),
+            Setting(
+                "max_header", .bytes(1024...mebibyte), change: .restart,
+                "The largest head of a request: its request line and header fields."
+            ).at(\.limits.listener.maximumHeader),
+            Setting(
+                "max_token", .bytes(UnverifiedToken.maximumLengths), change: .restart,
+                "The longest token that is verified, of any kind. More than 16KiB raises the defaults of `max_header` and `max_body`, so that it fits. Gateways have [limits of their own](gateways.md#long-tokens)."
+            ).at(\.limits.maximumToken),
+            Setting(
+                "max_buffered", .bytes(65_536...(16 * 1024 * mebibyte)), change: .restart,
+                "Maximum memory for requests that are incomplete, queued or waiting; beyond it: `503 overloaded`. An additional half of this is allowed for unread responses (including socket buffers); beyond it, the slowest readers are disconnected. Lower by default under a memory limit."
+            ).at(\.limits.listener.maximumBuffered),
+            Setting(
+                "max_connections", .integer(1...1_000_000), change: .restart,
+                "Maximum number of connections to the service listener; beyond it: `503 overloaded`. Lower by default under a memory limit."
+            ).at(\.limits.listener.maximumConnections),
+            Setting(
+                "max_in_flight", .integer(1...1_000_000), change: .restart,
+                "Maximum number of requests waiting for keys, for `sign_ins.store` or for a provider's endpoint; each waiting batch item counts. Beyond it: `503 overloaded`. Lower by default under a memory limit."
+            ).at(\.limits.listener.maximumInFlight),
+            Setting(
+                "request_timeout", .seconds(1...300), change: .restart,
+                "How long a whole request may take to arrive, and how long a client may take to read its response."
+            ).at(\.limits.listener.requestTimeoutSeconds),
+            Setting(
+                "idle_timeout", .seconds(1...3600), change: .restart,
+                "How long a connection may be silent between requests."
+            ).at(\.limits.listener.idleTimeoutSeconds),
+            Setting("keys_timeout", .seconds(1...60), "How long a request waits for keys.")
+                .at(\.limits.keysTimeoutSeconds),
+            Setting(
+                "provider_timeout", .seconds(1...30),
+                "How long a call to a provider's endpoint may take, including connecting and all attempts of a revocation."
+            ).at(\.limits.providerTimeoutSeconds),
+            Setting(
+                "queue_timeout", .milliseconds(50...60_000),
+                "About how long a request may wait in the queue. During overload, requests that would wait longer get `503 overloaded`."
+            ).at(\.limits.queueTimeoutMilliseconds),
         ]
 
         private static let mebibyte = 1024 * 1024

@@ -94,10 +94,10 @@ extension Settings.Listener {
     /// - Parameter callers: who calls this listener.
     static func members(for callers: String) -> [Member<Settings.Listener>] {
         [
-            Member(
-                Setting(
-                    "listen", .listenAddress, change: .restart,
-                    "The address for \(callers): `host:port`, or a Unix socket at `unix:/path`."), at: \.listen),
+            Setting(
+                "listen", .listenAddress, change: .restart,
+                "The address for \(callers): `host:port`, or a Unix socket at `unix:/path`."
+            ).at(\.listen),
             Member(
                 [
                     SettingDescription(

@@ -79,102 +79,83 @@ extension Settings {
         Member(
             section: "admin",
             Listener.members(for: "operators").map { $0.within(\.admin) } + [
-                Member(
-                    APIKeysReader.setting(
-                        defaultDescription: "`api_keys`",
-                        "API keys of operators, required for every path of the admin listener except `/metrics`, probes and the console's files."
-                    ),
-                    ifSet: \.adminAPIKeys),
-                Member(
-                    Setting(
-                        "hosts", listOf: .hostName,
-                        "Additional values of `Host` that an admin listener with neither API keys nor TLS accepts, besides `localhost` and IP addresses."
-                    ), at: \.adminHosts),
-                Member(
-                    Setting("console", .boolean, "Serves a page for operators at `/console`."), at: \.servesConsole),
-                Member(
-                    Setting(
-                        "max_connections", .integer(8...10_000), change: .restart,
-                        "Maximum number of connections to the admin listener, separate from the service's so that neither listener can starve the other."
-                    ),
-                    at: \.adminMaximumConnections),
+                APIKeysReader.setting(
+                    defaultDescription: "`api_keys`",
+                    "API keys of operators, required for every path of the admin listener except `/metrics`, probes and the console's files."
+                ).ifSet(\.adminAPIKeys),
+                Setting(
+                    "hosts", listOf: .hostName,
+                    "Additional values of `Host` that an admin listener with neither API keys nor TLS accepts, besides `localhost` and IP addresses."
+                ).at(\.adminHosts),
+                Setting("console", .boolean, "Serves a page for operators at `/console`.").at(\.servesConsole),
+                Setting(
+                    "max_connections", .integer(8...10_000), change: .restart,
+                    "Maximum number of connections to the admin listener, separate from the service's so that neither listener can starve the other."
+                ).at(\.adminMaximumConnections),
             ],
             "The listener for operators: `/metrics`, `/v1/providers`, `/v1/explain`, `/v1/events`, `/v1/verdicts`, `/livez`, `/readyz` and the console."
         ),
-        Member(
-            APIKeysReader.setting(
-                "API keys of callers, sent as `Authorization: Bearer …`; list several during a rotation. `assay api-key` generates one. Log and metrics use a key's name, or else its position in the list: `key-1`."
-            ), at: \.apiKeys),
-        Member(
-            Setting(
-                "allow_insecure_listen", .boolean,
-                "Allows a listener that other machines can reach to have neither API keys nor client certificates."),
-            at: \.allowsInsecureListen),
+        APIKeysReader.setting(
+            "API keys of callers, sent as `Authorization: Bearer …`; list several during a rotation. `assay api-key` generates one. Log and metrics use a key's name, or else its position in the list: `key-1`."
+        ).at(\.apiKeys),
+        Setting(
+            "allow_insecure_listen", .boolean,
+            "Allows a listener that other machines can reach to have neither API keys nor client certificates."
+        ).at(\.allowsInsecureListen),
         Member([], read: ListenerReader.checkReach),
         Member(section: "limits", Limits.members, "Sizes, counts and timeouts that clients can't exceed."),
         Limits.check,
         Member(
             section: "keys",
             [
-                Member(
-                    Setting(
-                        "stale_for", .seconds(0...(30 * 86400)),
-                        "How long expired keys stay in use while a provider can't be reached (stale-if-error)."),
-                    at: \.keys.staleIfErrorSeconds),
-                Member(
-                    Setting(
-                        "max_fetches", .integer(1...1000),
-                        "Maximum number of providers whose keys are fetched at the same time; the others wait. Retries after a failure get at most half of it."
-                    ),
-                    at: \.keys.maximumFetches),
-                Member(
-                    Setting(
-                        "idle_for", .seconds(1...(30 * 86400)), defaultDescription: "`24h`; `1h` for `issuers: any`",
-                        "How long an issuer of an entry with many may be unused before its keys are dropped. They are fetched again when needed."
-                    ),
-                    ifSet: \.keys.idleForSeconds),
+                Setting(
+                    "stale_for", .seconds(0...(30 * 86400)),
+                    "How long expired keys stay in use while a provider can't be reached (stale-if-error)."
+                ).at(\.keys.staleIfErrorSeconds),
+                Setting(
+                    "max_fetches", .integer(1...1000),
+                    "Maximum number of providers whose keys are fetched at the same time; the others wait. Retries after a failure get at most half of it."
+                ).at(\.keys.maximumFetches),
+                Setting(
+                    "idle_for", .seconds(1...(30 * 86400)), defaultDescription: "`24h`; `1h` for `issuers: any`",
+                    "How long an issuer of an entry with many may be unused before its keys are dropped. They are fetched again when needed."
+                ).ifSet(\.keys.idleForSeconds),
             ], "The providers' key sets."),
         Member(section: "log", Log.members, "The log on standard error, one JSON object per line."),
         TracingReader.member,
         SignInReader.member,
-        Member(
-            Setting(
-                "cache_directory", .text, change: .restart,
-                "The directory that keeps the last good key sets across restarts."),
-            ifSet: \.cacheDirectory),
+        Setting(
+            "cache_directory", .text, change: .restart,
+            "The directory that keeps the last good key sets across restarts."
+        ).ifSet(\.cacheDirectory),
         Member(
             section: "verified_token_cache",
             [
-                Member(
-                    Setting(
-                        "entries", .integer(0...1_000_000),
-                        "How many valid signatures to remember, so that a repeated token needs no second signature check. Claims, times and nonce are checked each time. `0` turns the cache off."
-                    ), at: \.verifiedTokenCacheEntries)
+                Setting(
+                    "entries", .integer(0...1_000_000),
+                    "How many valid signatures to remember, so that a repeated token needs no second signature check. Claims, times and nonce are checked each time. `0` turns the cache off."
+                ).at(\.verifiedTokenCacheEntries)
             ], "The cache of verified signatures."),
         Member(
             section: "introspection",
             [
-                Member(
-                    Setting(
-                        "entries", .integer(0...1_000_000),
-                        "How many answers about opaque tokens to keep for `introspection.cache` of their providers: about active tokens, and in a table of its own, for 5 s, about inactive ones. When it is full, the oldest are forgotten. The answers about active tokens take at most 4 KiB each on average."
-                    ), at: \.introspectionEntries)
+                Setting(
+                    "entries", .integer(0...1_000_000),
+                    "How many answers about opaque tokens to keep for `introspection.cache` of their providers: about active tokens, and in a table of its own, for 5 s, about inactive ones. When it is full, the oldest are forgotten. The answers about active tokens take at most 4 KiB each on average."
+                ).at(\.introspectionEntries)
             ], "The cache of providers' answers about [opaque access tokens](introspection.md)."),
-        Member(
-            Setting(
-                "shutdown_delay", .seconds(0...300),
-                "How long to keep serving after SIGTERM while `/readyz` returns 503 and responses carry `Connection: close`, so that load balancers can drain. A second SIGTERM or SIGINT ends the delay."
-            ), at: \.shutdownDelaySeconds),
-        Member(
-            Setting(
-                "shutdown_grace", .seconds(0...600),
-                "How long a shutdown waits for requests in flight, after `shutdown_delay`."),
-            at: \.shutdownGraceSeconds),
-        Member(
-            Setting(
-                "clock_skew", ProviderReading.clockSkew,
-                "How far a provider's clock may differ from this machine's; the default for every provider."),
-            at: \.clockSkewSeconds),
+        Setting(
+            "shutdown_delay", .seconds(0...300),
+            "How long to keep serving after SIGTERM while `/readyz` returns 503 and responses carry `Connection: close`, so that load balancers can drain. A second SIGTERM or SIGINT ends the delay."
+        ).at(\.shutdownDelaySeconds),
+        Setting(
+            "shutdown_grace", .seconds(0...600),
+            "How long a shutdown waits for requests in flight, after `shutdown_delay`."
+        ).at(\.shutdownGraceSeconds),
+        Setting(
+            "clock_skew", ProviderReading.clockSkew,
+            "How far a provider's clock may differ from this machine's; the default for every provider."
+        ).at(\.clockSkewSeconds),
         ClientKeysReader.member,
         ProviderReader.member,
         ClientKeysReader.check,

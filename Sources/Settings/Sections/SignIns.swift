@@ -141,12 +141,11 @@ enum SignInReader {
     }.comparing(\.signIns)
 
     private static let members: [Member<Settings.SignIns>] = [
-        Member(
-            Setting(
-                "key_files", listOf: .file(.secret), refusesEmpty: "must name at least one file",
-                defaultDescription: "a random key per process: a restart invalidates pending sign-ins",
-                "Files with 32-byte keys in base64 (`assay key new`). The first encrypts new sign-ins; all decrypt. Required unless the store is `memory`. File contents are re-read when they change; a change to this list needs a restart. [Rotate the key](sign-ins.md#rotate-the-key) has the steps."
-            ), at: \.keyFiles),
+        Setting(
+            "key_files", listOf: .file(.secret), refusesEmpty: "must name at least one file",
+            defaultDescription: "a random key per process: a restart invalidates pending sign-ins",
+            "Files with 32-byte keys in base64 (`assay key new`). The first encrypts new sign-ins; all decrypt. Required unless the store is `memory`. File contents are re-read when they change; a change to this list needs a restart. [Rotate the key](sign-ins.md#rotate-the-key) has the steps."
+        ).at(\.keyFiles),
         Member(
             section: "store", StoreReader.ofSignIns.members.map { $0.within(\.store) },
             "The store of finished sign-ins and used nonces."),
@@ -185,55 +184,47 @@ struct StoreReader: Sendable {
     ///   - fullness: what fails when the memory is full.
     private init(url: String, prefix: String? = nil, replicas: String, fullness: String) {
         members = [
-            Member(
-                Setting(
-                    "url",
-                    ValueType(
-                        expected:
-                            "memory, redis://host:6379/0, rediss://host:6379/0 or unix:/run/valkey.sock, without a name or password",
-                        form: .text(pattern: "^(memory|rediss?://[^@?#]+|unix:/.+)$"),
-                        remedy: { url in
-                            guard ErrorValueText.credentials(in: url) != nil else { return nil }
-                            return
-                                "the name belongs in username (the default user needs none), and the password in a file that password_file names"
-                        },
-                        parse: Settings.StoreURL.init, text: \.text), url), at: \.url),
-            Member(Setting("username", .text, "The ACL user."), ifSet: \.username),
-            Member(
-                Setting("password_file", .file(.secret), "A file with the password."), ifSet: \.passwordFile),
-            Member(
-                Setting(
-                    "ca_file", .file(.authorities), defaultDescription: "the system's",
-                    "CA certificates (PEM) to trust."), ifSet: \.authoritiesFile),
-            Member(
-                Setting("certificate_file", .file(.certificate), "A client certificate to present."),
-                ifSet: \.certificateFile),
-            Member(
-                Setting("key_file", .file(.privateKey), "The client certificate's private key."), ifSet: \.keyFile),
-            Member(
-                Setting(
-                    "prefix",
-                    .text("1 to 64 visible ASCII characters") { text in
-                        (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(\.isVisibleASCII)
-                    }, defaultDescription: prefix, "The prefix of every key in the store."), at: \.prefix),
-            Member(
-                Setting(
-                    "replicas", .integer(0...16),
-                    "How many replicas must store a record before \(replicas) (`WAIT`), so that a failover does not lose it."
-                ), at: \.replicas),
-            Member(
-                Setting(
-                    "allow_eviction", .boolean,
-                    "Whether to use a store whose `maxmemory-policy` evicts: under memory pressure, it accepts replays. Otherwise such a store is refused (`503 store_unavailable`)."
-                ), at: \.allowsEviction),
-            Member(
-                Setting("timeout", .milliseconds(10...10_000), "How long to wait for the store."),
-                at: \.timeoutMilliseconds),
-            Member(
-                Setting(
-                    "entries", .integer(1000...10_000_000),
-                    "How many records `memory` holds. When it is full, \(fullness) gets `503 store_unavailable`; no record is dropped early."
-                ), at: \.entries),
+            Setting(
+                "url",
+                ValueType(
+                    expected:
+                        "memory, redis://host:6379/0, rediss://host:6379/0 or unix:/run/valkey.sock, without a name or password",
+                    form: .text(pattern: "^(memory|rediss?://[^@?#]+|unix:/.+)$"),
+                    remedy: { url in
+                        guard ErrorValueText.credentials(in: url) != nil else { return nil }
+                        return
+                            "the name belongs in username (the default user needs none), and the password in a file that password_file names"
+                    },
+                    parse: Settings.StoreURL.init, text: \.text), url
+            ).at(\.url),
+            Setting("username", .text, "The ACL user.").ifSet(\.username),
+            Setting("password_file", .file(.secret), "A file with the password.").ifSet(\.passwordFile),
+            Setting(
+                "ca_file", .file(.authorities), defaultDescription: "the system's",
+                "CA certificates (PEM) to trust."
+            ).ifSet(\.authoritiesFile),
+            Setting("certificate_file", .file(.certificate), "A client certificate to present.")
+                .ifSet(\.certificateFile),
+            Setting("key_file", .file(.privateKey), "The client certificate's private key.").ifSet(\.keyFile),
+            Setting(
+                "prefix",
+                .text("1 to 64 visible ASCII characters") { text in
+                    (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(\.isVisibleASCII)
+                }, defaultDescription: prefix, "The prefix of every key in the store."
+            ).at(\.prefix),
+            Setting(
+                "replicas", .integer(0...16),
+                "How many replicas must store a record before \(replicas) (`WAIT`), so that a failover does not lose it."
+            ).at(\.replicas),
+            Setting(
+                "allow_eviction", .boolean,
+                "Whether to use a store whose `maxmemory-policy` evicts: under memory pressure, it accepts replays. Otherwise such a store is refused (`503 store_unavailable`)."
+            ).at(\.allowsEviction),
+            Setting("timeout", .milliseconds(10...10_000), "How long to wait for the store.").at(\.timeoutMilliseconds),
+            Setting(
+                "entries", .integer(1000...10_000_000),
+                "How many records `memory` holds. When it is full, \(fullness) gets `503 store_unavailable`; no record is dropped early."
+            ).at(\.entries),
         ]
     }
 

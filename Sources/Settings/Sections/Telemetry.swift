@@ -52,23 +52,19 @@ enum TracingReader {
     }.comparing(\.tracing)
 
     private static let members: [Member<Settings.Tracing>] = [
-        Member(
-            Setting(
-                "otlp_endpoint", endpointType, defaultDescription: "none: nothing is traced",
-                "The URL of an OpenTelemetry collector. Assay appends `/v1/traces`."), at: \.endpoint),
-        Member(Setting("service_name", .text, "The service name of the spans."), at: \.serviceName),
-        Member(
-            Setting(
-                "sample_ratio", sampleRatio,
-                "The ratio of traces to sample, from 0 to 1, among those that start in Assay. For other traces, the caller's sampling decision applies."
-            ),
-            at: \.sampleRatio),
-        Member(
-            Setting("headers_file", .file(.headers), "Extra headers for the collector, one `name: value` per line."),
-            ifSet: \.headersFile),
-        Member(
-            Setting("ca_file", .file(.authorities), "Additional CA certificates (PEM) to trust for the collector."),
-            ifSet: \.caFile),
+        Setting(
+            "otlp_endpoint", endpointType, defaultDescription: "none: nothing is traced",
+            "The URL of an OpenTelemetry collector. Assay appends `/v1/traces`."
+        ).at(\.endpoint),
+        Setting("service_name", .text, "The service name of the spans.").at(\.serviceName),
+        Setting(
+            "sample_ratio", sampleRatio,
+            "The ratio of traces to sample, from 0 to 1, among those that start in Assay. For other traces, the caller's sampling decision applies."
+        ).at(\.sampleRatio),
+        Setting("headers_file", .file(.headers), "Extra headers for the collector, one `name: value` per line.")
+            .ifSet(\.headersFile),
+        Setting("ca_file", .file(.authorities), "Additional CA certificates (PEM) to trust for the collector.")
+            .ifSet(\.caFile),
     ]
     private static let names = members.flatMap(\.descriptions).map(\.name)
 
@@ -188,15 +184,12 @@ extension Settings {
         }
 
         static let members: [Member<Settings>] = [
-            Member(Setting("level", .word(levels), "The lowest level to log."), at: \.log.level),
-            Member(
-                Setting(
-                    "requests", .word("true, false or refused"),
-                    "`true`: log every request; `refused`: only status 400 and above; `false`: none. Errors that unauthenticated clients can cause (400, 401, 404, 405, 408, 413, 415, 431, `overloaded`, and all of `/v1/forward-auth`) are rate-limited to ten per minute for each kind and event loop; with `refused`, all errors are. A later line has `suppressed`, the number of lines left out. There is no rate limit at level `debug`."
-                ), at: \.log.requests),
-            Member(
-                Setting("probes", .boolean, "Also logs requests to `/livez`, `/readyz` and `/metrics`."),
-                at: \.log.probes),
+            Setting("level", .word(levels), "The lowest level to log.").at(\.log.level),
+            Setting(
+                "requests", .word("true, false or refused"),
+                "`true`: log every request; `refused`: only status 400 and above; `false`: none. Errors that unauthenticated clients can cause (400, 401, 404, 405, 408, 413, 415, 431, `overloaded`, and all of `/v1/forward-auth`) are rate-limited to ten per minute for each kind and event loop; with `refused`, all errors are. A later line has `suppressed`, the number of lines left out. There is no rate limit at level `debug`."
+            ).at(\.log.requests),
+            Setting("probes", .boolean, "Also logs requests to `/livez`, `/readyz` and `/metrics`.").at(\.log.probes),
         ]
     }
 }
