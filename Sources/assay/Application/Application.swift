@@ -109,9 +109,9 @@ struct Application: Sendable {
         } catch {
             await tracing?.exporter.stop(atMost: .seconds(0))
             if let unbound = error as? UnboundListener {
-                throw ConfigurationError(text: "\(addressSource(unbound.name)): \(unbound.reason)")
+                throw ConfigurationError("\(addressSource(unbound.name)): \(unbound.reason)")
             }
-            throw error as? ConfigurationError ?? ConfigurationError(text: "\(error)")
+            throw error as? ConfigurationError ?? ConfigurationError("\(error)")
         }
         log.write(
             .info, "started",

@@ -259,5 +259,5 @@ struct CredentialFile {
         }
     }
 
-    func fault(_ text: String) -> ConfigurationError { ConfigurationError(text: "\(name): \(path): \(text)") }
+    func fault(_ text: String) -> ConfigurationError { ConfigurationError("\(name): \(path): \(text)") }
 }

@@ -45,8 +45,7 @@ struct DevelopmentSettings {
         for provider in team.providers {
             let id = provider.policy.id
             guard !DevProviderServer.reservedNames.contains(id) else {
-                throw ConfigurationError(
-                    text: "provider \(id): the development provider has a page of this name; rename it")
+                throw ConfigurationError("provider \(id): the development provider has a page of this name; rename it")
             }
             let developed = provider.developed(at: server, issuers: issuers)
             settings.providers.append(developed)
@@ -232,7 +231,7 @@ extension ClientKeys.Loaded {
                 let made = try DecryptionKey(generating: isRSA ? .rsa(modulusLength: 256) : .agreement(.p256))
                 guard let usable = EncryptionKey(id: key.id, made, algorithms) else {
                     throw ConfigurationError(
-                        text: "client_keys: \(key.id): no key is for both ECDH-ES and RSA-OAEP; correct algorithms")
+                        "client_keys: \(key.id): no key is for both ECDH-ES and RSA-OAEP; correct algorithms")
                 }
                 encryption.append(usable)
                 if key.isPublished { try set.publicKey(of: usable) }

@@ -136,8 +136,7 @@ struct ProviderFactory: Sendable {
                     calls: calls, slots: slots, keys: responseKeys, Self.introspections)
                 return (nil, introspector, files)
             } catch {
-                throw ConfigurationError(
-                    text: "provider \(provider.policy.id): introspection.endpoint: \(error.message)")
+                throw ConfigurationError("provider \(provider.policy.id): introspection.endpoint: \(error.message)")
             }
         }
         var rules = GrantRules(clients: provider.clients.map(\.client), quirks: provider.quirks)
@@ -152,7 +151,7 @@ struct ProviderFactory: Sendable {
                 allowingHTTP: provider.network.allowHTTP, slots: slots, calls: calls)
             return (grants, nil, files)
         } catch {
-            throw ConfigurationError(text: "provider \(provider.policy.id): endpoints: \(error.message)")
+            throw ConfigurationError("provider \(provider.policy.id): endpoints: \(error.message)")
         }
     }
 
@@ -211,7 +210,7 @@ extension ProxyEnvironment {
         do throws(FetchFailure) {
             return try ProxyEnvironment(environment)
         } catch {
-            throw ConfigurationError(text: error.message)
+            throw ConfigurationError(error.message)
         }
     }
 }

@@ -95,7 +95,7 @@ extension TraceExport {
             collector = try Collector(
                 endpoint: settings.endpoint, headers: headers, caFile: settings.caFile, on: loop)
         } catch {
-            throw ConfigurationError(text: "tracing.otlp_endpoint: \(error.message)")
+            throw ConfigurationError("tracing.otlp_endpoint: \(error.message)")
         }
         let resource = TraceResource(
             serviceName: settings.serviceName, serviceVersion: assay.version,
@@ -117,7 +117,7 @@ extension Settings.Tracing {
             let file = try SmallFile(path: headersFile, maximumSize: 64 * 1024, followingLinks: true)
             return try CollectorHeaders(String(decoding: file.bytes, as: UTF8.self))
         } catch {
-            throw ConfigurationError(text: "tracing.headers_file: \(headersFile): it can't be read now")
+            throw ConfigurationError("tracing.headers_file: \(headersFile): it can't be read now")
         }
     }
 }

@@ -32,7 +32,7 @@ struct SettingsFile: Sendable {
         // A pipe can be read only once.
         guard isRegular else { return content }
         let read = try? await NIOThreadPool.singleton.runIfActive { [path] in Self.readFile(path) }
-        return read ?? .failure(ConfigurationError(text: "\(path): it is not a regular file, or can't be read now"))
+        return read ?? .failure(ConfigurationError("\(path): it is not a regular file, or can't be read now"))
     }
 
     /// Parses and checks settings, including overrides from the environment.
@@ -72,7 +72,7 @@ struct SettingsFile: Sendable {
         } catch {
             if error == .notRegular { return nil }
             if error == .notThere, let absence { return .failure(absence) }
-            return .failure(ConfigurationError(text: "\(path): \(error.text(maximumSize: maximumSize))"))
+            return .failure(ConfigurationError("\(path): \(error.text(maximumSize: maximumSize))"))
         }
     }
 
@@ -80,12 +80,11 @@ struct SettingsFile: Sendable {
         guard let bytes else {
             return .failure(
                 ConfigurationError(
-                    text:
-                        "\(path): it is a directory, or a pipe that can't be read; give a file. A container engine makes a directory if the file to mount is not on the host"
+                    "\(path): it is a directory, or a pipe that can't be read; give a file. A container engine makes a directory if the file to mount is not on the host"
                 ))
         }
         guard let text = String(validating: Array(bytes), as: UTF8.self) else {
-            return .failure(ConfigurationError(text: "\(path): the file is not UTF-8"))
+            return .failure(ConfigurationError("\(path): the file is not UTF-8"))
         }
         return .success(text)
     }
@@ -96,7 +95,7 @@ struct ConfigurationError: Error, Equatable, CustomStringConvertible {
     let text: String
     var description: String { text }
 
-    init(text: String) { self.text = text }
+    init(_ text: String) { self.text = text }
 
     /// - Parameter path: the path of the file.
     init(_ faults: [SettingsFault], in path: String) {

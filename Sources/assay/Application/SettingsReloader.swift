@@ -87,7 +87,7 @@ actor SettingsReloader {
             guard fixed.isEmpty else {
                 let names = fixed.joined(separator: ", ")
                 throw ConfigurationError(
-                    text: "\(file.path): \(names) can't change while the service runs: restart it, or undo the change")
+                    "\(file.path): \(names) can't change while the service runs: restart it, or undo the change")
             }
             let changes = settings.changes(from: self.settings)
             try await change(to: settings)

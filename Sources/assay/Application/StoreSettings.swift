@@ -123,9 +123,9 @@ final class StoreTLS: Sendable {
                 versions.append(file.version)
                 if !file.bytes.isEmpty { return file.bytes }
             } catch {
-                throw ConfigurationError(text: "\(name): \(path): \(error.text(maximumSize: maximumSize))")
+                throw ConfigurationError("\(name): \(path): \(error.text(maximumSize: maximumSize))")
             }
-            throw ConfigurationError(text: "\(name): \(path): the file is empty")
+            throw ConfigurationError("\(name): \(path): the file is empty")
         }
         let authorities = try bytes(settings.authoritiesFile)
         let certificate = try bytes(settings.certificateFile)
@@ -143,7 +143,7 @@ final class StoreTLS: Sendable {
             }
             return Latest(versions: versions, context: try NIOSSLContext(configuration: configuration))
         } catch {
-            throw ConfigurationError(text: "\(name): TLS can't be set up: \(error)")
+            throw ConfigurationError("\(name): TLS can't be set up: \(error)")
         }
     }
 
@@ -206,7 +206,7 @@ final class SignInFiles: Sendable {
             return keys
         } catch {
             let path = error.index.map { keyFiles[$0] + ": " } ?? ""
-            throw ConfigurationError(text: "sign_ins.key_files: \(path)\(error.text)")
+            throw ConfigurationError("sign_ins.key_files: \(path)\(error.text)")
         }
     }
 
@@ -218,7 +218,7 @@ final class SignInFiles: Sendable {
         do throws(OpenSSLError) {
             return try HandleKeys.made()
         } catch {
-            throw ConfigurationError(text: "sign_ins: OpenSSL can't generate a key")
+            throw ConfigurationError("sign_ins: OpenSSL can't generate a key")
         }
     }
 
@@ -226,7 +226,7 @@ final class SignInFiles: Sendable {
         do throws(SmallFile.Failure) {
             return try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true)
         } catch {
-            throw ConfigurationError(text: "sign_ins.\(setting): \(path): \(error.text(maximumSize: maximumSize))")
+            throw ConfigurationError("sign_ins.\(setting): \(path): \(error.text(maximumSize: maximumSize))")
         }
     }
 }
@@ -269,10 +269,10 @@ final class StoreFiles: Sendable {
         do throws(SmallFile.Failure) {
             password = try SmallFile.withSecret(path: path, maximumSize: size) { text, _ in SecretBytes(line: text) }
         } catch {
-            throw ConfigurationError(text: "\(setting).password_file: \(path): \(error.text(maximumSize: size))")
+            throw ConfigurationError("\(setting).password_file: \(path): \(error.text(maximumSize: size))")
         }
         guard let password else {
-            throw ConfigurationError(text: "\(setting).password_file: \(path): the file is empty")
+            throw ConfigurationError("\(setting).password_file: \(path): the file is empty")
         }
         return password
     }

@@ -52,7 +52,7 @@ struct Apple: ParsableCommand {
             text.append(UInt8(ascii: "\n"))
             defer { wipe(&text) }
             guard unsafe write(STDOUT_FILENO, text, text.count) == text.count else {
-                throw ConfigurationError(text: "the secret can't be written to standard output")
+                throw ConfigurationError("the secret can't be written to standard output")
             }
         }
     }
@@ -135,7 +135,7 @@ extension ClientCalls {
     /// - Throws: ``ConfigurationError`` if the settings name none.
     func appleTokenEndpoint() throws(ConfigurationError) -> FetchURL {
         guard let address = tokenEndpoint() else {
-            throw ConfigurationError(text: "no token endpoint is known: use preset: apple, or set endpoints.token")
+            throw ConfigurationError("no token endpoint is known: use preset: apple, or set endpoints.token")
         }
         return address
     }
@@ -221,8 +221,7 @@ struct AppleClientOptions: ParsableArguments {
         }
         guard !file.isAbsent else {
             throw ConfigurationError(
-                text:
-                    "there is no settings file at \(ConfigurationFile.usualPath): name one with --config, or use --key-file, --key-id, --team-id and --client-id"
+                "there is no settings file at \(ConfigurationFile.usualPath): name one with --config, or use --key-file, --key-id, --team-id and --client-id"
             )
         }
         let settings = try file.settings()
@@ -230,14 +229,13 @@ struct AppleClientOptions: ParsableArguments {
             provider.clients.compactMap { AppleClient($0, of: provider) }
         }
         guard !all.isEmpty else {
-            throw ConfigurationError(text: "no provider in the settings has a client with auth: apple")
+            throw ConfigurationError("no provider in the settings has a client with auth: apple")
         }
         let found = all.filter { client in
             (provider.map { client.provider.policy.id == $0 } ?? true) && (clientID.map { client.id == $0 } ?? true)
         }
         guard !found.isEmpty else {
-            throw ConfigurationError(
-                text: "the settings have no such client with auth: apple; they have \(Self.list(all))")
+            throw ConfigurationError("the settings have no such client with auth: apple; they have \(Self.list(all))")
         }
         return found
     }
@@ -247,8 +245,7 @@ struct AppleClientOptions: ParsableArguments {
         let found = try clients()
         guard found.count == 1, let client = found.first else {
             throw ConfigurationError(
-                text:
-                    "the settings have several clients with auth: apple; choose one with --client-id or --provider: \(Self.list(found))"
+                "the settings have several clients with auth: apple; choose one with --client-id or --provider: \(Self.list(found))"
             )
         }
         return client
@@ -284,7 +281,7 @@ struct AppleClientOptions: ParsableArguments {
                 provider.clients.compactMap { AppleClient($0, of: provider) }
             }
         } catch {
-            throw ConfigurationError(text: "the options: \(error)")
+            throw ConfigurationError("the options: \(error)")
         }
     }
 }

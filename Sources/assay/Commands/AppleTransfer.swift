@@ -48,8 +48,7 @@ extension Apple {
                 let client = try client.client()
                 guard client.teamID != recipientTeamID else {
                     throw ConfigurationError(
-                        text:
-                            "the client \(client.id) belongs to the team \(recipientTeamID) itself; --recipient-team-id must be the other team's ID"
+                        "the client \(client.id) belongs to the team \(recipientTeamID) itself; --recipient-team-id must be the other team's ID"
                     )
                 }
                 try await options.run(.generate(recipientTeamID: recipientTeamID), as: client)
@@ -136,7 +135,7 @@ struct TransferOptions: ParsableArguments {
             }
         } catch let error as UserMigrationUnauthorized {
             progress.interrupt()
-            throw ConfigurationError(text: unauthorized(error.failure, client))
+            throw ConfigurationError(unauthorized(error.failure, client))
         } catch {
             progress.interrupt()
             throw error

@@ -38,7 +38,7 @@ struct ClientCalls: Sendable {
                 rules, endpoints: provider.endpoints, readsDiscovery: false, allowingHTTP: allowsHTTP,
                 slots: CallSlots(limit: 2 * maximumInFlight), calls: calls)
         } catch {
-            throw ConfigurationError(text: "endpoints: \(error.message)")
+            throw ConfigurationError("endpoints: \(error.message)")
         }
     }
 
@@ -71,7 +71,7 @@ struct ClientCalls: Sendable {
         do throws(FetchFailure) {
             return try FetchURL(String(directory) + "usermigrationinfo", allowingHTTP: allowsHTTP)
         } catch {
-            throw ConfigurationError(text: "endpoints.token: \(error.message)")
+            throw ConfigurationError("endpoints.token: \(error.message)")
         }
     }
 

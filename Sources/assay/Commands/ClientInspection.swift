@@ -125,7 +125,7 @@ extension ClientInspection {
         do throws(FetchFailure) {
             return try FetchURL(text, allowingHTTP: provider.network.allowHTTP)
         } catch {
-            throw ConfigurationError(text: "introspection.endpoint: \(error.message)")
+            throw ConfigurationError("introspection.endpoint: \(error.message)")
         }
     }
 

@@ -37,13 +37,13 @@ struct ClientRegistration: ParsableCommand {
         let settings = try file.settings()
         guard let entry = settings.providers.first(where: { $0.policy.id == provider }) else {
             throw ConfigurationError(
-                text: "no provider has the id \(provider); the settings have "
+                "no provider has the id \(provider); the settings have "
                     + settings.providers.map(\.policy.id).joined(separator: ", "))
         }
         let clients = entry.clients.filter { audience == nil || $0.client.id == audience }
         guard clients.count == 1, let client = clients.first else {
             throw ConfigurationError(
-                text: entry.clients.isEmpty
+                entry.clients.isEmpty
                     ? "provider \(provider) has no clients; add the client that you register"
                     : "provider \(provider) has the clients \(entry.clients.map(\.client.id).joined(separator: ", ")); name one of them with --audience"
             )

@@ -139,8 +139,7 @@ struct ConfigurationFile: ParsableArguments {
 
     /// What to do if no file was named and none is at the default path.
     private static let absence = ConfigurationError(
-        text:
-            "there is no settings file at \(usualPath): write one, or name one with --config or ASSAY_CONFIG. A provider is enough: providers: [{ id: apple, preset: apple, audiences: [com.example.app] }]. To try Assay without a file, run assay dev"
+        "there is no settings file at \(usualPath): write one, or name one with --config or ASSAY_CONFIG. A provider is enough: providers: [{ id: apple, preset: apple, audiences: [com.example.app] }]. To try Assay without a file, run assay dev"
     )
 
     /// Whether there are no settings at all: no file was named, none is at the default path, and no environment

@@ -93,7 +93,7 @@ struct Dev: AsyncParsableCommand {
                     deliversAnywhere: allowRemote, service: { listening.withLock { $0.service } },
                     admin: { listening.withLock { $0.admin } }))
         } catch {
-            throw ConfigurationError(text: "--issuer-listen: \(error)")
+            throw ConfigurationError("--issuer-listen: \(error)")
         }
         let development = try DevelopmentSettings(
             team, provider, service: addresses.service, admin: addresses.admin,
@@ -127,7 +127,7 @@ struct Dev: AsyncParsableCommand {
             let settings = try file.settings(file.content)
             guard issuers == nil || settings.providers.contains(where: { $0.issuers != nil }) else {
                 throw ConfigurationError(
-                    text: "--issuers: no provider in \(path) has issuers or issuers_file; omit the option, or add one")
+                    "--issuers: no provider in \(path) has issuers or issuers_file; omit the option, or add one")
             }
             return settings
         }

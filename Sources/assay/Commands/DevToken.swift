@@ -65,8 +65,7 @@ extension Dev {
             guard let members = (try? JSONTree(readingObject: answer))?.object, let token = members["token"]?.string
             else {
                 throw ConfigurationError(
-                    text:
-                        "--headers needs an access token, but \(provider) issues ID Tokens; name a provider with tokens: access"
+                    "--headers needs an access token, but \(provider) issues ID Tokens; name a provider with tokens: access"
                 )
             }
             print("Authorization: \(dpop ? "DPoP" : "Bearer") \(token)")
@@ -80,7 +79,7 @@ extension Dev {
                 let file = try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true)
                 return String(decoding: file.bytes, as: UTF8.self)
             } catch {
-                throw ConfigurationError(text: "--certificate \(path): \(error.text(maximumSize: maximumSize))")
+                throw ConfigurationError("--certificate \(path): \(error.text(maximumSize: maximumSize))")
             }
         }
 
@@ -106,19 +105,18 @@ extension Dev {
             do throws(FetchFailure) {
                 target = try FetchURL("\(at)/\(provider)/token", allowingHTTP: true)
             } catch {
-                throw ConfigurationError(text: "--at: \(error.message)")
+                throw ConfigurationError("--at: \(error.message)")
             }
             let answer = await ListenAddress.network(host: target.host, port: target.port).request(
                 .POST, target.requestTarget, tls: nil, fields: ["Content-Type": "application/json"], body: body,
                 limits: HTTPExchange.Limits(
                     connectTimeout: .seconds(5), totalTimeout: .seconds(30), maximumBody: 1024 * 1024))
             guard let head = answer.head, case .success(let text) = answer.body else {
-                throw ConfigurationError(
-                    text: "nothing answers at \(at); start assay dev, or correct --at")
+                throw ConfigurationError("nothing answers at \(at); start assay dev, or correct --at")
             }
             guard head.status == .ok else {
                 let error = (try? JSONTree(readingObject: text))?.object?["error"]?.string
-                throw ConfigurationError(text: "\(at): \(error ?? "status \(head.status.code)")")
+                throw ConfigurationError("\(at): \(error ?? "status \(head.status.code)")")
             }
             return text
         }

@@ -91,7 +91,7 @@ struct NewKey: ParsableCommand {
             output = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             guard output >= 0 else {
                 throw ConfigurationError(
-                    text: errno == EEXIST
+                    errno == EEXIST
                         ? "\(file) exists, and is not overwritten; name another file"
                         : "\(file) can't be created: \(unsafe String(cString: strerror(errno)))")
             }
@@ -102,7 +102,7 @@ struct NewKey: ParsableCommand {
             if unsafe fstat(output, &status) == 0, status.st_mode & S_IFMT == S_IFREG { fchmod(output, 0o600) }
         }
         guard unsafe write(output, text, text.count) == text.count else {
-            throw ConfigurationError(text: "the key can't be written to \(file ?? "standard output")")
+            throw ConfigurationError("the key can't be written to \(file ?? "standard output")")
         }
         if file != nil { close(output) }
     }

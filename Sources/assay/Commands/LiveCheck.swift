@@ -92,8 +92,7 @@ struct LiveCheck {
             }
             guard all.isEmpty else { return all }
             throw ConfigurationError(
-                text:
-                    "--issuer: no provider lists this issuer, byte for byte, and none with issuers: any could use it; correct it, or add it to a list"
+                "--issuer: no provider lists this issuer, byte for byte, and none with issuers: any could use it; correct it, or add it to a list"
             )
         }
         return settings.providers.flatMap { provider -> [Candidate] in

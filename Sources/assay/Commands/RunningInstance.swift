@@ -61,7 +61,7 @@ struct RunningInstance: ParsableArguments {
         let answer = await address.request(
             .POST, path, tls: try isSecure ? tlsContext() : nil, fields: fields, body: body, limits: Self.limits)
         switch answer.body {
-        case .failure(let error): throw ConfigurationError(text: "\(server): \(Self.meaning(of: error))")
+        case .failure(let error): throw ConfigurationError("\(server): \(Self.meaning(of: error))")
         case .success(let body):
             try Self.check(answer.head?.status.code ?? 0, body, server)
             return body
@@ -75,16 +75,13 @@ struct RunningInstance: ParsableArguments {
         case (200, _) where answer?["checks"]?.array != nil: return
         case (404, "not_found"):
             throw ConfigurationError(
-                text: "\(server): this is the service listener; use the admin listener's address (admin.listen)")
+                "\(server): this is the service listener; use the admin listener's address (admin.listen)")
         case (401, "caller_unauthenticated"):
             throw ConfigurationError(
-                text:
-                    "\(server): the admin listener requires an API key; pass --api-key-file or --api-key-env"
-            )
+                "\(server): the admin listener requires an API key; pass --api-key-file or --api-key-env")
         case (400..., .some): return
         default:
-            throw ConfigurationError(
-                text: "\(server): this is not Assay's admin listener (status \(status))")
+            throw ConfigurationError("\(server): this is not Assay's admin listener (status \(status))")
         }
     }
 
@@ -107,12 +104,12 @@ struct RunningInstance: ParsableArguments {
         let source: String
         if let apiKeyFile {
             guard let bytes = FileManager.default.contents(atPath: apiKeyFile) else {
-                throw ConfigurationError(text: "--api-key-file \(apiKeyFile): the file can't be read")
+                throw ConfigurationError("--api-key-file \(apiKeyFile): the file can't be read")
             }
             (key, source) = (String(decoding: bytes, as: UTF8.self), "--api-key-file \(apiKeyFile)")
         } else if let apiKeyEnv {
             guard let value = ProcessInfo.processInfo.environment[apiKeyEnv] else {
-                throw ConfigurationError(text: "--api-key-env \(apiKeyEnv): there is no such variable")
+                throw ConfigurationError("--api-key-env \(apiKeyEnv): there is no such variable")
             }
             (key, source) = (value, "--api-key-env \(apiKeyEnv)")
         } else {
@@ -120,7 +117,7 @@ struct RunningInstance: ParsableArguments {
         }
         let trimmed = key.trimming(while: \.isWhitespace)
         guard !trimmed.isEmpty, trimmed.allSatisfy({ $0.isASCII && ("!"..."~").contains($0) }) else {
-            throw ConfigurationError(text: "\(source): an API key is one line of visible ASCII characters")
+            throw ConfigurationError("\(source): an API key is one line of visible ASCII characters")
         }
         return String(trimmed)
     }
@@ -131,7 +128,7 @@ struct RunningInstance: ParsableArguments {
             do {
                 authorities = try NIOSSLCertificate.fromPEMFile(serverCa)
             } catch {
-                throw ConfigurationError(text: "--server-ca \(serverCa): the file can't be read as PEM")
+                throw ConfigurationError("--server-ca \(serverCa): the file can't be read as PEM")
             }
         }
         return try certificate.tlsContext { $0.additionalTrustRoots = [.certificates(authorities)] }
@@ -188,7 +185,7 @@ struct ClientCertificate: ParsableArguments {
             }
             return try NIOSSLContext(configuration: configuration)
         } catch {
-            throw ConfigurationError(text: "the client certificate or its key can't be read; both must be PEM")
+            throw ConfigurationError("the client certificate or its key can't be read; both must be PEM")
         }
     }
 }

@@ -62,8 +62,7 @@ struct SettingsSource: ParsableArguments {
         guard let name = preset else {
             guard !file.isAbsent else {
                 throw ConfigurationError(
-                    text:
-                        "there is no settings file at \(ConfigurationFile.usualPath): name one with --config, or use "
+                    "there is no settings file at \(ConfigurationFile.usualPath): name one with --config, or use "
                         + "--preset apple --audience com.example.app"
                         + (canAskServer ? ", or --server URL to ask a running instance" : ""))
             }
@@ -78,7 +77,7 @@ struct SettingsSource: ParsableArguments {
             let settings = try Settings(yaml: yaml, environment: [:])
             return (settings, preset.name)
         } catch {
-            throw ConfigurationError(text: "--preset \(name): \(error)")
+            throw ConfigurationError("--preset \(name): \(error)")
         }
     }
 

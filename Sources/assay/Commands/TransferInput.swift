@@ -30,13 +30,13 @@ enum TransferInput {
             let id = record.fields.indices.contains(column) ? record.fields[column] : ""
             guard !known.contains(id) else { continue }
             if let fault = fault(record, id, hasHeader: rest.count < records.count, step) {
-                throw ConfigurationError(text: "\(source): line \(record.line): \(fault)")
+                throw ConfigurationError("\(source): line \(record.line): \(fault)")
             }
             known.insert(id)
             users.append(User(id: id, line: record.line))
         }
         guard !users.isEmpty else {
-            throw ConfigurationError(text: "\(source): it has no \(step.noun): one per line is expected")
+            throw ConfigurationError("\(source): it has no \(step.noun): one per line is expected")
         }
         return users
     }
@@ -51,7 +51,7 @@ enum TransferInput {
             return text
         }
         guard let contents = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError(text: "\(path): it can't be read")
+            throw ConfigurationError("\(path): it can't be read")
         }
         return String(decoding: contents, as: UTF8.self)
     }

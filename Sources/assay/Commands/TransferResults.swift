@@ -68,7 +68,7 @@ final class TransferResults: Sendable {
     deinit { if file >= 0 { close(file) } }
 
     private static func fault(_ path: String, _ text: String) -> ConfigurationError {
-        ConfigurationError(text: "\(path): \(text)")
+        ConfigurationError("\(path): \(text)")
     }
 
     private func readEarlier() throws(ConfigurationError) {

@@ -167,7 +167,7 @@ struct DecryptionKeyOption: ParsableArguments {
                     "it was encrypted to another key, or changed; name the file of the key in its kid"
                 case .cryptographyUnavailable: "OpenSSL is out of memory"
                 }
-            throw ConfigurationError(text: "the token can't be opened with \(decryptionKey): \(reason)")
+            throw ConfigurationError("the token can't be opened with \(decryptionKey): \(reason)")
         }
     }
 }
