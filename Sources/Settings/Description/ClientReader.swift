@@ -149,11 +149,9 @@ enum ClientReader {
         let origins = proofOrigins.read(element)
         let parameters = AuthorizationParameterReader.read(element)
         let request = request.read(element)
-        if origins != nil, constraint != .dpop {
-            element.refuse(
-                proofOrigins.name,
-                "dpop_origins only has an effect with sender_constraint: dpop; remove it, or set that")
-        }
+        element.refuse(
+            proofOrigins.name, if: origins != nil && constraint != .dpop,
+            "dpop_origins only has an effect with sender_constraint: dpop; remove it, or set that")
         let responseType = readResponseType(element, provider.policy)
         element.require([Self.id.name, auth.name], "a client needs id and auth")
         if provider.introspection != nil {
@@ -168,12 +166,10 @@ enum ClientReader {
         } else if let id, !provider.policy.audiences.contains(id) {
             element.refuse("id", "\(id) is not one of the provider's audiences; add it to them, or correct it")
         }
-        if request?.isSigned == true, provider.policy.hasTemplateIssuer {
-            element.refuse(
-                Self.request.name,
-                "the issuer differs by tenant, so it can't be the audience of a signed request; set request: plain or pushed"
-            )
-        }
+        element.refuse(
+            Self.request.name, if: request?.isSigned == true && provider.policy.hasTemplateIssuer,
+            "the issuer differs by tenant, so it can't be the audience of a signed request; set request: plain or pushed"
+        )
         let authentication = authentication(method, signsRequests: request?.isSigned == true, element, provider)
         element.finish()
         guard let id, let authentication else { return nil }
@@ -203,12 +199,10 @@ enum ClientReader {
 
     static func readResponseType(_ section: Section, _ policy: ProviderPolicy) -> ResponseType {
         let type = responseType.read(section) ?? .code
-        if type.hasIDToken, !policy.nonce.isChecked {
-            section.refuse(
-                responseType.name,
-                "response_type: code id_token needs a nonce, which the provider's nonce.check: off leaves out; check nonces, or set response_type: code"
-            )
-        }
+        section.refuse(
+            responseType.name, if: type.hasIDToken && !policy.nonce.isChecked,
+            "response_type: code id_token needs a nonce, which the provider's nonce.check: off leaves out; check nonces, or set response_type: code"
+        )
         return type
     }
 
@@ -256,13 +250,11 @@ enum ClientReader {
             return .apple(teamID: teamID, keyID: keyID, keyFile: keyFile)
         case .privateKeyJWT:
             guard let keyFile = text(keyFile) else { return ownKey(text(signingKey), element, provider) }
-            if text(Self.keyID) == nil {
-                element.refuseMissing(Self.keyID.name, "auth: private_key_jwt with key_file needs key_id")
-            }
-            if text(signingKey) != nil {
-                element.refuse(
-                    signingKey.name, "the client has a key_file, so signing_key has no effect; remove one of them")
-            }
+            element.refuseMissing(
+                Self.keyID.name, if: text(Self.keyID) == nil, "auth: private_key_jwt with key_file needs key_id")
+            element.refuse(
+                signingKey.name, if: text(signingKey) != nil,
+                "the client has a key_file, so signing_key has no effect; remove one of them")
             guard let keyID = text(keyID),
                 let audience = assertionText(audience ?? provider.usualAudience, element, provider)
             else { return nil }
@@ -281,12 +273,11 @@ enum ClientReader {
                 setting.name,
                 "auth: private_key_jwt with \(setting.name) needs key_file; set it, or remove \(setting.name)")
         }
-        if element.scalarText(assertionAudience.name) == AssertionAudience.tokenEndpoint.rawValue {
-            element.refuse(
-                assertionAudience.name,
-                "assertion_audience: token_endpoint needs a key_file, because the keys of client_keys serve other clients too; set it"
-            )
-        }
+        element.refuse(
+            assertionAudience.name,
+            if: element.scalarText(assertionAudience.name) == AssertionAudience.tokenEndpoint.rawValue,
+            "assertion_audience: token_endpoint needs a key_file, because the keys of client_keys serve other clients too; set it"
+        )
         guard !provider.policy.hasTemplateIssuer else {
             element.refuse(
                 auth.name,

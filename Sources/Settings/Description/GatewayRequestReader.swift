@@ -37,10 +37,9 @@ enum RequestURLReader {
     /// - Returns: `nil` if there is no such section, or an error was reported.
     static func read(_ element: Section, _ settings: Settings) -> RequestURL? {
         guard element.mentions(description.name) else { return nil }
-        if settings.dpop == nil {
-            element.refuse(
-                description.name, "request_url is for DPoP proofs, which are not checked; add dpop: {}, or remove it")
-        }
+        element.refuse(
+            description.name, if: settings.dpop == nil,
+            "request_url is for DPoP proofs, which are not checked; add dpop: {}, or remove it")
         let section = element.section(description.name)
         defer { section.finish() }
         let (origin, method, path) = (origin.read(section), part(method, section), part(path, section))

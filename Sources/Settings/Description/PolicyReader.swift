@@ -44,9 +44,8 @@ enum PolicyReader {
         let resource = readResource(element, settings)
         let names = providers.read(element) ?? (element.isFaulty(providers.name) ? nil : resource?.providers)
         if id == nil { element.refuseMissing("id", "a policy needs id and providers") }
-        if names == nil, !element.isFaulty(Self.resource.name) {
-            element.refuseMissing("providers", "a policy needs id and providers")
-        }
+        element.refuseMissing(
+            "providers", if: names == nil && !element.isFaulty(Self.resource.name), "a policy needs id and providers")
         let members = names.map { Self.providers(named: $0, element, configured) } ?? []
         if let resource, let other = names?.first(where: { !resource.providers.containsExactly($0) }) {
             element.refuse(
@@ -72,11 +71,9 @@ enum PolicyReader {
         if let resource { policy.proofUse = policy.proofUse.completed(by: resource.proofUse) }
         checkIssuers(members, policy, element)
         checkDomains(members, policy, element)
-        if policy.stripsToken, !policy.sources.allSatisfy(\.isHeader) {
-            element.refuse(
-                stripsToken.name,
-                "strip_token would remove all cookies; remove it, or the cookie under token")
-        }
+        element.refuse(
+            stripsToken.name, if: policy.stripsToken && !policy.sources.allSatisfy(\.isHeader),
+            "strip_token would remove all cookies; remove it, or the cookie under token")
         element.finish()
         return id == nil || names == nil ? nil : policy
     }

@@ -36,12 +36,10 @@ extension ProviderReading {
         }
         let areOpaque = given == .opaque
         let use = areOpaque ? "opaque" : "access"
-        if section.node("nonce")?.mapping != nil {
-            section.refuse(
-                "nonce",
-                "nonce has rules for ID Tokens, but tokens: \(use) verifies access tokens; write required or off, for the nonces of DPoP proofs, or remove it"
-            )
-        }
+        section.refuse(
+            "nonce", if: section.node("nonce")?.mapping != nil,
+            "nonce has rules for ID Tokens, but tokens: \(use) verifies access tokens; write required or off, for the nonces of DPoP proofs, or remove it"
+        )
         for name in withoutEffect(areOpaque: areOpaque).filter(section.mentions) {
             section.refuse(
                 name,
@@ -100,12 +98,9 @@ extension ProviderReading {
                 [uncheckedBindings.name, binding.name, ProofUseReader.replay.name],
                 "needs tokens: access or opaque, because ID Tokens are never bound to a key; remove it")
         }
-        if areAccepted == true, required != nil {
-            section.refuse(
-                uncheckedBindings.name,
-                "unchecked_bindings accepts tokens whose binding is not proven, but binding demands the proof; remove one"
-            )
-        }
+        section.refuse(
+            uncheckedBindings.name, if: areAccepted == true && required != nil,
+            "unchecked_bindings accepts tokens whose binding is not proven, but binding demands the proof; remove one")
         provider.accessTokens?.acceptsUncheckedBindings = areAccepted ?? false
         provider.accessTokens?.requiredBinding = required
         provider.accessTokens?.proofUse.passesOnce = passesOnce
@@ -170,18 +165,14 @@ extension ProviderReading {
         let kinds = notificationKinds.read(section) ?? []
         let age = notificationAge.read(section)
         guard !kinds.isEmpty else {
-            if age != nil, !section.isFaulty(notificationKinds.name) {
-                section.refuse(
-                    notificationAge.name,
-                    "notifications_max_age has no effect without notifications; list the kinds there, or remove it")
-            }
+            section.refuse(
+                notificationAge.name, if: age != nil && !section.isFaulty(notificationKinds.name),
+                "notifications_max_age has no effect without notifications; list the kinds there, or remove it")
             return
         }
-        if provider.policy.audiences.isEmpty, section.isWord("none", "audiences") {
-            section.refuse(
-                notificationKinds.name,
-                "notifications need audiences, because only aud says that they are for you; replace audiences: none")
-        }
+        section.refuse(
+            notificationKinds.name, if: provider.policy.audiences.isEmpty && section.isWord("none", "audiences"),
+            "notifications need audiences, because only aud says that they are for you; replace audiences: none")
         var rules = provider.facts.notifications(kinds)
         rules.maximumAgeSeconds = section.given(age, notificationAge, else: rules.maximumAgeSeconds)
         provider.notifications = rules
@@ -244,19 +235,15 @@ extension ProviderReading {
         // With a type that ID Tokens have too, something else must tell the kinds apart.
         let isAmbiguous = dialect.types != [.accessToken]
         if isAmbiguous, usual == [.accessToken] {
-            if claim == nil, !section.isFaulty(marker.name) {
-                section.refuseMissing(
-                    marker.name,
-                    "token_types allows the types of ID Tokens, so access_token_claim must name a claim that they lack, such as scope"
-                )
-            }
+            section.refuseMissing(
+                marker.name, if: claim == nil,
+                "token_types allows the types of ID Tokens, so access_token_claim must name a claim that they lack, such as scope"
+            )
             provider.policy.requiredClaims.removeAll { $0 == .tokenID }
         }
-        if claim != nil, !isAmbiguous {
-            section.refuse(
-                marker.name,
-                "access_token_claim has no effect, because every token must have typ at+jwt (token_types); remove it")
-        }
+        section.refuse(
+            marker.name, if: claim != nil && !isAmbiguous,
+            "access_token_claim has no effect, because every token must have typ at+jwt (token_types); remove it")
     }
 
     private static func record(_ dialect: AccessTokenDialect, _ section: Section) {

@@ -30,12 +30,10 @@ extension ProviderReading {
         var rules = provider.facts.ownClaimRules
         defer { provider.policy.claimRules = rules }
         if section.isWord("any", claimValues.name) {
-            if provider.facts.callers == nil {
-                section.refuse(
-                    claimValues.name,
-                    "claim_values: any is only for presets that require a rule; preset \(provider.preset.name) requires none; remove it"
-                )
-            }
+            section.refuse(
+                claimValues.name, if: provider.facts.callers == nil,
+                "claim_values: any is only for presets that require a rule; preset \(provider.preset.name) requires none; remove it"
+            )
         } else {
             read(claimValues, .oneOf, section, &rules)
             checkCallers(section, provider, rules)
@@ -59,9 +57,7 @@ extension ProviderReading {
         for (claim, values) in section.namedTexts(setting.name) {
             let path = ClaimPath(claim)
             let index = rules.firstIndex { $0.claim == path && $0.kind == kind }
-            if index == nil, values.isEmpty {
-                section.refuse(setting.name, "\(claim) must have at least one value")
-            }
+            section.refuse(setting.name, if: index == nil && values.isEmpty, "\(claim) must have at least one value")
             if let index { rules.remove(at: index) }
             if !values.isEmpty { rules.insert(ClaimRule(path, kind, values), at: index ?? rules.endIndex) }
         }

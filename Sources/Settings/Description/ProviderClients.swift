@@ -160,11 +160,9 @@ extension ProviderReading {
         }
         // A profile refuses whatever stands in for the document.
         let mustNameEndpoints = !provider.keys.readsDiscovery && provider.profile == nil
-        if provider.endpoints.token == nil, mustNameEndpoints {
-            section.refuse(
-                ClientReader.setting.name,
-                "clients need endpoints.token, because no discovery document is read for this provider; set it")
-        }
+        section.refuse(
+            ClientReader.setting.name, if: provider.endpoints.token == nil && mustNameEndpoints,
+            "clients need endpoints.token, because no discovery document is read for this provider; set it")
         if provider.endpoints.pushedRequest == nil, mustNameEndpoints,
             let client = provider.clients.first(where: { $0.client.requestForm?.isPushed == true })
         {
@@ -173,11 +171,9 @@ extension ProviderReading {
                 "the client \(client.client.id) pushes its requests, which needs endpoints.pushed_authorization_request, because no discovery document is read for this provider; set it"
             )
         }
-        if provider.userInfo != nil, provider.endpoints.userInfo == nil, mustNameEndpoints {
-            section.refuse(
-                Self.userInfo.name,
-                "user_info needs endpoints.user_info, because no discovery document is read for this provider; set it")
-        }
+        section.refuse(
+            Self.userInfo.name, if: provider.userInfo != nil && provider.endpoints.userInfo == nil && mustNameEndpoints,
+            "user_info needs endpoints.user_info, because no discovery document is read for this provider; set it")
         if provider.endpoints.authorization == nil, mustNameEndpoints,
             provider.clients.contains(where: { !$0.client.redirectURIs.isEmpty }), !provider.facts.refusesBrowserSignIns
         {
@@ -193,12 +189,10 @@ extension ProviderReading {
     /// The endpoints are those of each issuer's document: with others, all customers' codes and secrets would go to one
     /// server.
     fileprivate static func readNamedClients(_ section: Section, _ provider: inout ProviderReading) {
-        if provider.endpoints != ProviderEndpoints() {
-            section.refuse(
-                endpoints.name,
-                "endpoints has no effect with issuers: any, whose endpoints are those of each issuer's discovery document; remove it"
-            )
-        }
+        section.refuse(
+            endpoints.name, if: provider.endpoints != ProviderEndpoints(),
+            "endpoints has no effect with issuers: any, whose endpoints are those of each issuer's discovery document; remove it"
+        )
         guard let node = section.node(ClientReader.setting.name) else { return }
         guard node.mapping != nil else {
             section.refuse(
@@ -274,24 +268,19 @@ enum NamedClientReader {
         let (keyID, keyFile) = (keyID.read(own), keyFile.read(own))
         let request = request.read(own)
         let responseType = ClientReader.readResponseType(own, policy)
-        if from == nil {
-            own.refuseMissing(self.from.name, "clients of a provider with issuers: any need from: request")
-        }
-        if methods?.isEmpty != false {
-            own.refuseMissing(auth.name, "clients of a provider with issuers: any need auth, a list")
-        }
+        own.refuseMissing(self.from.name, if: from == nil, "clients of a provider with issuers: any need from: request")
+        own.refuseMissing(
+            auth.name, if: methods?.isEmpty != false, "clients of a provider with issuers: any need auth, a list")
         if let uri = uris.first(where: { !hasPlace(forConnection: $0) }) {
             own.refuse(
                 redirectURIs.name,
                 "\(uri) needs {connection} in its path or query: with one address for all connections, an attacker's provider could receive the codes of another"
             )
         }
-        if assertionAudience.read(own) == .tokenEndpoint {
-            own.refuse(
-                assertionAudience.name,
-                "assertion_audience must be issuer: the key is the same for all connections, so one customer's token endpoint could use the assertion at another's"
-            )
-        }
+        own.refuse(
+            assertionAudience.name, if: assertionAudience.read(own) == .tokenEndpoint,
+            "assertion_audience must be issuer: the key is the same for all connections, so one customer's token endpoint could use the assertion at another's"
+        )
         guard from != nil, let methods, !methods.isEmpty else { return nil }
         var rules = NamedClientRules(methods: methods, redirectURIs: uris)
         rules.requestForm = request

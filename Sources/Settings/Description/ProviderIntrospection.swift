@@ -81,15 +81,11 @@ extension ProviderReading {
                 section.refuse(clients, message)
             }
         }
-        if provider.policy.hasTemplateIssuer, !section.isFaulty("issuer") {
-            section.refuse(
-                "issuer",
-                "tokens: opaque needs one issuer, because opaque tokens name none; write it without a claim in braces")
-        }
-        if endpoint == nil, !provider.keys.readsDiscovery, !section.isFaulty("introspection") {
-            section.refuse(
-                "introspection",
-                "introspection.endpoint is needed, because no discovery document is read for this provider; set it")
-        }
+        section.refuse(
+            "issuer", if: provider.policy.hasTemplateIssuer,
+            "tokens: opaque needs one issuer, because opaque tokens name none; write it without a claim in braces")
+        section.refuse(
+            "introspection", if: endpoint == nil && !provider.keys.readsDiscovery,
+            "introspection.endpoint is needed, because no discovery document is read for this provider; set it")
     }
 }

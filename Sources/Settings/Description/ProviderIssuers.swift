@@ -83,12 +83,9 @@ extension ProviderReading {
             }
         }
         guard isTemplate || (allowed == nil && excluded == nil) else {
-            if !section.isFaulty("issuer") {
-                section.refuse(
-                    allowed == nil ? "excluded_tenants" : "tenants",
-                    "tenants needs a tenant claim in issuer, such as https://a.example/{tid}"
-                )
-            }
+            section.refuse(
+                allowed == nil ? "excluded_tenants" : "tenants", if: !section.isFaulty("issuer"),
+                "tenants needs a tenant claim in issuer, such as https://a.example/{tid}")
             return
         }
         switch (allowed, excluded) {
@@ -139,16 +136,12 @@ extension ProviderReading {
             return
         }
         section.read(audiences, &provider.policy.audiences)
-        if provider.accessTokens?.loadBalancer != nil {
-            section.refuse(
-                "audiences",
-                "a load balancer's assertions have no aud, and name their client in the header; remove audiences"
-            )
-        }
-        if provider.policy.audiences.isEmpty, !provider.hasManyIssuers {
-            section.refuseMissing(
-                "audiences", "provider \(provider.policy.id) needs audiences: your client IDs there")
-        }
+        section.refuse(
+            "audiences", if: provider.accessTokens?.loadBalancer != nil,
+            "a load balancer's assertions have no aud, and name their client in the header; remove audiences")
+        section.refuseMissing(
+            "audiences", if: provider.policy.audiences.isEmpty && !provider.hasManyIssuers,
+            "provider \(provider.policy.id) needs audiences: your client IDs there")
     }
 
     /// Reads required claims and adds them to the preset's, so that adding one loses no other.
@@ -209,10 +202,9 @@ extension ProviderReading {
     @Sendable static func readIssuers(_ section: Section, _ provider: inout ProviderReading) {
         guard provider.hasManyIssuers else {
             for name in [issuers.name, issuersFile.name] { section.record(name, nil, .default) }
-            if maximumIssuers.read(section) != nil {
-                section.refuse(
-                    maximumIssuers.name, "max_issuers is only for entries with issuers or issuers_file; remove it")
-            }
+            section.refuse(
+                maximumIssuers.name, if: maximumIssuers.read(section) != nil,
+                "max_issuers is only for entries with issuers or issuers_file; remove it")
             return
         }
         section.refuse(ofOneIssuer, "is about one issuer; remove it, or issuers and issuers_file")
@@ -236,20 +228,15 @@ extension ProviderReading {
     private static func readAnyIssuer(_ section: Section, _ provider: inout ProviderReading) {
         provider.network.requiresDefaultPort = true
         provider.network.maximumRedirects = 0
-        if section.source(issuersFile.name) != nil {
-            section.refuse(issuersFile.name, "set issuers: any or issuers_file, not both")
-        }
-        if section.source("audiences") != nil {
-            section.refuse(
-                "audiences",
-                "audiences has no effect with issuers: any, where each request names its audience; remove it")
-        }
-        if provider.accessTokens != nil {
-            section.refuse(
-                "tokens",
-                "an entry with issuers: any verifies ID Tokens only: whoever may choose the issuer chooses who they are; remove tokens, or list the issuers"
-            )
-        }
+        section.refuse(
+            issuersFile.name, if: section.source(issuersFile.name) != nil, "set issuers: any or issuers_file, not both")
+        section.refuse(
+            "audiences", if: section.source("audiences") != nil,
+            "audiences has no effect with issuers: any, where each request names its audience; remove it")
+        section.refuse(
+            "tokens", if: provider.accessTokens != nil,
+            "an entry with issuers: any verifies ID Tokens only: whoever may choose the issuer chooses who they are; remove tokens, or list the issuers"
+        )
         // The other entries are not known yet.
         provider.issuers = .any(OpenIssuerRules(network: provider.network, others: [], listed: []))
     }
@@ -277,11 +264,9 @@ extension ProviderReading {
                 "provider \(provider.policy.id) needs audiences: your client IDs at the issuers whose own are not listed"
             )
         }
-        if section.mentions("clients") {
-            section.refuse(
-                "clients", "an entry with a list of issuers has no clients; remove them, or add an entry for the issuer"
-            )
-        }
+        section.refuse(
+            "clients", if: section.mentions("clients"),
+            "an entry with a list of issuers has no clients; remove them, or add an entry for the issuer")
     }
 
     private static func list(of issuers: [String], _ section: Section, _ network: NetworkRules) -> IssuerList {

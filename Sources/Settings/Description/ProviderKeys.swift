@@ -96,10 +96,9 @@ extension ProviderReading {
             }
         }
         if location != nil {
-            if documentIssuer != nil, !isUnsettled(section) {
-                section.refuse(
-                    "discovery_issuer", "discovery_issuer has no effect without a discovery document; remove it")
-            }
+            section.refuse(
+                "discovery_issuer", if: documentIssuer != nil && !isUnsettled(section),
+                "discovery_issuer has no effect without a discovery document; remove it")
         } else {
             if documentIssuer == nil, case .discovery(_, let issuer?) = provider.facts.keys {
                 documentIssuer = issuer

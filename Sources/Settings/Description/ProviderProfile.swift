@@ -78,22 +78,18 @@ extension ProviderReading {
     private static func checkMetadata(_ section: Section, _ provider: ProviderReading, _ prefix: String) {
         let issuer = provider.policy.issuer
         let isOnThisMachine = issuer.hasPrefix("http://") && !issuer.isUnencryptedAddress
-        if provider.network.allowHTTP, !isOnThisMachine {
-            section.section(networkName).refuse(
-                allowHTTP.name,
-                "allow_http is on, \(prefix) demands TLS; remove it (for tests, it is allowed with an issuer on localhost, 127.0.0.1 or [::1])"
-            )
-        }
+        section.section(networkName).refuse(
+            allowHTTP.name, if: provider.network.allowHTTP && !isOnThisMachine,
+            "allow_http is on, \(prefix) demands TLS; remove it (for tests, it is allowed with an issuer on localhost, 127.0.0.1 or [::1])"
+        )
         let demand =
             "\(prefix) takes endpoints and keys from the discovery document alone; remove it, or remove profile"
         let locations = [jwksURI, certificatesURI, publicKeyURI, jwksFile].map(\.name)
         section.refuse(locations, "says where the keys are, \(demand)")
-        if locations.allSatisfy({ section.source($0) == nil }), !provider.keys.readsDiscovery {
-            section.refuse(
-                profile.name,
-                "the preset \(provider.preset.name) names keys, \(prefix) takes endpoints and keys from the discovery document alone; use preset: oidc with the issuer, or remove profile"
-            )
-        }
+        section.refuse(
+            profile.name, if: locations.allSatisfy({ section.source($0) == nil }) && !provider.keys.readsDiscovery,
+            "the preset \(provider.preset.name) names keys, \(prefix) takes endpoints and keys from the discovery document alone; use preset: oidc with the issuer, or remove profile"
+        )
         section.section(endpoints.name).refuse(endpointNames, "names an endpoint, \(demand)")
     }
 }

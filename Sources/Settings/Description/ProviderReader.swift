@@ -27,9 +27,7 @@ enum ProviderReader {
             settings.providers.append(provider)
         }
         settings.openProvidersKnowOthers()
-        if elements.isEmpty {
-            top.refuseMissing("providers", "at least one provider is needed under providers")
-        }
+        top.refuseMissing("providers", if: elements.isEmpty, "at least one provider is needed under providers")
     }.comparing { settings, running in
         func named(_ name: String) -> SettingChange { SettingChange(name: "providers." + name, when: .reload) }
         let ids = Set(settings.providers.map(\.policy.id))

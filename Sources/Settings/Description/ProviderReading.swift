@@ -196,12 +196,10 @@ struct ProviderReading {
 
     private static func readMaxTokenAge(_ section: Section, _ provider: inout ProviderReading) {
         provider.policy.maximumTokenAgeSeconds = maxTokenAge.read(section)
-        if provider.accessTokens?.loadBalancer != nil, provider.policy.maximumTokenAgeSeconds != nil {
-            section.refuse(
-                maxTokenAge.name,
-                "max_token_age needs iat, which a load balancer's assertions don't have; remove it: exp limits their age"
-            )
-        }
+        section.refuse(
+            maxTokenAge.name,
+            if: provider.accessTokens?.loadBalancer != nil && provider.policy.maximumTokenAgeSeconds != nil,
+            "max_token_age needs iat, which a load balancer's assertions don't have; remove it: exp limits their age")
         guard provider.usesNoncesOnce, !section.isFaulty(maxTokenAge.name) else { return }
         guard let age = provider.policy.maximumTokenAgeSeconds else {
             provider.policy.maximumTokenAgeSeconds = longestSingleUse

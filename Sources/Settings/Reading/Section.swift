@@ -166,21 +166,22 @@ final class Section {
 
     // MARK: Faults
 
-    /// Reports an error in a member, unless one has been reported for it already; `nil`: in the section as a whole.
-    func refuse(_ name: String?, _ message: String) {
-        guard let name else {
-            reading.report(nil, line: line, message)
-            return
-        }
-        guard !isFaulty(name) else { return }
-        reading.report(path + [name], line: self.line(of: name), message)
+    /// Reports an error in a member, unless one has been reported for it already.
+    ///
+    /// - Parameters:
+    ///   - name: `nil`: the error is in the section as a whole.
+    ///   - isWrong: whether there is an error.
+    func refuse(_ name: String?, if isWrong: Bool = true, _ message: @autoclosure () -> String) {
+        guard isWrong else { return }
+        guard let name else { return reading.report(nil, line: line, message()) }
+        if !isFaulty(name) { reading.report(path + [name], line: line(of: name), message()) }
     }
 
     /// Reports that a required member is missing.
     ///
     /// The report is deferred to ``finish()``, which drops it if a misspelled member was probably meant to be this one.
-    func refuseMissing(_ name: String, _ message: String) {
-        if !isFaulty(name) { missing.append((name, message)) }
+    func refuseMissing(_ name: String, if isMissing: Bool = true, _ message: @autoclosure () -> String) {
+        if isMissing, !isFaulty(name) { missing.append((name, message())) }
     }
 
     /// Reports each of these members that is set.

@@ -99,11 +99,9 @@ enum ClientKeysReader {
         for provider in settings.providers {
             let id = provider.policy.id
             if let encryption = provider.encryption {
-                if opening.isEmpty {
-                    top.refuse(
-                        description.name,
-                        "provider \(id) has encryption, which needs a key with use: encryption; add one")
-                }
+                top.refuse(
+                    description.name, if: opening.isEmpty,
+                    "provider \(id) has encryption, which needs a key with use: encryption; add one")
                 for name in encryption.keys ?? [] where !opening.contains(where: { $0.id.isExactly(name) }) {
                     top.refuse(
                         description.name,

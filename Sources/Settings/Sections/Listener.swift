@@ -169,10 +169,9 @@ enum ListenerReader {
             }
             listener.listen = .unixSocket(path: path, socket)
         case .network:
-            if mode != nil || group != nil, !parent.isFaulty("listen") {
-                parent.refuse(
-                    "socket", "socket only has an effect with listen: unix:/path, but listen is host:port; remove it")
-            }
+            parent.refuse(
+                "socket", if: (mode != nil || group != nil) && !parent.isFaulty("listen"),
+                "socket only has an effect with listen: unix:/path, but listen is host:port; remove it")
         }
     }
 
@@ -181,20 +180,16 @@ enum ListenerReader {
         let certificate = certificate.read(section)
         let key = key.read(section)
         let authorities = authorities.read(section)
-        if authorities == nil, section.mentions("client_ca_file") {
-            section.refuse(
-                "client_ca_file",
-                "client_ca_file is empty; give a path, or remove it to require no client certificate")
-        }
+        section.refuse(
+            "client_ca_file", if: authorities == nil && section.mentions("client_ca_file"),
+            "client_ca_file is empty; give a path, or remove it to require no client certificate")
         if certificate != nil || key != nil || authorities != nil {
             section.require([Self.certificate.name, Self.key.name], "tls needs both certificate_file and key_file")
         }
         let names = names.read(section)
-        if names?.isEmpty == false, authorities == nil {
-            section.refuse(
-                "client_names", "client_names needs client_ca_file: without it, clients are not asked for a certificate"
-            )
-        }
+        section.refuse(
+            "client_names", if: names?.isEmpty == false && authorities == nil,
+            "client_names needs client_ca_file: without it, clients are not asked for a certificate")
         section.finish()
         if let certificate, let key {
             listener.tls = TLSFiles(
@@ -303,17 +298,13 @@ enum APIKeysReader {
             if named.contains(where: { $0.name == name }) {
                 section.refuse("api_keys", "duplicate name \(name) in api_keys; rename one")
             }
-            if key.digest == GuessableKeys.empty {
-                section.refuse(
-                    "api_keys",
-                    "\(name) in api_keys is the digest of an empty key; was the variable with the key unset? Create a key with assay api-key"
-                )
-            }
-            if named.contains(where: { $0.digest == key.digest && $0.permissions != key.permissions }) {
-                section.refuse(
-                    "api_keys",
-                    "\(name) in api_keys has the digest of a key before it, but another allow; join their lists")
-            }
+            section.refuse(
+                "api_keys", if: key.digest == GuessableKeys.empty,
+                "\(name) in api_keys is the digest of an empty key; was the variable with the key unset? Create a key with assay api-key"
+            )
+            section.refuse(
+                "api_keys", if: named.contains(where: { $0.digest == key.digest && $0.permissions != key.permissions }),
+                "\(name) in api_keys has the digest of a key before it, but another allow; join their lists")
             key.name = name
             named.append(key)
         }

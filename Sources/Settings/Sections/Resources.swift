@@ -104,12 +104,10 @@ enum ResourceReader {
     ) -> [ProviderSettings] {
         names.compactMap { name in
             guard let provider = configured.provider(name, namedBy: providers.name, element) else { return nil }
-            if provider.accessTokens == nil {
-                element.refuse(
-                    providers.name,
-                    "\(name) verifies ID Tokens, which are for clients and not for resources; name an entry with tokens: access or tokens: opaque"
-                )
-            }
+            element.refuse(
+                providers.name, if: provider.accessTokens == nil,
+                "\(name) verifies ID Tokens, which are for clients and not for resources; name an entry with tokens: access or tokens: opaque"
+            )
             return provider
         }
     }
@@ -117,11 +115,9 @@ enum ResourceReader {
     /// An opaque token does not say whose it is.
     private static func checkOpaque(_ members: [ProviderSettings], _ element: Section) {
         let opaque = members.filter { $0.introspection != nil }.map(\.policy.id)
-        if opaque.count > 1 {
-            element.refuse(
-                providers.name,
-                "\(opaque[0]) and \(opaque[1]) both have opaque tokens, which don't say whose they are; keep one")
-        }
+        element.refuse(
+            providers.name, if: opaque.count > 1,
+            "\(opaque[0]) and \(opaque[1]) both have opaque tokens, which don't say whose they are; keep one")
     }
 
     /// - Returns: `nil`: the resource's own.

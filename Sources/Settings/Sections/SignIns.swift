@@ -154,12 +154,10 @@ enum SignInReader {
     private static func check(_ section: Section, _ signIns: Settings.SignIns) {
         let store = section.section("store")
         guard !store.isFaulty("url") else { return }
-        if signIns.store.url != .memory, signIns.keyFiles.isEmpty, !section.isFaulty("key_files") {
-            section.refuseMissing(
-                "key_files",
-                "sign_ins.key_files is missing: with a shared store, all instances need the same keys; create one with assay key new"
-            )
-        }
+        section.refuseMissing(
+            "key_files", if: signIns.store.url != .memory && signIns.keyFiles.isEmpty,
+            "sign_ins.key_files is missing: with a shared store, all instances need the same keys; create one with assay key new"
+        )
         StoreReader.ofSignIns.check(store, signIns.store)
     }
 }

@@ -95,52 +95,45 @@ package struct ProviderSettings: Sendable, Equatable {
 
     var warnings: [String] {
         var warnings: [String] = []
-        func warn(_ text: String) { warnings.append("provider \(policy.id): \(text)") }
-        if policy.audiences.contains(ProviderPolicy.expoGoAudience) {
-            warn(
-                "\(ProviderPolicy.expoGoAudience) is the audience of every app in Expo Go, so other people's apps could sign users in to yours; remove it from audiences in production"
-            )
+        func warn(if isRisky: Bool = true, _ text: @autoclosure () -> String) {
+            if isRisky { warnings.append("provider \(policy.id): \(text())") }
         }
-        if accessTokens?.acceptsUncheckedBindings == true {
-            warn(
-                "access tokens that are bound to a key pass without it, so a stolen one can be used (unchecked_bindings)"
-            )
-        }
+        warn(
+            if: policy.audiences.contains(ProviderPolicy.expoGoAudience),
+            "\(ProviderPolicy.expoGoAudience) is the audience of every app in Expo Go, so other people's apps could sign users in to yours; remove it from audiences in production"
+        )
+        warn(
+            if: accessTokens?.acceptsUncheckedBindings == true,
+            "access tokens that are bound to a key pass without it, so a stolen one can be used (unchecked_bindings)")
         if network.allowHTTP { warn("keys may be fetched without TLS (allow_http)") }
-        if network.allowHTTP, hasClients {
-            warn(
-                "client credentials, codes and tokens may be sent to its endpoints without TLS, and be read on the network (allow_http)"
-            )
-        }
-        if network.allowPrivateAddresses {
-            warn("keys may be fetched from private addresses (allow_private_addresses)")
-        }
+        warn(
+            if: network.allowHTTP && hasClients,
+            "client credentials, codes and tokens may be sent to its endpoints without TLS, and be read on the network (allow_http)"
+        )
+        warn(if: network.allowPrivateAddresses, "keys may be fetched from private addresses (allow_private_addresses)")
         if network.allowedAddresses.contains(where: \.isEverything) {
             warn("allow_addresses allows all IPv4 or all IPv6 addresses")
         }
-        if policy.nonce.accepted.contains(.plain), policy.nonce.accepted.count > 1 {
-            warn(
-                "nonce.match has plain in addition to a hash: an attacker who has only the token could send its nonce claim as the nonce; remove plain"
-            )
-        }
+        warn(
+            if: policy.nonce.accepted.contains(.plain) && policy.nonce.accepted.count > 1,
+            "nonce.match has plain in addition to a hash: an attacker who has only the token could send its nonce claim as the nonce; remove plain"
+        )
         if !policy.nonce.isChecked { warn("nonces are not checked (nonce.check: off)") }
         for uri in redirectURIs.sorted() where uri.isUnencryptedAddress {
             warn("\(uri) is not https: codes can be read on the network; use https")
         }
-        if allowsUnboundCodes, !usesPKCE, !policy.nonce.isChecked {
-            warn(
-                "neither PKCE nor a nonce ties a code to its sign-in (allow_unbound_codes): an attacker can sign a user in to another account"
-            )
-        }
+        warn(
+            if: allowsUnboundCodes && !usesPKCE && !policy.nonce.isChecked,
+            "neither PKCE nor a nonce ties a code to its sign-in (allow_unbound_codes): an attacker can sign a user in to another account"
+        )
         for audience in policy.audiences {
             guard let advice = ProviderPreset.named(preset)?.adviceOnAudience(audience) else { continue }
             warn("audience \(audience): \(advice)")
         }
-        if couldMistakeAccessTokens {
-            warn(
-                "an access token could pass as an ID Token; require a nonce (nonce.required: true), or a claim that only ID Tokens have (required_claims: one of \(Self.claimsOfIDTokens))"
-            )
-        }
+        warn(
+            if: couldMistakeAccessTokens,
+            "an access token could pass as an ID Token; require a nonce (nonce.required: true), or a claim that only ID Tokens have (required_claims: one of \(Self.claimsOfIDTokens))"
+        )
         return warnings
     }
 }
