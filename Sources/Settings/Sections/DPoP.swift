@@ -10,8 +10,6 @@ extension Settings {
         /// The store of used proofs.
         package var store: SignIns.Store = DPoP.ownStore
 
-        package init() {}
-
         /// The defaults of a store that has nothing in common with that of sign-ins.
         static let ownStore: SignIns.Store = store(beside: nil)
 

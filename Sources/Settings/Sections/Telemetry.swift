@@ -17,8 +17,6 @@ extension Settings {
         /// Resource attributes from the environment.
         package var resourceAttributes: [ResourceAttribute] = []
 
-        package init(endpoint: String) { self.endpoint = endpoint }
-
         /// Warnings for the operator.
         var warnings: [String] {
             guard headersFile != nil, endpoint.hasPrefix("http://"), !isLocal else { return [] }

@@ -188,11 +188,6 @@ package struct ClientSettings: Sendable, Equatable {
     package var client: OAuthClient
     package var authentication: Authentication
 
-    package init(client: OAuthClient, authentication: Authentication) {
-        self.client = client
-        self.authentication = authentication
-    }
-
     /// Whether a key of `client_keys` signs for it.
     package var needsOwnKey: Bool {
         switch authentication {

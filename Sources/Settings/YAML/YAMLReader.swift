@@ -182,11 +182,6 @@ package struct YAMLError: Error, Equatable, CustomStringConvertible {
     package let line: Int
     package let reason: Reason
 
-    package init(line: Int, reason: Reason) {
-        self.line = line
-        self.reason = reason
-    }
-
     package enum Reason: Equatable {
         /// Not YAML; the associated text says what is wrong.
         case malformed(String)

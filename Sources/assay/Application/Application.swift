@@ -50,7 +50,8 @@ struct Application: Sendable {
         tracing = try settings.tracing.map { [log] in try TraceExport($0, log: log) }
         disk.start()
         factory = ProviderFactory(
-            proxy, KeyFactory(proxy, telemetry, tracer: tracing?.tracer, disk), calls, credentials: credentials)
+            proxy: proxy, keys: KeyFactory(proxy, telemetry, tracer: tracing?.tracer, disk), calls: calls,
+            credentials: credentials)
         if !settings.clientKeys.isEmpty || settings.providers.contains(where: \.handlesSecrets) {
             Self.disableCoreDumps(log)
         }

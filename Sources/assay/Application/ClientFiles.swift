@@ -184,13 +184,9 @@ struct CredentialFile {
     }
 
     /// Reads a private key.
-    ///
-    /// - Throws: ``ConfigurationError``.
     func privateKey() throws(ConfigurationError) -> SigningKey { try key(SigningKey.init(pem:)) }
 
     /// Reads a private key that opens encrypted tokens.
-    ///
-    /// - Throws: ``ConfigurationError``.
     func decryptionKey() throws(ConfigurationError) -> DecryptionKey { try key(DecryptionKey.init(pem:)) }
 
     private func key<Key>(
@@ -205,8 +201,6 @@ struct CredentialFile {
     }
 
     /// Reads Apple's private key.
-    ///
-    /// - Throws: ``ConfigurationError``.
     func appleClientKey(teamID: String, keyID: String) throws(ConfigurationError) -> AppleClientKey {
         guard let key = AppleClientKey(try privateKey(), teamID: teamID, keyID: keyID) else {
             throw fault("the key is not on the curve P-256, so it is not from Apple; download Apple's key")
@@ -217,7 +211,6 @@ struct CredentialFile {
     /// Reads the certificate of a key.
     ///
     /// - Returns: the SHA-256 of its DER.
-    /// - Throws: ``ConfigurationError``.
     func certificateThumbprint(of key: SigningKey) throws(ConfigurationError) -> [UInt8] {
         let thumbprint = try read { text -> Result<[UInt8], ConfigurationError> in
             guard let certificate = Certificate(pem: text), let thumbprint = certificate.thumbprint else {
@@ -232,8 +225,6 @@ struct CredentialFile {
     }
 
     /// Reads a certificate that connections present, and its key.
-    ///
-    /// - Throws: ``ConfigurationError``.
     func clientCertificate(of key: CredentialFile) throws(ConfigurationError) -> TLSIdentity {
         _ = try certificateThumbprint(of: try key.privateKey())
         let chain = try read { text in text.indices.map { text[$0] } }

@@ -48,7 +48,6 @@ final class ClientKeyFiles: Sendable {
     }
 
     /// - Parameter willRead: called before each file is read.
-    /// - Throws: ``ConfigurationError``.
     static func load(
         _ settings: [ClientKeySettings], willRead: (ClientKeySettings) -> Void = { _ in }
     ) throws(ConfigurationError) -> ClientKeys.Loaded {
@@ -84,7 +83,6 @@ extension CredentialFile {
     /// Adds a key to those that were read.
     ///
     /// - Returns: its public numbers.
-    /// - Throws: ``ConfigurationError``.
     fileprivate func add(
         _ settings: ClientKeySettings, to loaded: inout ClientKeys.Loaded, _ set: inout JSONWriter
     ) throws(ConfigurationError) -> [[UInt8]] {

@@ -21,10 +21,11 @@ struct GivenCredentials: Sendable {
 
 /// Creates the service's providers from the settings.
 struct ProviderFactory: Sendable {
-    private let proxy: ProxyEnvironment?
-    private let keys: KeyFactory
-    private let calls: CallTelemetry
-    private let credentials: GivenCredentials
+    let proxy: ProxyEnvironment?
+    let keys: KeyFactory
+    let calls: CallTelemetry
+    /// Used in place of the files that the settings name.
+    let credentials: GivenCredentials
     /// Calls have their own loop, so that a slow handshake never delays a loop that serves requests. Created when the first provider has clients.
     private static let callsLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
     /// Providers' answers about opaque tokens.
@@ -49,16 +50,6 @@ struct ProviderFactory: Sendable {
         fileprivate let responseKeys: ResponseKeys?
         /// The files of its clients.
         fileprivate let files: [ClientFiles.Entry]
-    }
-
-    /// - Parameter credentials: used in place of the files that the settings name.
-    init(
-        _ proxy: ProxyEnvironment?, _ keys: KeyFactory, _ calls: CallTelemetry, credentials: GivenCredentials
-    ) {
-        self.proxy = proxy
-        self.keys = keys
-        self.calls = calls
-        self.credentials = credentials
     }
 
     /// The providers of the settings, in their order.

@@ -214,7 +214,6 @@ struct AppleClientOptions: ParsableArguments {
         }
     }
 
-    /// - Throws: ``ConfigurationError``.
     func clients() throws(ConfigurationError) -> [AppleClient] {
         if let keyFile, let keyID, let teamID, let clientID {
             return try described(keyFile: keyFile, keyID: keyID, teamID: teamID, clientID: clientID)

@@ -63,8 +63,6 @@ struct ClientCalls: Sendable {
     }
 
     /// Apple's endpoint for users who move to another team. It is next to the token endpoint.
-    ///
-    /// - Throws: ``ConfigurationError``.
     func userMigrationEndpoint(besides token: FetchURL) throws(ConfigurationError) -> FetchURL {
         let path = token.text.prefix { $0 != "?" }
         let directory = path.reversed().drop { $0 != "/" }.reversed()

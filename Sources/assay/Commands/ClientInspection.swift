@@ -8,18 +8,11 @@ import Settings
 
 /// Finds out whether a provider accepts its clients' credentials, without using anything up.
 struct ClientInspection: Sendable {
-    private let provider: ProviderSettings
-    private let proxy: ProxyEnvironment?
-    private let keys: ClientKeys
-    private let loop: any EventLoop
-
-    /// - Parameter keys: Assay's own, with which clients without a key file sign.
-    init(_ provider: ProviderSettings, _ proxy: ProxyEnvironment?, _ keys: ClientKeys, _ loop: any EventLoop) {
-        self.provider = provider
-        self.proxy = proxy
-        self.keys = keys
-        self.loop = loop
-    }
+    let provider: ProviderSettings
+    let proxy: ProxyEnvironment?
+    /// Assay's own, with which clients without a key file sign.
+    let keys: ClientKeys
+    let loop: any EventLoop
 
     /// - Parameter discovered: the endpoints that the discovery document names; `nil` if none was read.
     /// - Returns: none for a provider without clients.

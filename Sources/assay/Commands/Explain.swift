@@ -91,7 +91,8 @@ struct Explain: AsyncParsableCommand {
         } else {
             let isColoured = isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
             let text = ExplanationText(
-                answer, unixSeconds: SystemClocks.unixSeconds(), showsAllValues: showValues, isColoured: isColoured)
+                answer: answer, unixSeconds: SystemClocks.unixSeconds(), showsAllValues: showValues,
+                isColoured: isColoured)
             for line in text.lines { print(line) }
         }
         if answer["valid"] != .bool(true) { throw ExitCode(1) }
@@ -200,21 +201,13 @@ struct ExplainedKindOptions: ParsableArguments {
 /// The response of `POST /v1/explain` as text for a terminal: the verdict and its likeliest cause, the checks, then the
 /// token's contents.
 private struct ExplanationText {
-    private let answer: [String: JSONTree]
-    private let unixSeconds: Int64
-    private let showsAllValues: Bool
-    private let isColoured: Bool
-
-    /// - Parameters:
-    ///   - answer: an explanation, or a problem.
-    ///   - unixSeconds: the current time.
-    ///   - showsAllValues: whether the values in `token` are not masked.
-    init(_ answer: [String: JSONTree], unixSeconds: Int64, showsAllValues: Bool, isColoured: Bool) {
-        self.answer = answer
-        self.unixSeconds = unixSeconds
-        self.showsAllValues = showsAllValues
-        self.isColoured = isColoured
-    }
+    /// An explanation, or a problem.
+    let answer: [String: JSONTree]
+    /// The current time.
+    let unixSeconds: Int64
+    /// Whether the values in `token` are not masked.
+    let showsAllValues: Bool
+    let isColoured: Bool
 
     var lines: [String] {
         guard answer["checks"]?.array != nil else {

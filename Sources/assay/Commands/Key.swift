@@ -56,8 +56,6 @@ struct NewKey: ParsableCommand {
 
         /// A new key. Signing keys of RSA have 3072 bits; those that decrypt have 2048, because a private operation with a
         /// longer one would delay other requests.
-        ///
-        /// - Throws: ``OpenSSLError``.
         fileprivate func newKey() throws(OpenSSLError) -> SecretBytes {
             switch self {
             case .es256: try SigningKey(generating: .ellipticCurve(.p256)).pem()

@@ -58,10 +58,11 @@ struct LiveCheck {
                 let inspection = ProviderInspection(provider, candidate.keys, proxy, loop)
                 group.addTask {
                     let (findings, document) = await inspection.findings()
-                    let requests = document.map { RequestInspection(provider, $0).findings } ?? []
+                    let requests = document.map { RequestInspection(provider: provider, document: $0).findings } ?? []
                     let clients =
                         candidate.issuer == nil
-                        ? await ClientInspection(provider, proxy, keys, loop).findings(document?.endpoints) : []
+                        ? await ClientInspection(provider: provider, proxy: proxy, keys: keys, loop: loop)
+                            .findings(document?.endpoints) : []
                     return (
                         index,
                         Result(

@@ -10,13 +10,8 @@ import Settings
 /// A list that lacks something is a failure. A list that is not there says nothing: it is only a warning, and only for a
 /// client with a profile.
 struct RequestInspection {
-    private let provider: ProviderSettings
-    private let document: InspectedDocument
-
-    init(_ provider: ProviderSettings, _ document: InspectedDocument) {
-        self.provider = provider
-        self.document = document
-    }
+    let provider: ProviderSettings
+    let document: InspectedDocument
 
     /// In order, each once.
     var findings: [Finding] {
