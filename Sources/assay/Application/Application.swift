@@ -143,23 +143,24 @@ struct Application: Sendable {
 
     /// Logs the optional features that are enabled, in one line.
     private func logFeatures() {
-        let singleUse = settings.providers.filter(\.usesNoncesOnce).map(\.policy.id)
-        var features: [String] = []
-        if settings.signIns != nil { features.append("sign_ins") }
-        if settings.providers.contains(where: { $0.introspection == nil && $0.hasClients }) {
-            features.append("clients")
-        }
-        if !singleUse.isEmpty { features.append("nonce.single_use") }
-        let needsStore = !features.isEmpty
-        if settings.providers.contains(where: { $0.notifications != nil }) { features.append("notifications") }
-        if settings.providers.contains(where: { $0.accessTokens != nil }) { features.append("access_tokens") }
-        if !settings.resources.isEmpty { features.append("resources") }
-        if settings.providers.contains(where: { $0.introspection != nil }) { features.append("introspection") }
-        if !settings.clientKeys.isEmpty { features.append("client_keys") }
-        if !settings.forwardAuth.policies.isEmpty { features.append("forward_auth") }
+        let providers = settings.providers
+        let singleUse = providers.filter(\.usesNoncesOnce).map(\.policy.id)
+        let ofStore = [
+            ("sign_ins", settings.signIns != nil),
+            ("clients", providers.contains { $0.introspection == nil && $0.hasClients }),
+            ("nonce.single_use", !singleUse.isEmpty),
+        ]
+        let others = [
+            ("notifications", providers.contains { $0.notifications != nil }),
+            ("access_tokens", providers.contains { $0.accessTokens != nil }),
+            ("resources", !settings.resources.isEmpty),
+            ("introspection", providers.contains { $0.introspection != nil }),
+            ("client_keys", !settings.clientKeys.isEmpty), ("forward_auth", !settings.forwardAuth.policies.isEmpty),
+        ]
+        let features = (ofStore + others).filter(\.1).map(\.0)
         guard !features.isEmpty else { return }
         var fields: [(name: StaticString, value: Log.Value)] = [("features", .texts(features))]
-        if needsStore { fields.append(("store", .text((settings.signIns ?? Settings.SignIns()).store.url.text))) }
+        if ofStore.contains(where: \.1) { fields.append(("store", .text((settings.signIns ?? Settings.SignIns()).store.url.text))) }
         if !singleUse.isEmpty { fields.append(("single_use", .texts(singleUse))) }
         log.write(.info, "features enabled", fields)
     }

@@ -160,13 +160,13 @@ extension Settings {
     }
 }
 
-/// A file that holds a client's secret, its private key, or the certificate of that key.
+/// A file that holds a secret, a private key, or the certificate of that key.
 struct CredentialFile {
     let path: String
     /// The option or setting that names the file, for errors.
     let name: String
-
-    private static let maximumSize = 16384
+    /// In bytes.
+    var maximumSize = 16384
 
     /// Reads a secret: one line.
     ///
@@ -240,13 +240,23 @@ struct CredentialFile {
         }
     }
 
-    private func read<Value>(_ body: (Span<UInt8>) -> Value) throws(ConfigurationError) -> Value {
+    /// Reads it, and overwrites the memory that it was read into.
+    func read<Value>(_ body: (Span<UInt8>) -> Value) throws(ConfigurationError) -> Value {
         // Commands read credentials too. The service warns at its start if this fails.
         _ = disableCoreDumps()
         do throws(SmallFile.Failure) {
-            return try SmallFile.withSecret(path: path, maximumSize: Self.maximumSize) { text, _ in body(text) }
+            return try SmallFile.withSecret(path: path, maximumSize: maximumSize) { text, _ in body(text) }
         } catch {
-            throw fault(error.text(maximumSize: Self.maximumSize))
+            throw fault(error.text(maximumSize: maximumSize))
+        }
+    }
+
+    /// Reads it with its version.
+    func contents() throws(ConfigurationError) -> SmallFile {
+        do throws(SmallFile.Failure) {
+            return try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true)
+        } catch {
+            throw fault(error.text(maximumSize: maximumSize))
         }
     }
 

@@ -60,17 +60,9 @@ extension StoreMonitor {
                     [address, setting, ("reason", .text(failure.reason))])
             case .recovered: log.write(.info, "store usable again", [address, setting])
             case .unknownEviction:
-                log.write(
-                    .warning, "store not checked",
-                    [
-                        address, setting,
-                        (
-                            "reason",
-                            .text(
-                                "neither CONFIG GET nor INFO shows its maxmemory-policy, so it may evict; set noeviction, and permit one of these commands"
-                            )
-                        ),
-                    ])
+                let reason =
+                    "neither CONFIG GET nor INFO shows its maxmemory-policy, so it may evict; set noeviction, and permit one of these commands"
+                log.write(.warning, "store not checked", [address, setting, ("reason", .text(reason))])
             }
         }
     }
@@ -118,14 +110,11 @@ final class StoreTLS: Sendable {
         var versions: [SmallFile.Version?] = []
         func bytes(_ path: String?) throws(ConfigurationError) -> [UInt8]? {
             guard let path else { return nil }
-            do throws(SmallFile.Failure) {
-                let file = try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true)
-                versions.append(file.version)
-                if !file.bytes.isEmpty { return file.bytes }
-            } catch {
-                throw ConfigurationError("\(name): \(path): \(error.text(maximumSize: maximumSize))")
-            }
-            throw ConfigurationError("\(name): \(path): the file is empty")
+            let named = CredentialFile(path: path, name: name, maximumSize: maximumSize)
+            let file = try named.contents()
+            guard !file.bytes.isEmpty else { throw named.fault("the file is empty") }
+            versions.append(file.version)
+            return file.bytes
         }
         let authorities = try bytes(settings.authoritiesFile)
         let certificate = try bytes(settings.certificateFile)
@@ -195,7 +184,8 @@ final class SignInFiles: Sendable {
         defer { for index in texts.indices { wipe(&texts[index]) } }
         var versions: [SmallFile.Version] = []
         for path in keyFiles {
-            let file = try Self.file(path, "key_files")
+            let named = CredentialFile(path: path, name: "sign_ins.key_files", maximumSize: Self.maximumSize)
+            let file = try named.contents()
             texts.append(file.bytes)
             versions.append(file.version)
         }
@@ -219,14 +209,6 @@ final class SignInFiles: Sendable {
             return try HandleKeys.made()
         } catch {
             throw ConfigurationError("sign_ins: OpenSSL can't generate a key")
-        }
-    }
-
-    private static func file(_ path: String, _ setting: String) throws(ConfigurationError) -> SmallFile {
-        do throws(SmallFile.Failure) {
-            return try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true)
-        } catch {
-            throw ConfigurationError("sign_ins.\(setting): \(path): \(error.text(maximumSize: maximumSize))")
         }
     }
 }
@@ -258,22 +240,10 @@ final class StoreFiles: Sendable {
     func readAgain() throws(ConfigurationError) {
         try tls?.readAgain()
         guard let passwordFile else { return }
-        let password = try read(passwordFile)
+        let file = CredentialFile(
+            path: passwordFile, name: "\(setting).password_file", maximumSize: SignInFiles.maximumSize)
+        // Without a trailing line break.
+        guard let password = try file.read({ SecretBytes(line: $0) }) else { throw file.fault("the file is empty") }
         latest.withLock { $0 = password }
-    }
-
-    /// The password, without a trailing line break.
-    private func read(_ path: String) throws(ConfigurationError) -> SecretBytes {
-        let size = SignInFiles.maximumSize
-        let password: SecretBytes?
-        do throws(SmallFile.Failure) {
-            password = try SmallFile.withSecret(path: path, maximumSize: size) { text, _ in SecretBytes(line: text) }
-        } catch {
-            throw ConfigurationError("\(setting).password_file: \(path): \(error.text(maximumSize: size))")
-        }
-        guard let password else {
-            throw ConfigurationError("\(setting).password_file: \(path): the file is empty")
-        }
-        return password
     }
 }
