@@ -56,7 +56,7 @@ import Verification
         #expect(settings.limits.keysTimeoutSeconds == 8)
         #expect(settings.verifiedTokenCacheEntries == 9)
         #expect(settings.shutdownGraceSeconds == 11)
-        #expect(settings.log.level == "error")
+        #expect(settings.log.level == .error)
         #expect(settings.log.requests == .none)
         let refused = try Settings(yaml: Self.two, environment: ["ASSAY_LOG_REQUESTS": "refused"])
         #expect(refused.log.requests == .refused)

@@ -78,7 +78,7 @@ import Verification
         #expect(settings.apiKeys.map(\.digest)[0].prefix(4) == [0x2c, 0x26, 0xb4, 0x6b])
         #expect(settings.shutdownDelaySeconds == 3)
         #expect(settings.shutdownGraceSeconds == 15)
-        #expect(settings.log.level == "debug")
+        #expect(settings.log.level == .debug)
         #expect(settings.log.requests == .none)
         #expect(settings.providers.map(\.policy.id) == ["apple", "oidc.example"])
     }
@@ -147,7 +147,7 @@ import Verification
         #expect(settings.shutdownDelaySeconds == 0)
         #expect(settings.shutdownGraceSeconds == 10)
         #expect(settings.log == Settings().log)
-        #expect(settings.log.level == "info")
+        #expect(settings.log.level == .info)
         #expect(settings.log.requests == .all)
         #expect(settings.providers[0].policy.clockSkewSeconds == 60)
         #expect(settings.providers[0].policy.maximumTokenAgeSeconds == nil)

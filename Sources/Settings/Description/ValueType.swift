@@ -27,28 +27,14 @@ extension ValueType where Value == String {
     static func text(
         _ expected: String, pattern: String? = nil, isGood: @escaping @Sendable (String) -> Bool
     ) -> Self {
-        Self(expected: expected, form: .text(pattern: pattern)) {
-            isGood($0) ? $0 : nil
-        } text: {
-            $0
-        }
+        Self(expected: expected, form: .text(pattern: pattern), parse: { isGood($0) ? $0 : nil }, text: { $0 })
     }
 
     /// The path of a file.
     static func file(_ purpose: NamedFile.Purpose) -> Self {
-        Self(expected: "a path", form: .text(), file: purpose) {
-            $0.isEmpty ? nil : $0
-        } text: {
-            $0
-        }
-    }
-
-    static func word(_ words: [String]) -> Self {
-        Self(expected: "one of \(words.joined(separator: ", "))", form: .words(words), words: words) { text in
-            words.contains(text) ? text : nil
-        } text: {
-            $0
-        }
+        var type = text("a path") { !$0.isEmpty }
+        type.file = purpose
+        return type
     }
 }
 
@@ -62,20 +48,16 @@ extension ValueType where Value: RawRepresentable & CaseIterable, Value.RawValue
 }
 
 extension ValueType where Value == Bool {
-    static var boolean: Self {
-        Self(expected: "true or false", form: .boolean, words: ["true", "false"]) { text in
-            text == "true" ? true : text == "false" ? false : nil
-        } text: {
-            String($0)
-        }
-    }
+    static var boolean: Self { words("true", "false", form: .boolean) }
+    static var onOff: Self { words("on", "off") }
 
-    static var onOff: Self {
-        Self(expected: "on or off", form: .words(["on", "off"]), words: ["on", "off"]) { text in
-            text == "on" ? true : text == "off" ? false : nil
-        } text: {
-            $0 ? "on" : "off"
-        }
+    /// - Parameters:
+    ///   - yes: the word for `true`.
+    ///   - no: the word for `false`.
+    static func words(_ yes: String, _ no: String, form: ValueForm? = nil) -> Self {
+        Self(
+            expected: "\(yes) or \(no)", form: form ?? .words([yes, no]), words: [yes, no],
+            parse: { $0 == yes ? true : $0 == no ? false : nil }, text: { $0 ? yes : no })
     }
 }
 

@@ -93,7 +93,7 @@ enum DPoPReader {
             "Whether to check that a proof is new: `dpop_proof_replayed`. `off` only where a request may be repeated safely, or for a gateway whose backend checks the proof itself. An entry of `providers`, a resource and a policy may say otherwise."
         ).at(\.rules.passesOnce),
         Setting(
-            "nonce", .nonceNeed,
+            "nonce", .words("required", "off"),
             "Whether a proof must have a nonce that Assay has made in the last 5 minutes: `dpop_nonce_required`. Nonces are made with the keys of `sign_ins.key_files`, or else with a key of the process. An entry of `providers`, a resource and a policy may say otherwise."
         ).at(\.rules.needsNonce),
     ]
@@ -124,7 +124,7 @@ enum ProofUseReader {
         "Whether to check that a [DPoP proof](access-tokens.md#tokens-bound-to-a-key) is new. A policy comes before its resource, a resource before the token's provider, and all of them before `dpop.replay`."
     )
     static let nonce = Setting(
-        "nonce", .nonceNeed, defaultDescription: "as in more general settings",
+        "nonce", .words("required", "off"), defaultDescription: "as in more general settings",
         "Whether a [DPoP proof](access-tokens.md#tokens-bound-to-a-key) must have a nonce. A policy comes before its resource, a resource before the token's provider, and all of them before `dpop.nonce`."
     )
 
@@ -143,17 +143,6 @@ enum ProofUseReader {
     static func refuse(in section: Section, _ reason: String) {
         for name in descriptions.map(\.name) where section.mentions(name) {
             section.refuse(name, "\(name) is about DPoP proofs, \(reason), or remove \(name)")
-        }
-    }
-}
-
-extension ValueType where Value == Bool {
-    /// Whether proofs need a nonce.
-    fileprivate static var nonceNeed: Self {
-        Self(expected: "required or off", form: .words(["required", "off"]), words: ["required", "off"]) { text in
-            text == "required" ? true : text == "off" ? false : nil
-        } text: {
-            $0 ? "required" : "off"
         }
     }
 }

@@ -160,7 +160,9 @@ struct Application: Sendable {
         let features = (ofStore + others).filter(\.1).map(\.0)
         guard !features.isEmpty else { return }
         var fields: [(name: StaticString, value: Log.Value)] = [("features", .texts(features))]
-        if ofStore.contains(where: \.1) { fields.append(("store", .text((settings.signIns ?? Settings.SignIns()).store.url.text))) }
+        if ofStore.contains(where: \.1) {
+            fields.append(("store", .text((settings.signIns ?? Settings.SignIns()).store.url.text)))
+        }
         if !singleUse.isEmpty { fields.append(("single_use", .texts(singleUse))) }
         log.write(.info, "features enabled", fields)
     }

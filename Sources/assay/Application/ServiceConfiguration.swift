@@ -79,8 +79,8 @@ extension Settings.Listener {
 }
 
 extension Log.Level {
-    /// The log level of the settings, which allow only these.
-    init(_ settings: Settings.Log) { self = Self(rawValue: settings.level) ?? .info }
+    /// The log level of the settings, which have the same ones.
+    init(_ settings: Settings.Log) { self = Self(rawValue: settings.level.rawValue) ?? .info }
 }
 
 extension TraceExport {

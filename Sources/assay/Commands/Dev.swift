@@ -101,7 +101,7 @@ struct Dev: AsyncParsableCommand {
         try await provider.serve(development.providers)
         var settings = development.settings
         if !log {
-            settings.log.level = "warning"
+            settings.log.level = .warning
             settings.log.requests = .none
         }
         // These settings are right for a development provider, and the user can't change them.
