@@ -60,6 +60,14 @@ final class Section {
             case .node(let node): .line(node.line)
             }
         }
+
+        /// `nil` if it is no scalar.
+        var text: String? {
+            switch self {
+            case .variable(_, let text): text
+            case .node(let node): node.scalar?.string
+            }
+        }
     }
 
     /// A member, from the environment if it is set there.
@@ -78,13 +86,7 @@ final class Section {
     func origin(of name: String) -> EffectiveSettings.Origin { source(name)?.origin ?? .default }
 
     /// The text of a scalar member, whether or not it has been read.
-    func scalarText(_ name: String) -> String? {
-        switch source(name) {
-        case .variable(_, let text)?: text
-        case .node(let node)?: node.scalar?.string
-        case nil: nil
-        }
-    }
+    func scalarText(_ name: String) -> String? { source(name)?.text }
 
     /// A member that can't be set by an environment variable.
     func node(_ name: String) -> YAMLNode? {
@@ -238,27 +240,23 @@ extension Section {
     ///
     /// - Returns: `nil` if it is not set, or if an error was reported.
     func scalar<Value>(_ name: String, _ type: ValueType<Value>) -> Value? {
-        let fault: (line: Int?, name: String, found: String)
-        switch source(name) {
-        case nil:
+        guard let source = source(name) else {
             record(name, nil, .default)
             return nil
-        case .variable(let variable, let text)?:
-            if let value = type.parse(text) {
-                record(name, .scalar(text), .variable(variable), file: type.file)
-                noteFile(name, type.file, text)
-                return value
-            }
-            fault = (nil, variable, type.found(text))
-        case .node(let node)?:
-            if let text = node.scalar?.string, let value = type.parse(text) {
-                record(name, .scalar(text), .line(node.line), file: type.file)
-                noteFile(name, type.file, text)
-                return value
-            }
-            fault = (node.line, name, type.found(node))
         }
-        reading.report(path + [name], line: fault.line, "\(fault.name) must be \(type.expected); found \(fault.found)")
+        if let text = source.text, let value = type.parse(text) {
+            record(name, .scalar(text), source.origin, file: type.file)
+            noteFile(name, type.file, text)
+            return value
+        }
+        switch source {
+        case .variable(let variable, let text):
+            reading.report(
+                path + [name], line: nil, "\(variable) must be \(type.expected); found \(type.found(text))")
+        case .node(let node):
+            reading.report(
+                path + [name], line: node.line, "\(name) must be \(type.expected); found \(type.found(node))")
+        }
         return nil
     }
 
@@ -299,41 +297,36 @@ extension Section {
             record(name, nil, .default)
             return nil
         }
-        let shown: EffectiveSettings.Value
-        let values: [Value?]
+        let elements: [(node: YAMLNode, line: Int?)]
+        let all: String
         switch source {
         case .variable(let variable, let text):
-            let elements = text.split(separator: ",", omittingEmptySubsequences: false)
-                .map { String($0.trimming { $0 == " " }) }
-            shown = .list(elements)
-            values = elements.map { element in
-                if let value = type.parse(element) { return value }
-                reading.report(
-                    path + [name], line: nil,
-                    "each of \(variable), separated by commas, must be \(type.expected); found \(type.found(element))")
-                return nil
+            all = "\(variable), separated by commas,"
+            elements = text.split(separator: ",", omittingEmptySubsequences: false).map { element in
+                let scalar = YAMLNode.Scalar(string: String(element.trimming { $0 == " " }), isPlain: false)
+                return (YAMLNode(content: .scalar(scalar), line: 0), nil)
             }
         case .node(let node):
-            guard let elements = node.sequence else {
+            guard let sequence = node.sequence else {
                 let found = ErrorValueText.of(node, isSecret: type.isSecret)
                 reading.report(path + [name], line: node.line, "\(name) must be a list; found \(found)")
                 return nil
             }
-            shown = EffectiveSettings.Value(elements)
-            values = elements.map { element in
-                if let mapping, element.mapping != nil {
-                    return mapping(Section(element, path: path + [name], isElement: true, reading))
-                }
-                if let text = element.scalar?.string, !element.isNull, let value = type.parse(text) { return value }
-                reading.report(
-                    path + [name], line: element.line,
-                    "each of \(name) must be \(type.expected); found \(type.found(element))")
-                return nil
+            all = name
+            elements = sequence.map { ($0, $0.line) }
+        }
+        let values = elements.map { element, line -> Value? in
+            if let mapping, element.mapping != nil {
+                return mapping(Section(element, path: path + [name], isElement: true, reading))
             }
+            if let text = element.scalar?.string, !element.isNull, let value = type.parse(text) { return value }
+            reading.report(
+                path + [name], line: line, "each of \(all) must be \(type.expected); found \(type.found(element))")
+            return nil
         }
         let good = values.compactMap { $0 }
         guard good.count == values.count else { return nil }
-        record(name, shown, source.origin)
+        record(name, EffectiveSettings.Value(elements.map(\.node)), source.origin)
         for value in good { noteFile(name, type.file, type.text(value)) }
         return good
     }
