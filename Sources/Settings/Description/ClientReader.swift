@@ -111,13 +111,21 @@ enum ClientReader {
         "What the authorization endpoint returns. `code id_token`: an ID Token with the code, verified before the code is exchanged; the response comes by POST. It needs a nonce."
     )
 
-    private static let descriptions = [
-        id.description, auth.description, secretFile.description, teamID.description, keyID.description,
-        keyFile.description, signingKey.description, certificateFile.description, assertionAudience.description,
-        redirectURIs.description, postLogoutRedirectURIs.description,
-        scopes.description, senderConstraint.description, proofOrigins.description,
-        AuthorizationParameterReader.setting, request.description, responseType.description,
+    /// What it does in sign-ins.
+    private static let ofSignIns: [Member<OAuthClient>] = [
+        redirectURIs.at(\.redirectURIs), postLogoutRedirectURIs.at(\.postLogoutRedirectURIs), scopes.at(\.scopes),
+        senderConstraint.ifSet(\.senderConstraint), proofOrigins.at(\.proofOrigins),
+        Member([AuthorizationParameterReader.setting]) { element, client in
+            client.authorizationParameters = AuthorizationParameterReader.read(element)
+        },
+        request.ifSet(\.requestForm), responseType.at(\.responseType),
     ]
+
+    private static let descriptions =
+        [
+            id.description, auth.description, secretFile.description, teamID.description, keyID.description,
+            keyFile.description, signingKey.description, certificateFile.description, assertionAudience.description,
+        ] + ofSignIns.flatMap(\.descriptions)
 
     static let setting = SettingDescription(
         name: "clients", expected: "a list of mappings; with `issuers: any`, a mapping",
@@ -142,51 +150,36 @@ enum ClientReader {
     private static func read(element: Section, _ provider: ProviderReading) -> ClientSettings? {
         let id = id.read(element)
         let method = auth.read(element)
-        let uris = redirectURIs.read(element)
-        let postLogoutURIs = postLogoutRedirectURIs.read(element)
-        let scopes = scopes.read(element)
-        let constraint = senderConstraint.read(element)
-        let origins = proofOrigins.read(element)
-        let parameters = AuthorizationParameterReader.read(element)
-        let request = request.read(element)
+        var client = OAuthClient(id: id ?? "")
+        for member in ofSignIns { member.read(element, &client, nil) }
+        let isSigned = client.requestForm?.isSigned == true
         element.refuse(
-            proofOrigins.name, if: origins != nil && constraint != .dpop,
+            proofOrigins.name, if: element.source(proofOrigins.name) != nil && client.senderConstraint != .dpop,
             "dpop_origins only has an effect with sender_constraint: dpop; remove it, or set that")
-        let responseType = readResponseType(element, provider.policy)
+        checkNonce(client.responseType, element, provider.policy)
         element.require([Self.id.name, auth.name], "a client needs id and auth")
         if provider.introspection != nil {
-            for (name, isThere) in [
-                (redirectURIs.name, uris != nil), (postLogoutRedirectURIs.name, postLogoutURIs != nil),
-                (Self.scopes.name, scopes != nil), (senderConstraint.name, constraint != nil),
-                (AuthorizationParameterReader.setting.name, !parameters.isEmpty),
-                (Self.request.name, request != nil), (Self.responseType.name, responseType != .code),
-            ] where isThere {
-                element.refuse(name, "\(name) is only for sign-ins, which tokens: opaque has none of; remove it")
-            }
+            var names = [
+                redirectURIs.name, postLogoutRedirectURIs.name, scopes.name, senderConstraint.name, request.name,
+            ]
+            if !client.authorizationParameters.isEmpty { names.append(AuthorizationParameterReader.setting.name) }
+            if client.responseType != .code { names.append(responseType.name) }
+            element.refuse(names, "is only for sign-ins, which tokens: opaque has none of; remove it")
         } else if let id, !provider.policy.audiences.contains(id) {
             element.refuse("id", "\(id) is not one of the provider's audiences; add it to them, or correct it")
         }
         element.refuse(
-            Self.request.name, if: request?.isSigned == true && provider.policy.hasTemplateIssuer,
+            request.name, if: isSigned && provider.policy.hasTemplateIssuer,
             "the issuer differs by tenant, so it can't be the audience of a signed request; set request: plain or pushed"
         )
-        let authentication = authentication(method, signsRequests: request?.isSigned == true, element, provider)
+        let authentication = authentication(method, signsRequests: isSigned, element, provider)
         element.finish()
         guard let id, let authentication else { return nil }
         element.recordLines([secretFile, keyFile, certificateFile].map(\.name), ofElement: id)
-        var client = OAuthClient(id: id)
-        client.redirectURIs = uris ?? []
-        client.postLogoutRedirectURIs = postLogoutURIs ?? []
-        client.scopes = scopes ?? []
-        client.authorizationParameters = parameters
-        client.requestForm = request
-        client.responseType = responseType
         client.signingKey = signingKey.read(element)
-        client.senderConstraint = constraint
-        client.proofOrigins = origins ?? []
         if case .certificate = authentication {
             client.hasCertificate = true
-        } else if constraint == .certificate {
+        } else if client.senderConstraint == .certificate {
             element.refuse(
                 senderConstraint.name,
                 "sender_constraint: certificate needs auth: tls_client_auth, whose certificate it is; set that, or sender_constraint: dpop"
@@ -197,13 +190,11 @@ enum ClientReader {
         return settings
     }
 
-    static func readResponseType(_ section: Section, _ policy: ProviderPolicy) -> ResponseType {
-        let type = responseType.read(section) ?? .code
+    static func checkNonce(_ type: ResponseType, _ section: Section, _ policy: ProviderPolicy) {
         section.refuse(
             responseType.name, if: type.hasIDToken && !policy.nonce.isChecked,
             "response_type: code id_token needs a nonce, which the provider's nonce.check: off leaves out; check nonces, or set response_type: code"
         )
-        return type
     }
 
     /// - Parameter method: `nil` if it is unknown. The other members are then read, but not compared with it.

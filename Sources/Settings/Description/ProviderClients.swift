@@ -10,32 +10,34 @@ extension ProviderReading {
         "Maximum number of calls to the provider's endpoints in flight; beyond it: `503 provider_unavailable`. With `issuers: any`, also at most 8 to each issuer."
     )
 
-    private static let authorizationEndpoint = endpoint("authorization", "The authorization endpoint.")
-    private static let tokenEndpoint = endpoint("token", "The token endpoint.")
-    private static let revocationEndpoint = endpoint("revocation", "The revocation endpoint.")
-    private static let userInfoEndpoint = endpoint("user_info", "The UserInfo endpoint.")
-    private static let pushedRequestEndpoint = endpoint(
-        "pushed_authorization_request", "The endpoint to which authorization requests are pushed (RFC 9126).")
+    private typealias EndpointPath = any WritableKeyPath<ProviderEndpoints, String?> & Sendable
 
-    private static let allEndpoints = [
-        authorizationEndpoint, tokenEndpoint, revocationEndpoint, userInfoEndpoint, pushedRequestEndpoint,
+    private static let allEndpoints: [(setting: Setting<String>, path: EndpointPath)] = [
+        (endpoint("authorization", "The authorization endpoint."), \.authorization),
+        (tokenEndpoint, \.token), (endpoint("revocation", "The revocation endpoint."), \.revocation),
+        (endpoint("user_info", "The UserInfo endpoint."), \.userInfo),
+        (
+            endpoint(
+                "pushed_authorization_request", "The endpoint to which authorization requests are pushed (RFC 9126)."),
+            \.pushedRequest
+        ),
     ]
-    static var endpointNames: [String] { allEndpoints.map(\.name) }
+    private static let tokenEndpoint = endpoint("token", "The token endpoint.")
+    static var endpointNames: [String] { allEndpoints.map(\.setting.name) }
 
     static let endpoints = SettingDescription(
-        section: "endpoints", allEndpoints.map(\.description),
+        section: "endpoints", allEndpoints.map(\.setting.description),
         "The provider's endpoints, if they differ from those in the discovery document.")
 
     private static func endpoint(_ name: String, _ help: String) -> Setting<String> {
-        Setting(
-            name, urlType(NetworkRules()), defaultDescription: "the preset's, else as discovered", help)
+        Setting(name, urlType(NetworkRules()), defaultDescription: "the preset's, else as discovered", help)
     }
 
     /// Must come after the settings for network access.
     @Sendable static func readEndpoints(_ section: Section, _ provider: inout ProviderReading) {
         let own = section.section("endpoints")
         let network = provider.network
-        func read(_ setting: Setting<String>, _ path: WritableKeyPath<ProviderEndpoints, String?>) {
+        for (setting, path) in allEndpoints {
             if let url = own.scalar(setting.name, urlType(network)) {
                 check(url, own, setting.name, network)
                 provider.endpoints[keyPath: path] = url
@@ -43,17 +45,11 @@ extension ProviderReading {
                 own.recordPreset(setting, url)
             }
         }
-        read(authorizationEndpoint, \.authorization)
-        read(tokenEndpoint, \.token)
-        read(revocationEndpoint, \.revocation)
-        read(userInfoEndpoint, \.userInfo)
-        read(pushedRequestEndpoint, \.pushedRequest)
         if provider.introspection != nil {
-            for setting in [authorizationEndpoint, revocationEndpoint, userInfoEndpoint, pushedRequestEndpoint]
-            where own.mentions(setting.name) {
+            for name in endpointNames where name != tokenEndpoint.name {
                 own.refuse(
-                    setting.name,
-                    "\(setting.name) is not called for opaque tokens; remove it (introspection.endpoint names the endpoint that is)"
+                    name, if: own.mentions(name),
+                    "\(name) is not called for opaque tokens; remove it (introspection.endpoint names the endpoint that is)"
                 )
             }
         }
@@ -69,12 +65,8 @@ extension ProviderReading {
         "Allows sign-ins in a browser with neither PKCE nor a nonce, in which an attacker can replace the code with another. Logs a start-up warning."
     )
 
-    private enum Signature: String, CaseIterable, Sendable {
-        case accepted, required
-    }
-
     private static let userInfoSignature = Setting(
-        "signed", ValueType<Signature>.word, defaultDescription: "`accepted`",
+        "signed", ValueType<AnswerSignature>.word, defaultDescription: "`accepted`",
         "Whether UserInfo responses must be signed (`application/jwt`): `required` refuses a plain one.")
     private static let readsUserInfo = Setting(
         "user_info", .boolean, defaultDescription: "`false`",
@@ -267,7 +259,8 @@ enum NamedClientReader {
         let postLogoutURIs = postLogoutRedirectURIs.read(own) ?? []
         let (keyID, keyFile) = (keyID.read(own), keyFile.read(own))
         let request = request.read(own)
-        let responseType = ClientReader.readResponseType(own, policy)
+        let responseType = ClientReader.responseType.read(own) ?? .code
+        ClientReader.checkNonce(responseType, own, policy)
         own.refuseMissing(self.from.name, if: from == nil, "clients of a provider with issuers: any need from: request")
         own.refuseMissing(
             auth.name, if: methods?.isEmpty != false, "clients of a provider with issuers: any need auth, a list")

@@ -3,6 +3,11 @@ internal import IDToken
 private import Keys
 internal import OAuth
 
+/// Whether the answers of an endpoint must be signed.
+enum AnswerSignature: String, CaseIterable {
+    case accepted, required
+}
+
 /// Opaque access tokens: how their provider is asked, and what they must grant.
 extension ProviderReading {
     /// The default of `max_calls`: each request with a token that is not cached may need one.
@@ -25,10 +30,6 @@ extension ProviderReading {
         provider.accessTokens?.requiredScopes = scopes
     }
 
-    private enum Signature: String, CaseIterable, Sendable {
-        case accepted, required
-    }
-
     private static let cache = Setting(
         "cache", .seconds(0...3600), defaultDescription: "`0s`: each request asks",
         "How long an answer about an active token is used again, but never past the token's `exp`. A token that is revoked meanwhile passes until then."
@@ -36,7 +37,7 @@ extension ProviderReading {
     private static let introspectionEndpoint = Setting(
         "endpoint", urlType(NetworkRules()), defaultDescription: "as discovered", "The introspection endpoint.")
     private static let signed = Setting(
-        "signed", ValueType<Signature>.word, defaultDescription: "`accepted`",
+        "signed", ValueType<AnswerSignature>.word, defaultDescription: "`accepted`",
         "Whether answers must be signed (RFC 9701): `required` asks for `application/token-introspection+jwt`, and refuses anything else."
     )
 
