@@ -233,22 +233,14 @@ package struct NamedClientSettings: Sendable, Equatable {
     }
 }
 
-/// The settings that determine where a provider's keys come from, and whether they can be trusted.
-///
-/// While they are unchanged, fetched keys remain valid, whatever happens to the provider's other settings.
-package struct KeyStoreIdentity: Sendable, Equatable {
-    private let id: String
-    private let issuer: String
-    private let keys: KeyLocation
-    private let network: NetworkRules
-    /// `nil` if its keys are always needed; otherwise whether its endpoint must be discovered.
-    private let needsEndpoint: Bool?
-
-    package init(_ provider: ProviderSettings) {
-        id = provider.policy.id
-        issuer = provider.policy.issuer
-        keys = provider.keys
-        network = provider.network
-        needsEndpoint = provider.introspection.map { $0.endpoint == nil }
+extension ProviderSettings {
+    /// Whether keys that were fetched under the other settings remain valid: they come from the same place, and can be
+    /// trusted alike, whatever else differs.
+    package func sharesKeys(with other: ProviderSettings) -> Bool {
+        policy.id == other.policy.id && policy.issuer == other.policy.issuer && keys == other.keys
+            && network == other.network && needsEndpoint == other.needsEndpoint
     }
+
+    /// `nil` if its keys are always needed; otherwise whether its endpoint must be discovered.
+    private var needsEndpoint: Bool? { introspection.map { $0.endpoint == nil } }
 }

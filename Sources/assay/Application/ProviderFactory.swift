@@ -41,10 +41,9 @@ struct ProviderFactory: Sendable {
         settings.clientKeys.isEmpty && credentials.ownKeys == nil ? nil : ownKeys
     }
 
-    /// A provider with the location of its keys.
+    /// A provider with its settings.
     struct ConfiguredProvider: Sendable {
         let provider: Provider
-        let origin: KeyStoreIdentity
         fileprivate let settings: ProviderSettings
         /// The keys of signed introspection responses, which are fetched on demand; `nil` if its keys are always needed.
         fileprivate let responseKeys: ResponseKeys?
@@ -68,9 +67,8 @@ struct ProviderFactory: Sendable {
             running.map { ($0.settings.policy.id, $0) }, uniquingKeysWith: { first, _ in first })
         var configured: [ConfiguredProvider] = []
         for provider in settings.providers {
-            let origin = KeyStoreIdentity(provider)
             let before = runningByID[provider.policy.id]
-            let known = before.flatMap { $0.origin == origin ? $0 : nil }
+            let known = before.flatMap { $0.settings.sharesKeys(with: provider) ? $0 : nil }
             let demand = known == nil && provider.introspection != nil ? KeyDemand() : nil
             let keys = keys.keys(of: provider, known?.provider.keys, settings, fetchedOn: demand)
             var responseKeys = known?.responseKeys
@@ -86,7 +84,7 @@ struct ProviderFactory: Sendable {
                         usesNoncesOnce: provider.usesNoncesOnce, notifications: provider.notifications,
                         encryption: provider.encryption.map { TokenEncryption($0, ownKeys) }, keys: keys,
                         issuers: provider.issuers, grants: grants),
-                    origin: origin, settings: provider, responseKeys: responseKeys, files: files))
+                    settings: provider, responseKeys: responseKeys, files: files))
         }
         let callsInUse = Set(configured.compactMap { $0.provider.calls.map(ObjectIdentifier.init) })
         for calls in running.compactMap({ $0.provider.calls }) where !callsInUse.contains(ObjectIdentifier(calls)) {
