@@ -9,6 +9,7 @@ import OpenSSL
 import Service
 import Settings
 import SignIns
+import UnixSignals
 import Verification
 
 /// Creates the parts of the service from the settings, and connects them.
@@ -101,7 +102,8 @@ struct Application: Sendable {
     ) async throws {
         // Created before anyone can learn that the service listens, so that no signal is missed.
         let signals = await StopSignals()
-        let reloadSignals = if file != nil { await ReloadSignals() } else { nil as ReloadSignals? }
+        let reloadSignals: UnixSignalsSequence? =
+            if file != nil { await UnixSignalsSequence(trapping: .sighup) } else { nil }
         let service: AssayService
         do {
             service = try await AssayService.start(
@@ -122,11 +124,7 @@ struct Application: Sendable {
                 ("providers", .texts(settings.providers.map(\.policy.id))),
             ])
         logFeatures()
-        let reloader = file.map {
-            SettingsReloader(
-                of: service, running: settings, providers: providers, from: $0, factory: factory,
-                configurations: configurations, log: log)
-        }
+        let reloader = file.map { SettingsReloader(self, service, from: $0) }
         let running = Task {
             if let reloader, let reloadSignals { await reloader.run(reloadSignals) }
         }

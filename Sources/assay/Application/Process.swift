@@ -74,15 +74,3 @@ struct StopSignals: Sendable {
     /// Returns at the second SIGTERM or SIGINT, even if it came before the call, or when the task is cancelled.
     func waitForAnother() async { for await _ in second {} }
 }
-
-/// SIGHUP, which reloads the settings file. It is caught from the moment of creation.
-struct ReloadSignals: Sendable {
-    private let signals: UnixSignalsSequence
-
-    init() async { signals = await UnixSignalsSequence(trapping: .sighup) }
-
-    /// Calls `body` at each SIGHUP until the task is cancelled; several in quick succession may count as one.
-    func each(_ body: () -> Void) async {
-        for await _ in signals { body() }
-    }
-}

@@ -2,6 +2,7 @@ import HTTP
 import NIOPosix
 import Service
 import Settings
+import UnixSignals
 
 /// Applies changes of the settings file, and of the lists of issuers that it names, to the running service: when a file
 /// has changed, or on SIGHUP.
@@ -11,33 +12,26 @@ actor SettingsReloader {
     /// The current settings.
     private(set) var settings: Settings
     private var providers: [ProviderFactory.ConfiguredProvider]
-    private let file: SettingsFile
-    private let service: AssayService
-    private let factory: ProviderFactory
     /// Those of the last settings, as they were then: the files that they are about may have changed since.
     private var warnings: [String]
-    private let configurations: ConfigurationTelemetry
-    private let log: Log
+    private let file: SettingsFile
+    private let service: AssayService
+    private let application: Application
 
     private static let pollInterval = Duration.seconds(1)
     /// How long a change must be stable: at most the poll interval, so that the second poll applies it.
     private static let rest = Interval.seconds(1)
 
     /// - Parameters:
-    ///   - settings: the current settings, read from `file`.
-    ///   - providers: the providers that `factory` created from them.
-    init(
-        of service: AssayService, running settings: Settings, providers: [ProviderFactory.ConfiguredProvider],
-        from file: SettingsFile, factory: ProviderFactory, configurations: ConfigurationTelemetry, log: Log
-    ) {
+    ///   - application: with the settings that were read from `file`.
+    ///   - service: which it runs.
+    init(_ application: Application, _ service: AssayService, from file: SettingsFile) {
+        self.application = application
         self.service = service
-        self.settings = settings
-        warnings = settings.allWarnings
-        self.providers = providers
         self.file = file
-        self.factory = factory
-        self.configurations = configurations
-        self.log = log
+        settings = application.settings
+        providers = application.providers
+        warnings = application.settings.allWarnings
     }
 
     private enum Occasion { case signal, poll }
@@ -45,26 +39,32 @@ actor SettingsReloader {
     /// What the files hold at one time.
     private struct Observed: Equatable, Sendable {
         let content: SettingsFile.Content
-        let lists: IssuerListVersions
+        /// The versions of the lists of issuers, by path.
+        let lists: [String: SmallFile.Version?]
     }
 
-    /// The versions of the lists of issuers, away from this actor, because a disk may hang.
-    private static func current(_ lists: IssuerListVersions) async -> IssuerListVersions {
-        (try? await NIOThreadPool.singleton.runIfActive { lists.current }) ?? lists
+    /// The versions of the same lists now, read away from this actor, because a disk may hang.
+    private static func current(_ lists: [String: SmallFile.Version?]) async -> [String: SmallFile.Version?] {
+        let current = try? await NIOThreadPool.singleton.runIfActive {
+            Dictionary(uniqueKeysWithValues: lists.keys.map { ($0, SmallFile.version(atPath: $0)) })
+        }
+        return current ?? lists
     }
 
     /// Reads the file at each poll and each signal, one at a time, until the task is cancelled.
-    func run(_ signals: ReloadSignals) async {
+    ///
+    /// - Parameter signals: each SIGHUP; several in quick succession may count as one.
+    func run(_ signals: UnixSignalsSequence) async {
         let (occasions, source) = AsyncStream.makeStream(of: Occasion.self)
         let polling = Task {
             while (try? await Task.sleep(for: Self.pollInterval)) != nil { source.yield(.poll) }
         }
-        let listening = Task { await signals.each { source.yield(.signal) } }
+        let listening = Task { for await _ in signals { source.yield(.signal) } }
         defer {
             polling.cancel()
             listening.cancel()
         }
-        var read = Observed(content: file.content, lists: IssuerListVersions(readBy: settings))
+        var read = Observed(content: file.content, lists: settings.issuerLists)
         var watch = FileChangeDebouncer(read: read, rest: Self.rest)
         for await occasion in occasions {
             let observed = Observed(content: await file.readAgain(), lists: await Self.current(read.lists))
@@ -73,7 +73,7 @@ actor SettingsReloader {
             let isTaken = await take(observed.content)
             // After a refusal, what was observed is not tried again until it changes.
             read = Observed(
-                content: observed.content, lists: isTaken ? IssuerListVersions(readBy: settings) : observed.lists)
+                content: observed.content, lists: isTaken ? settings.issuerLists : observed.lists)
             watch.didRead(read)
         }
     }
@@ -92,51 +92,39 @@ actor SettingsReloader {
             let changes = settings.changes(from: self.settings)
             try await change(to: settings)
             await service.reloadFiles()
-            configurations.recordSuccess(atUnixSeconds: SystemClocks.unixSeconds())
-            log.write(
+            application.configurations.recordSuccess(atUnixSeconds: SystemClocks.unixSeconds())
+            application.log.write(
                 .info, "configuration reloaded",
                 [("providers", .number(Int64(settings.providers.count))), ("changed", .texts(changes))])
             return true
         } catch {
-            configurations.recordFailure()
-            log.write(
+            application.configurations.recordFailure()
+            application.log.write(
                 .warning, "configuration rejected, still using the previous one", [("reason", .text("\(error)"))])
             return false
         }
     }
 
     private func change(to settings: Settings) async throws {
-        let providers = try factory.providers(settings, after: self.providers)
+        let providers = try application.factory.providers(settings, after: self.providers)
         var serviceSettings = ServiceSettings(settings)
-        serviceSettings.clientKeys = factory.publishedKeys(settings)
+        serviceSettings.clientKeys = application.factory.publishedKeys(settings)
         try await service.change(to: serviceSettings, providers: providers.map(\.provider))
-        log.change(minimumLevel: Log.Level(settings.log))
+        application.log.change(minimumLevel: Log.Level(settings.log))
         let warnings = settings.allWarnings
         let known = Set(self.warnings)
-        for warning in warnings where !known.contains(warning) { log.warn(ofRisk: warning) }
+        for warning in warnings where !known.contains(warning) { application.log.warn(ofRisk: warning) }
         self.warnings = warnings
         self.settings = settings
         self.providers = providers
     }
 }
 
-/// The versions of the files with lists of issuers that the settings name.
-///
-/// The version of the file that a link leads to: Kubernetes replaces the link to the directory of a mounted file.
-private struct IssuerListVersions: Equatable, Sendable {
-    private let versions: [String: SmallFile.Version?]
-
-    /// Those with which the settings were read.
-    init(readBy settings: Settings) {
-        let files = settings.providers.compactMap(\.issuersFile)
-        versions = Dictionary(files.map { ($0.path, $0.version) }, uniquingKeysWith: { $1 })
+extension Settings {
+    /// The versions of the files with lists of issuers, by path, with which the settings were read.
+    ///
+    /// The version of the file that a link leads to: Kubernetes replaces the link to the directory of a mounted file.
+    fileprivate var issuerLists: [String: SmallFile.Version?] {
+        Dictionary(providers.compactMap(\.issuersFile).map { ($0.path, $0.version) }, uniquingKeysWith: { $1 })
     }
-
-    /// Those of the files now.
-    private init(paths: some Sequence<String>) {
-        versions = Dictionary(paths.map { ($0, SmallFile.version(atPath: $0)) }, uniquingKeysWith: { $1 })
-    }
-
-    /// Those of the same files now. Blocks.
-    var current: IssuerListVersions { IssuerListVersions(paths: versions.keys) }
 }
