@@ -134,7 +134,7 @@ extension Apple {
 extension ClientCalls {
     /// - Throws: ``ConfigurationError`` if the settings name none.
     func appleTokenEndpoint() throws(ConfigurationError) -> FetchURL {
-        guard let address = tokenEndpoint() else {
+        guard let address = grants.tokenEndpoint(nil, presentingCertificate: false) else {
             throw ConfigurationError("no token endpoint is known: use preset: apple, or set endpoints.token")
         }
         return address
@@ -153,21 +153,15 @@ struct AppleClient: Sendable {
     /// - Returns: `nil` for a client of another kind.
     init?(_ client: ClientSettings, of provider: ProviderSettings) {
         guard case .apple(let teamID, let keyID, let keyFile) = client.authentication else { return nil }
-        self.provider = provider.with(client)
+        var alone = provider
+        alone.clients = [client]
+        self.provider = alone
         (id, self.teamID, self.keyID, self.keyFile) = (client.client.id, teamID, keyID, keyFile)
     }
 
     /// Clients with the same key, Key ID and Team ID differ only in their client ID.
     fileprivate func hasSameKey(as other: AppleClient) -> Bool {
         keyFile == other.keyFile && keyID == other.keyID && teamID == other.teamID
-    }
-}
-
-extension ProviderSettings {
-    fileprivate func with(_ client: ClientSettings) -> ProviderSettings {
-        var copy = self
-        copy.clients = [client]
-        return copy
     }
 }
 
@@ -216,17 +210,26 @@ struct AppleClientOptions: ParsableArguments {
 
     func clients() throws(ConfigurationError) -> [AppleClient] {
         if let keyFile, let keyID, let teamID, let clientID {
-            return try described(keyFile: keyFile, keyID: keyID, teamID: teamID, clientID: clientID)
+            let settings = try Settings(options: "the options") { json in
+                json.member("id", "apple")
+                json.member("preset", "apple")
+                json.array("audiences", [clientID])
+                json.objects("clients", [clientID]) { json, clientID in
+                    json.member("id", clientID)
+                    json.member("auth", "apple")
+                    json.member("team_id", teamID)
+                    json.member("key_id", keyID)
+                    json.member("key_file", keyFile)
+                }
+            }
+            return settings.appleClients
         }
         guard !file.isAbsent else {
             throw ConfigurationError(
                 "there is no settings file at \(ConfigurationFile.usualPath): name one with --config, or use --key-file, --key-id, --team-id and --client-id"
             )
         }
-        let settings = try file.settings()
-        let all = settings.providers.flatMap { provider in
-            provider.clients.compactMap { AppleClient($0, of: provider) }
-        }
+        let all = try file.settings().appleClients
         guard !all.isEmpty else {
             throw ConfigurationError("no provider in the settings has a client with auth: apple")
         }
@@ -253,35 +256,11 @@ struct AppleClientOptions: ParsableArguments {
     private static func list(_ clients: [AppleClient]) -> String {
         clients.map { "\($0.id) of \($0.provider.policy.id)" }.joined(separator: ", ")
     }
+}
 
-    /// The client of the options, as if settings had it. They are written as JSON, which is YAML, so that an argument
-    /// can't break out of its string.
-    private func described(
-        keyFile: String, keyID: String, teamID: String, clientID: String
-    ) throws(ConfigurationError) -> [AppleClient] {
-        var json = JSONWriter()
-        json.object { json in
-            json.objects("providers", [clientID]) { json, clientID in
-                json.member("id", "apple")
-                json.member("preset", "apple")
-                json.array("audiences", [clientID])
-                json.objects("clients", [clientID]) { json, clientID in
-                    json.member("id", clientID)
-                    json.member("auth", "apple")
-                    json.member("team_id", teamID)
-                    json.member("key_id", keyID)
-                    json.member("key_file", keyFile)
-                }
-            }
-        }
-        do throws(SettingsError) {
-            let settings = try Settings(yaml: String(decoding: json.bytes, as: UTF8.self), environment: [:])
-            return settings.providers.flatMap { provider in
-                provider.clients.compactMap { AppleClient($0, of: provider) }
-            }
-        } catch {
-            throw ConfigurationError("the options: \(error)")
-        }
+extension Settings {
+    fileprivate var appleClients: [AppleClient] {
+        providers.flatMap { provider in provider.clients.compactMap { AppleClient($0, of: provider) } }
     }
 }
 

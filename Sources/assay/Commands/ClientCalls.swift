@@ -8,7 +8,7 @@ import Settings
 
 /// Calls a provider's endpoints for a command, as the provider's clients.
 struct ClientCalls: Sendable {
-    private let grants: ProviderGrants
+    let grants: ProviderGrants
     private let allowsHTTP: Bool
 
     private static let timeout = Interval.seconds(10)
@@ -43,24 +43,6 @@ struct ClientCalls: Sendable {
     }
 
     func stop() { grants.calls.stop() }
-
-    /// - Parameters:
-    ///   - discovered: the endpoints that the discovery document names; `nil` if none was read.
-    ///   - presents: whether the client presents a certificate.
-    /// - Returns: `nil` if it is not known.
-    func tokenEndpoint(
-        _ discovered: DiscoveredEndpoints? = nil, presentingCertificate presents: Bool = false
-    ) -> FetchURL? {
-        grants.tokenEndpoint(discovered, presentingCertificate: presents)
-    }
-
-    /// - Returns: `nil` if there is none.
-    func revocationEndpoint(
-        _ discovered: DiscoveredEndpoints?, presentingCertificate presents: Bool
-    ) -> FetchURL? {
-        let endpoint = grants.revocationEndpoint(discovered, presentingCertificate: presents)
-        return if case .known(let address) = endpoint { address } else { nil }
-    }
 
     /// Apple's endpoint for users who move to another team. It is next to the token endpoint.
     func userMigrationEndpoint(besides token: FetchURL) throws(ConfigurationError) -> FetchURL {

@@ -72,34 +72,40 @@ struct SettingsSource: ParsableArguments {
         guard let audience else {
             throw ValidationError("--preset needs --audience: the client ID of the app that the token must be for")
         }
-        let yaml = try yaml(preset, audience, verifiesAccessTokens: verifiesAccessTokens)
-        do throws(SettingsError) {
-            let settings = try Settings(yaml: yaml, environment: [:])
-            return (settings, preset.name)
-        } catch {
-            throw ConfigurationError("--preset \(name): \(error)")
-        }
-    }
-
-    /// A settings file with this provider only. It is written as JSON, which is YAML, so that an argument can't break
-    /// out of its string.
-    private func yaml(
-        _ preset: ProviderPreset, _ audience: String, verifiesAccessTokens: Bool
-    ) throws -> String {
         let arguments = try parameters.map { try preset.parse($0, form: "--preset-parameter name=value") }
-        var json = JSONWriter()
-        json.object { json in
-            json.objects("providers", [preset]) { json, preset in
-                json.member("id", preset.name)
-                json.member("preset", preset.name)
-                json.array("audiences", [audience])
-                if verifiesAccessTokens { json.member("tokens", "access") }
-                for (parameter, value) in arguments {
-                    json.name(escaping: parameter.name)
-                    json.value(value)
-                }
+        let settings = try Settings(options: "--preset \(name)") { json in
+            json.member("id", preset.name)
+            json.member("preset", preset.name)
+            json.array("audiences", [audience])
+            if verifiesAccessTokens { json.member("tokens", "access") }
+            for (parameter, value) in arguments {
+                json.name(escaping: parameter.name)
+                json.value(value)
             }
         }
-        return String(decoding: json.bytes, as: UTF8.self)
+        return (settings, preset.name)
+    }
+}
+
+extension Settings {
+    /// Settings with one provider, which options describe. It is written as JSON, which is YAML, so that an argument
+    /// can't break out of its string.
+    ///
+    /// - Parameters:
+    ///   - options: their names, for errors.
+    ///   - write: writes the provider's members.
+    init(options: String, _ write: (inout JSONWriter) -> Void) throws(ConfigurationError) {
+        var json = JSONWriter()
+        json.object { json in
+            json.name("providers")
+            json.beginArray()
+            json.object(write)
+            json.endArray()
+        }
+        do throws(SettingsError) {
+            try self.init(yaml: String(decoding: json.bytes, as: UTF8.self))
+        } catch {
+            throw ConfigurationError("\(options): \(error)")
+        }
     }
 }
