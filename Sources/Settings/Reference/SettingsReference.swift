@@ -144,36 +144,32 @@ package enum SettingsSchema {
     }
 
     private static func schema(_ form: ValueForm, _ path: [String], _ usual: DefaultSettings) -> JSONText {
+        func typed(_ type: String, _ members: (name: String, value: JSONText)...) -> JSONText {
+            .object([("type", .string(type))] + members)
+        }
         switch form {
-        // A string setting, such as a client ID, may look like a number to YAML.
-        case .text(nil): .object([("type", .array([.string("string"), .string("number")]))])
-        case .text(let pattern?):
-            .object([("type", .array([.string("string"), .string("number")])), ("pattern", .string(pattern))])
-        case .boolean: .object([("type", .string("boolean"))])
-        case .words(let words): .object([("enum", .array(words.map { json(.scalar($0), form) }))])
+        case .text(let pattern):
+            // A string setting, such as a client ID, may look like a number to YAML.
+            return .object(
+                [("type", .array([.string("string"), .string("number")]))]
+                    + (pattern.map { [("pattern", .string($0))] } ?? []))
+        case .boolean: return typed("boolean")
+        case .words(let words): return .object([("enum", .array(words.map { json(.scalar($0), form) }))])
         case .integer(let range):
-            .object([
-                ("type", .string("integer")), ("minimum", .literal("\(range.lowerBound)")),
-                ("maximum", .literal("\(range.upperBound)")),
-            ])
+            return typed(
+                "integer", ("minimum", .literal("\(range.lowerBound)")), ("maximum", .literal("\(range.upperBound)")))
         case .number(let range):
-            .object([
-                ("type", .string("number")), ("minimum", .literal("\(range.lowerBound)")),
-                ("maximum", .literal("\(range.upperBound)")),
-            ])
+            return typed(
+                "number", ("minimum", .literal("\(range.lowerBound)")), ("maximum", .literal("\(range.upperBound)")))
         case .quantity(let units):
-            .object([
-                ("type", .string("string")), ("pattern", .string("^[0-9]+(\(units.joined(separator: "|")))$")),
-            ])
-        case .list(let element, let isNeverEmpty):
-            .object(
-                [("type", .string("array")), ("items", schema(element, path, usual))]
-                    + (isNeverEmpty ? [("minItems", .literal("1"))] : []))
+            return typed("string", ("pattern", .string("^[0-9]+(\(units.joined(separator: "|")))$")))
+        case .list(let element, isNeverEmpty: true):
+            return typed("array", ("items", schema(element, path, usual)), ("minItems", .literal("1")))
+        case .list(let element, isNeverEmpty: false): return typed("array", ("items", schema(element, path, usual)))
         case .either(let one, let other):
-            .object([("anyOf", .array([schema(one, path, usual), schema(other, path, usual)]))])
-        case .section(let members): section(members, path, usual)
-        case .mapping(let value):
-            .object([("type", .string("object")), ("additionalProperties", schema(value, path, usual))])
+            return .object([("anyOf", .array([schema(one, path, usual), schema(other, path, usual)]))])
+        case .section(let members): return section(members, path, usual)
+        case .mapping(let value): return typed("object", ("additionalProperties", schema(value, path, usual)))
         }
     }
 
