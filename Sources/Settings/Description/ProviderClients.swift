@@ -114,9 +114,8 @@ extension ProviderReading {
             provider.maximumCalls = section.given(maximum, maximumCalls, else: provider.maximumCalls)
             return
         }
-        guard
-            !provider.clients.isEmpty || provider.namedClients != nil || section.isFaulty(ClientReader.setting.name)
-        else {
+        let clients = ClientReader.setting.name
+        guard provider.settings.hasClients || section.isFaulty(clients) else {
             return section.refuse(
                 [maximumCalls.name, Self.pkce.name, Self.unboundCodes.name, Self.userInfo.name],
                 "has no effect without clients; remove it, or add clients")
@@ -127,53 +126,36 @@ extension ProviderReading {
         provider.allowsUnboundCodes = section.given(unboundCodes, Self.unboundCodes, else: false)
         if userInfo == nil { section.record(readsUserInfo.name, readsUserInfo.shown(false), .default) }
         provider.userInfo = userInfo ?? nil
-        if !provider.usesPKCE, provider.namedClients?.rules.methods.contains(.none) == true {
-            section.refuse(
-                ClientReader.setting.name, "auth: none needs PKCE; remove pkce: off, or remove none from clients.auth")
+        section.refuse(
+            clients, if: !provider.usesPKCE && provider.namedClients?.rules.methods.contains(.none) == true,
+            "auth: none needs PKCE; remove pkce: off, or remove none from clients.auth")
+        func refuse(_ reason: String, ifAny isWrong: (ClientSettings) -> Bool) {
+            guard let client = provider.clients.first(where: isWrong)?.client else { return }
+            section.refuse(clients, "the client \(client.id) \(reason)")
         }
-        let publicClients = provider.clients.filter { $0.authentication == .none }
-        if !provider.usesPKCE, let client = publicClients.first {
-            section.refuse(
-                ClientReader.setting.name,
-                "the client \(client.client.id) has auth: none, which needs PKCE; remove pkce: off, or give it a secret"
-            )
+        refuse("has auth: none, which needs PKCE; remove pkce: off, or give it a secret") {
+            !provider.usesPKCE && $0.authentication == .none
         }
-        let endpoints = [
-            provider.endpoints.token, provider.endpoints.revocation, provider.endpoints.pushedRequest,
-            provider.endpoints.userInfo,
-        ].compactMap(\.self)
-        if endpoints.contains(where: { $0.hasPrefix("http:") }),
-            let client = provider.clients.first(where: \.client.hasCertificate)
-        {
-            section.refuse(
-                ClientReader.setting.name,
-                "the client \(client.client.id) has auth: tls_client_auth, which needs https; correct the provider's endpoints"
-            )
+        let endpoints = provider.endpoints
+        let called = [endpoints.token, endpoints.revocation, endpoints.pushedRequest, endpoints.userInfo]
+        refuse("has auth: tls_client_auth, which needs https; correct the provider's endpoints") {
+            $0.client.hasCertificate && called.contains { $0?.hasPrefix("http:") == true }
         }
         // A profile refuses whatever stands in for the document.
-        let mustNameEndpoints = !provider.keys.readsDiscovery && provider.profile == nil
-        section.refuse(
-            ClientReader.setting.name, if: provider.endpoints.token == nil && mustNameEndpoints,
-            "clients need endpoints.token, because no discovery document is read for this provider; set it")
-        if provider.endpoints.pushedRequest == nil, mustNameEndpoints,
-            let client = provider.clients.first(where: { $0.client.requestForm?.isPushed == true })
-        {
-            section.refuse(
-                ClientReader.setting.name,
-                "the client \(client.client.id) pushes its requests, which needs endpoints.pushed_authorization_request, because no discovery document is read for this provider; set it"
-            )
+        guard !provider.keys.readsDiscovery, provider.profile == nil else { return }
+        let reason = "because no discovery document is read for this provider; set it"
+        section.refuse(clients, if: endpoints.token == nil, "clients need endpoints.token, \(reason)")
+        refuse("pushes its requests, which needs endpoints.pushed_authorization_request, \(reason)") {
+            endpoints.pushedRequest == nil && $0.client.requestForm?.isPushed == true
         }
         section.refuse(
-            Self.userInfo.name, if: provider.userInfo != nil && provider.endpoints.userInfo == nil && mustNameEndpoints,
-            "user_info needs endpoints.user_info, because no discovery document is read for this provider; set it")
-        if provider.endpoints.authorization == nil, mustNameEndpoints,
-            provider.clients.contains(where: { !$0.client.redirectURIs.isEmpty }), !provider.facts.refusesBrowserSignIns
-        {
-            section.refuse(
-                ClientReader.setting.name,
-                "redirect_uris need endpoints.authorization, because no discovery document is read for this provider; set it"
-            )
-        }
+            Self.userInfo.name, if: provider.userInfo != nil && endpoints.userInfo == nil,
+            "user_info needs endpoints.user_info, \(reason)")
+        let hasRedirectURIs = provider.clients.contains { !$0.client.redirectURIs.isEmpty }
+        section.refuse(
+            clients,
+            if: endpoints.authorization == nil && hasRedirectURIs && !provider.facts.refusesBrowserSignIns,
+            "redirect_uris need endpoints.authorization, \(reason)")
     }
 }
 
