@@ -40,6 +40,14 @@ extension Member {
         self.init(descriptions: descriptions, read: { section, root, _ in read(section, &root) })
     }
 
+    /// A section that one reader reads as a whole.
+    init(
+        section name: String, change: SettingDescription.Change = .reload, of settings: [SettingDescription],
+        _ help: String, read: @escaping @Sendable (Section, inout Root) -> Void
+    ) {
+        self.init([SettingDescription(section: name, change: change, settings, help)], read: read)
+    }
+
     /// A section.
     ///
     /// - Parameter check: runs after its members have been read.

@@ -181,23 +181,19 @@ extension ProviderReading {
 
 /// How access tokens that follow no specification are recognized.
 extension ProviderReading {
-    private static let types = Setting(
+    static let tokenTypes = Setting(
         "token_types", listOf: tokenType, refusesEmpty: "must name at least one",
         defaultDescription: "the preset's, else `[at+jwt]`",
         "The values of `typ` in the header of access tokens. `JWT` and `\"\"` (no `typ`) are also those of ID Tokens, and need `access_token_claim` unless the preset knows them. Only with `tokens: access`."
     )
-    private static let clients = Setting(
+    static let clientClaims = Setting(
         "client_claims", listOf: claimName, defaultDescription: "the preset's, else `[client_id]`",
         "The claims that can name the client of an access token; the first that has a value counts. `[]` if there is none: `authorization.client_id` is then `null`. Only with `tokens: access`."
     )
-    private static let marker = Setting(
+    static let accessTokenClaim = Setting(
         "access_token_claim", claimName, defaultDescription: "none",
         "A claim that this issuer's ID Tokens lack, such as `scope`. An access token must have it, unless its `typ` is `at+jwt`. Only with `tokens: access`."
     )
-
-    static var tokenTypes: SettingDescription { types.description }
-    static var clientClaims: SettingDescription { clients.description }
-    static var accessTokenClaim: SettingDescription { marker.description }
 
     private static var tokenType: ValueType<AccessTokenType> {
         ValueType(
@@ -213,13 +209,13 @@ extension ProviderReading {
     /// Must come before the required claims, because tokens that follow no specification need not have those of RFC
     /// 9068.
     @Sendable static func readDialect(_ section: Section, _ provider: inout ProviderReading) {
-        let given = types.read(section)
-        let claims = clients.read(section)
-        let claim = marker.read(section)
+        let given = tokenTypes.read(section)
+        let claims = clientClaims.read(section)
+        let claim = accessTokenClaim.read(section)
         guard var dialect = provider.accessTokens, provider.introspection == nil, dialect.loadBalancer == nil else {
             guard !section.isFaulty(tokens.name) else { return }
             return section.refuse(
-                [types.name, clients.name, marker.name],
+                [tokenTypes.name, clientClaims.name, accessTokenClaim.name],
                 "needs tokens: access, and a preset other than aws-alb, whose tokens are known; remove it")
         }
         let usual = dialect.types
@@ -236,25 +232,26 @@ extension ProviderReading {
         let isAmbiguous = dialect.types != [.accessToken]
         if isAmbiguous, usual == [.accessToken] {
             section.refuseMissing(
-                marker.name, if: claim == nil,
+                accessTokenClaim.name, if: claim == nil,
                 "token_types allows the types of ID Tokens, so access_token_claim must name a claim that they lack, such as scope"
             )
             provider.policy.requiredClaims.removeAll { $0 == .tokenID }
         }
         section.refuse(
-            marker.name, if: claim != nil && !isAmbiguous,
+            accessTokenClaim.name, if: claim != nil && !isAmbiguous,
             "access_token_claim has no effect, because every token must have typ at+jwt (token_types); remove it")
     }
 
     private static func record(_ dialect: AccessTokenDialect, _ section: Section) {
-        if section.source(types.name) == nil {
+        if section.source(tokenTypes.name) == nil {
             let isUsual = dialect.types == [.accessToken]
             let types = AccessTokenType.allCases.filter(dialect.types.contains)
-            section.record(Self.types.name, Self.types.shown(types), isUsual ? .default : section.preset)
+            section.record(tokenTypes.name, tokenTypes.shown(types), isUsual ? .default : section.preset)
         }
-        if section.source(clients.name) == nil {
+        if section.source(clientClaims.name) == nil {
             let isUsual = dialect.clientClaims == [.clientID]
-            section.record(clients.name, clients.shown(dialect.clientClaims), isUsual ? .default : section.preset)
+            section.record(
+                clientClaims.name, clientClaims.shown(dialect.clientClaims), isUsual ? .default : section.preset)
         }
     }
 }

@@ -78,7 +78,8 @@ struct ProviderReading {
 
     /// All settings except `id`, `preset` and the preset's parameters.
     static let members: [Member<ProviderReading>] = [
-        Member([tokenTypes, clientClaims, accessTokenClaim], read: readDialect),
+        Member(
+            [tokenTypes.description, clientClaims.description, accessTokenClaim.description], read: readDialect),
         Member(
             [
                 issuer.description, issuerAliases.description, tenants.description, excludedTenants.description,
@@ -112,12 +113,9 @@ struct ProviderReading {
             "Refuses a token without a nonce that [looks like an access token](providers.md#access-tokens)."
         ).at(\.policy.refusesAccessTokens),
         Member(
-            [
-                SettingDescription(
-                    section: "identity", IdentityMember.allCases.map(\.setting.description),
-                    "The claims from which members of the identity are read, if the provider uses other names: `{ preferred_username: login }`. [Identity](providers.md#identity) lists the defaults."
-                )
-            ], read: readIdentity),
+            section: "identity", of: IdentityMember.allCases.map(\.setting.description),
+            "The claims from which members of the identity are read, if the provider uses other names: `{ preferred_username: login }`. [Identity](providers.md#identity) lists the defaults.",
+            read: readIdentity),
         Setting(
             "real_user_status", .boolean,
             "Whether to report the claim `real_user_status` as `identity.real_user_status`."

@@ -42,11 +42,6 @@ final class Section {
         }
     }
 
-    /// Whether two names yield the same environment variable.
-    static func share(_ one: String, _ other: String) -> Bool {
-        EnvironmentVariables.part(one) == EnvironmentVariables.part(other)
-    }
-
     // MARK: Members
 
     /// A member's value and its source.
@@ -164,6 +159,16 @@ final class Section {
         if let value { return value }
         record(setting.name, setting.shown(other), origin)
         return other
+    }
+
+    /// Whether any of these members is set, in the file or by an environment variable.
+    func hasAny<Root>(of members: [Member<Root>]) -> Bool {
+        members.flatMap(\.descriptions).contains { source($0.name) != nil }
+    }
+
+    /// Disabled settings have no effective defaults.
+    func recordNoDefaults<Root>(of members: [Member<Root>]) {
+        for description in members.flatMap(\.descriptions) { record(description.name, nil, .default) }
     }
 
     // MARK: Faults

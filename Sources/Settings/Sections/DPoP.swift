@@ -43,29 +43,26 @@ extension Settings {
 /// Reads `dpop`. The section turns proofs on, even if it is empty.
 enum DPoPReader {
     static let member = Member<Settings>(
-        [
+        section: "dpop",
+        of: members.flatMap(\.descriptions) + [
             SettingDescription(
-                section: "dpop",
-                members.flatMap(\.descriptions) + [
-                    SettingDescription(
-                        section: "store", change: .restart, StoreReader.ofProofs.members.flatMap(\.descriptions),
-                        "The store of used proofs, apart from that of sign-ins.")
-                ],
-                "Turns on [DPoP proofs](access-tokens.md#tokens-bound-to-a-key) at `POST /v1/access-tokens/verify`, and in policies of `forward_auth` that have `request_url`. `dpop: {}` is enough."
-            )
-        ]
+                section: "store", change: .restart, StoreReader.ofProofs.members.flatMap(\.descriptions),
+                "The store of used proofs, apart from that of sign-ins.")
+        ],
+        "Turns on [DPoP proofs](access-tokens.md#tokens-bound-to-a-key) at `POST /v1/access-tokens/verify`, and in policies of `forward_auth` that have `request_url`. `dpop: {}` is enough."
     ) { top, settings in
         let section = top.section("dpop")
         var dpop = Settings.DPoP()
         for member in members { member.read(section, &dpop, nil) }
-        let isOn = top.mentions("dpop") || dpop != Settings.DPoP() || hasStore(section.section("store"))
+        let isOn =
+            top.mentions("dpop") || dpop != Settings.DPoP()
+            || section.section("store").hasAny(of: StoreReader.ofProofs.members)
         if isOn {
             dpop.store = StoreReader.readProofStore(section, settings.signIns)
             settings.dpop = dpop
         } else {
-            // Disabled settings have no effective defaults.
-            for member in members.flatMap(\.descriptions) { section.record(member.name, nil, .default) }
-            StoreReader.ofProofs.recordNoDefaults(section.section("store"))
+            section.recordNoDefaults(of: members)
+            section.section("store").recordNoDefaults(of: StoreReader.ofProofs.members)
         }
         section.finish()
     }.comparing { settings, running in
@@ -74,11 +71,6 @@ enum DPoPReader {
         let isMoved = settings.proofStore != running.proofStore && settings.signIns == running.signIns
         return (isMoved ? [SettingChange(name: "dpop.store", when: .restart)] : [])
             + (settings.dpop == before ? [] : [SettingChange(name: "dpop", when: .reload)])
-    }
-
-    /// Whether an environment variable sets a member of the store.
-    private static func hasStore(_ section: Section) -> Bool {
-        StoreReader.ofProofs.members.flatMap(\.descriptions).contains { section.source($0.name) != nil }
     }
 
     private static let members: [Member<Settings.DPoP>] = [

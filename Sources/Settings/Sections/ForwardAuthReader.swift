@@ -6,23 +6,13 @@ internal import Verification
 /// Reads `forward_auth`, after the providers that its policies name.
 enum ForwardAuthReader {
     static let member = Member<Settings>(
-        [
-            SettingDescription(
-                section: "forward_auth",
-                [keysTimeout.description, timeout.description, introspectionTimeout.description, policies],
-                "Turns on `/v1/forward-auth/{policy}`, which [gateways](gateways.md) ask whether a request may pass.")
-        ]
+        section: "forward_auth", of: timeouts.flatMap(\.descriptions) + [policies],
+        "Turns on `/v1/forward-auth/{policy}`, which [gateways](gateways.md) ask whether a request may pass."
     ) { top, settings in
         let section = top.section("forward_auth")
-        let isOn =
-            top.mentions("forward_auth") || timeouts.contains { section.source($0.0.name) != nil }
-        for (setting, path) in timeouts {
-            if let milliseconds = setting.read(section) {
-                settings.forwardAuth[keyPath: path] = milliseconds
-            } else if isOn {
-                section.record(setting.name, setting.shown(settings.forwardAuth[keyPath: path]), .default)
-            }
-        }
+        let isOn = top.mentions("forward_auth") || section.hasAny(of: timeouts)
+        for member in timeouts { member.read(section, &settings, nil) }
+        if !isOn { section.recordNoDefaults(of: timeouts) }
         let providers = ProvidersByID(settings)
         let read = section.mappings(policies.name, expected: "a mapping with id and providers") { [settings] in
             PolicyReader.read($0, settings, providers)
@@ -37,27 +27,20 @@ enum ForwardAuthReader {
         section.finish()
     }.comparing(\.forwardAuth)
 
-    private typealias Milliseconds = any WritableKeyPath<ForwardAuthSettings, Int64> & Sendable
-
-    private static let timeouts: [(Setting<Int64>, Milliseconds)] = [
-        (keysTimeout, \.keysTimeoutMilliseconds), (timeout, \.timeoutMilliseconds),
-        (introspectionTimeout, \.introspectionTimeoutMilliseconds),
+    private static let timeouts: [Member<Settings>] = [
+        Setting(
+            "keys_timeout", .milliseconds(10...10_000), defaultDescription: "`100ms`",
+            "How long a request from a gateway waits for keys before the response is 503."
+        ).at(\.forwardAuth.keysTimeoutMilliseconds),
+        Setting(
+            "timeout", .milliseconds(10...10_000), defaultDescription: "`150ms`",
+            "How long a request from a gateway waits in all: for keys, and for the store of DPoP proofs. Gateways must wait longer; the configurations in `deploy/gateways` wait for 1.2 s."
+        ).at(\.forwardAuth.timeoutMilliseconds),
+        Setting(
+            "introspection_timeout", .milliseconds(10...10_000), defaultDescription: "`1000ms`",
+            "How long a request from a gateway waits for a provider's answer about an opaque token before the response is 503. Gateways must wait longer: 200 ms more than this, as the configurations in `deploy/gateways` do."
+        ).at(\.forwardAuth.introspectionTimeoutMilliseconds),
     ]
-
-    private static let keysTimeout = Setting(
-        "keys_timeout", .milliseconds(10...10_000), defaultDescription: "`100ms`",
-        "How long a request from a gateway waits for keys before the response is 503."
-    )
-
-    private static let timeout = Setting(
-        "timeout", .milliseconds(10...10_000), defaultDescription: "`150ms`",
-        "How long a request from a gateway waits in all: for keys, and for the store of DPoP proofs. Gateways must wait longer; the configurations in `deploy/gateways` wait for 1.2 s."
-    )
-
-    private static let introspectionTimeout = Setting(
-        "introspection_timeout", .milliseconds(10...10_000), defaultDescription: "`1000ms`",
-        "How long a request from a gateway waits for a provider's answer about an opaque token before the response is 503. Gateways must wait longer: 200 ms more than this, as the configurations in `deploy/gateways` do."
-    )
 
     private static let policies = SettingDescription(
         name: "policies", expected: "a list of mappings",

@@ -99,21 +99,17 @@ extension Settings.Listener {
                 "The address for \(callers): `host:port`, or a Unix socket at `unix:/path`."
             ).at(\.listen),
             Member(
-                [
-                    SettingDescription(
-                        section: "socket", change: .restart,
-                        [ListenerReader.mode.description, ListenerReader.group.description],
-                        "Who may connect to a Unix socket; only for a listener at `unix:/path`.")
-                ], read: ListenerReader.readSocket),
+                section: "socket", change: .restart,
+                of: [ListenerReader.mode.description, ListenerReader.group.description],
+                "Who may connect to a Unix socket; only for a listener at `unix:/path`.",
+                read: ListenerReader.readSocket),
             Member(
-                [
-                    SettingDescription(
-                        section: "tls", change: .restart,
-                        [
-                            ListenerReader.certificate.description, ListenerReader.key.description,
-                            ListenerReader.authorities.description, ListenerReader.names.description,
-                        ], "Serves TLS 1.2 or 1.3. The files are PEM, and are re-read when they change.")
-                ], read: ListenerReader.readTLS
+                section: "tls", change: .restart,
+                of: [
+                    ListenerReader.certificate.description, ListenerReader.key.description,
+                    ListenerReader.authorities.description, ListenerReader.names.description,
+                ], "Serves TLS 1.2 or 1.3. The files are PEM, and are re-read when they change.",
+                read: ListenerReader.readTLS
             ).comparing(\.tls),
         ]
     }

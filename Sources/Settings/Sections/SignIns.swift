@@ -120,12 +120,8 @@ extension Settings {
 /// Reads `sign_ins`. The section enables sign-ins, even if it is empty.
 enum SignInReader {
     static let member = Member<Settings>(
-        [
-            SettingDescription(
-                section: "sign_ins", change: .restart, members.flatMap(\.descriptions),
-                "Turns on `POST /v1/sign-ins` and `POST /v1/sign-ins/finish`. `sign_ins: {}` is enough for one instance."
-            )
-        ]
+        section: "sign_ins", change: .restart, of: members.flatMap(\.descriptions),
+        "Turns on `POST /v1/sign-ins` and `POST /v1/sign-ins/finish`. `sign_ins: {}` is enough for one instance."
     ) { top, settings in
         let section = top.section("sign_ins")
         var signIns = Settings.SignIns()
@@ -134,8 +130,7 @@ enum SignInReader {
         if isOn { check(section, signIns) }
         section.finish()
         guard isOn else {
-            // Disabled settings have no effective defaults.
-            return StoreReader.ofSignIns.recordNoDefaults(section.section("store"))
+            return section.section("store").recordNoDefaults(of: StoreReader.ofSignIns.members)
         }
         settings.signIns = signIns
     }.comparing(\.signIns)
@@ -224,11 +219,6 @@ struct StoreReader: Sendable {
                 "How many records `memory` holds. When it is full, \(fullness) gets `503 store_unavailable`; no record is dropped early."
             ).at(\.entries),
         ]
-    }
-
-    /// Disabled settings have no effective defaults.
-    func recordNoDefaults(_ section: Section) {
-        for description in members.flatMap(\.descriptions) { section.record(description.name, nil, .default) }
     }
 
     /// Rejects members that contradict each other or would have no effect.

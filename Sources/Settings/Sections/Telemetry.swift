@@ -39,12 +39,8 @@ extension Settings {
 /// Reads `tracing`, and the OpenTelemetry environment variables with the same meaning. The settings take precedence.
 enum TracingReader {
     static let member = Member<Settings>(
-        [
-            SettingDescription(
-                section: "tracing", change: .restart, members.flatMap(\.descriptions),
-                "Exports [spans](../deploy/observability/README.md#traces) over OTLP/HTTP, encoded as JSON. If a setting is missing, OpenTelemetry's own `OTEL_EXPORTER_OTLP_ENDPOINT` and `OTEL_SERVICE_NAME` apply; `OTEL_RESOURCE_ATTRIBUTES` is added; `OTEL_SDK_DISABLED=true` turns tracing off."
-            )
-        ]
+        section: "tracing", change: .restart, of: members.flatMap(\.descriptions),
+        "Exports [spans](../deploy/observability/README.md#traces) over OTLP/HTTP, encoded as JSON. If a setting is missing, OpenTelemetry's own `OTEL_EXPORTER_OTLP_ENDPOINT` and `OTEL_SERVICE_NAME` apply; `OTEL_RESOURCE_ATTRIBUTES` is added; `OTEL_SDK_DISABLED=true` turns tracing off."
     ) { top, settings in
         settings.tracing = read(top.section("tracing"), top.reading.variables.all)
     }.comparing(\.tracing)
