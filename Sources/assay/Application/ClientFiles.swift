@@ -131,29 +131,30 @@ extension Settings {
     /// The faults of the credential files of all clients: at most one for each client.
     func clientFileFaults(_ effective: EffectiveSettings) -> [SettingsFault] {
         var faults: [SettingsFault] = []
-        var keyPath = ["client_keys"]
-        do throws(ConfigurationError) {
-            _ = try ClientKeyFiles.load(clientKeys) { keyPath = ["client_keys", $0.id, "key_file"] }
-        } catch {
-            faults.append(SettingsFault(line: effective.line(of: keyPath), message: error.text))
+        /// - Parameter read: sets the path of the setting whose file it reads.
+        func check(_ path: [String], _ read: (inout [String]) throws(ConfigurationError) -> Void) {
+            var path = path
+            do throws(ConfigurationError) {
+                try read(&path)
+            } catch {
+                faults.append(SettingsFault(line: effective.line(of: path), message: error.text))
+            }
+        }
+        check(["client_keys"]) { path throws(ConfigurationError) in
+            _ = try ClientKeyFiles.load(clientKeys) { path = ["client_keys", $0.id, "key_file"] }
         }
         for provider in providers {
+            let all = ["providers", provider.policy.id, "clients"]
             for client in provider.clients {
-                var path = ["providers", provider.policy.id, "clients", client.client.id]
-                do throws(ConfigurationError) {
+                check(all + [client.client.id]) { path throws(ConfigurationError) in
                     _ = try ClientFiles.credential(of: client, provider: provider.policy.id, ClientKeys()) { setting in
-                        path = path.prefix(4) + [setting]
+                        path = all + [client.client.id, setting]
                     }
-                } catch {
-                    faults.append(SettingsFault(line: effective.line(of: path), message: error.text))
                 }
             }
             guard let key = provider.namedClients?.key else { continue }
-            do throws(ConfigurationError) {
+            check(all + ["key_file"]) { _ throws(ConfigurationError) in
                 _ = try ClientFiles.assertionKey(key, provider: provider.policy.id)
-            } catch {
-                let path = ["providers", provider.policy.id, "clients", "key_file"]
-                faults.append(SettingsFault(line: effective.line(of: path), message: error.text))
             }
         }
         return faults

@@ -198,20 +198,10 @@ enum TransferStep: Sendable, Equatable {
     }
 
     /// The name of an input line in messages.
-    var noun: String {
-        switch self {
-        case .generate: "subject"
-        case .redeem: "transfer identifier"
-        }
-    }
+    var noun: String { self == .redeem ? "transfer identifier" : "subject" }
 
     /// The accepted names of the column of users in the input. The first is also the member's name in results.
-    var columns: [String] {
-        switch self {
-        case .generate: ["subject", "sub"]
-        case .redeem: ["transfer_subject", "transfer_sub"]
-        }
-    }
+    var columns: [String] { self == .redeem ? ["transfer_subject", "transfer_sub"] : ["subject", "sub"] }
 
     /// A hint for the case that Apple refuses every user.
     fileprivate var check: String {

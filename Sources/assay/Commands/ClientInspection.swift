@@ -165,7 +165,7 @@ struct AppleClientDiagnosis {
     let client: AppleClient
 
     /// Probable mistakes in the credentials themselves. None is certain.
-    var suspicions: [String] {
+    private var suspicions: [String] {
         var suspicions: [String] = []
         let file = client.keyFile.split(separator: "/").last.map(String.init) ?? client.keyFile
         if file.hasPrefix("AuthKey_"), file.hasSuffix(".p8"), file != "AuthKey_\(client.keyID).p8" {
@@ -196,7 +196,7 @@ struct AppleClientDiagnosis {
     /// Likely causes of a refusal, most likely first.
     ///
     /// - Parameter isKeyAccepted: whether Apple accepts another client with the same key, Key ID and Team ID.
-    func causes(of error: OAuthErrorName, isKeyAccepted: Bool) -> [String] {
+    private func causes(of error: OAuthErrorName, isKeyAccepted: Bool) -> [String] {
         let registered =
             "the client ID: no app and no Services ID of the team is registered under exactly \(client.id) (case matters), or the key was made for another primary App ID (Keys, Sign in with Apple, Configure)"
         if error == .unauthorizedClient {
@@ -218,19 +218,15 @@ struct AppleClientDiagnosis {
         ]
     }
 
-    /// The values that were sent to Apple, to compare with its developer pages. None is secret.
-    var sent: [(name: String, value: String)] {
-        [
-            ("client_id, sub", client.id), ("iss (Team ID)", client.teamID), ("kid (Key ID)", client.keyID),
-            ("signed with", client.keyFile),
-        ]
-    }
-
     /// The refusal, what was sent, and likely causes, as human-readable text.
     ///
     /// - Parameter description: Apple's own explanation.
     func explanation(of error: OAuthErrorName, saying description: String? = nil, isKeyAccepted: Bool) -> String {
-        let sent = sent.map { "  \($0.name.padded(to: 15))  \($0.value)" }
+        // To compare with Apple's developer pages. None is secret.
+        let sent = [
+            ("client_id, sub", client.id), ("iss (Team ID)", client.teamID), ("kid (Key ID)", client.keyID),
+            ("signed with", client.keyFile),
+        ].map { name, value in "  \(name.padded(to: 15))  \(value)" }
         let causes = causes(of: error, isKeyAccepted: isKeyAccepted).enumerated().map {
             "  \($0.offset + 1). \($0.element)"
         }

@@ -68,11 +68,12 @@ struct ClientRegistration: ParsableCommand {
             json.member("jwks_uri", (baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL) + "/v1/jwks")
         }
         json.member("token_endpoint_auth_method", client.authentication.registeredMethod)
-        if case .signingKey(let id, _) = client.authentication {
+        func writeAlgorithm(_ name: StaticString, ofKey id: String?) {
             let key = keys.first { $0.use.isSignature && (id == nil || $0.id == id) }
-            if case .signature(let algorithm)? = key?.use {
-                json.member("token_endpoint_auth_signing_alg", algorithm.rawValue)
-            }
+            if case .signature(let algorithm)? = key?.use { json.member(name, algorithm.rawValue) }
+        }
+        if case .signingKey(let id, _) = client.authentication {
+            writeAlgorithm("token_endpoint_auth_signing_alg", ofKey: id)
         }
         if client.client.profile != nil {
             // The default is RS256 (OpenID Connect Registration 1.0, section 2), which the profile refuses.
@@ -81,11 +82,8 @@ struct ClientRegistration: ParsableCommand {
         if let form = client.client.requestForm {
             if form.isPushed { json.member("require_pushed_authorization_requests", true) }
             if form.isSigned { json.member("require_signed_request_object", true) }
-            let key = keys.first {
-                $0.use.isSignature && (client.client.signingKey == nil || $0.id == client.client.signingKey)
-            }
-            if form.isSigned, client.needsOwnKey, case .signature(let algorithm)? = key?.use {
-                json.member("request_object_signing_alg", algorithm.rawValue)
+            if form.isSigned, client.needsOwnKey {
+                writeAlgorithm("request_object_signing_alg", ofKey: client.client.signingKey)
             }
         }
         switch client.client.senderConstraint {
