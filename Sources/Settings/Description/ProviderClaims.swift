@@ -71,11 +71,8 @@ extension ProviderReading {
         let claims = callers.claims.map(\.name.string).joined(separator: ", ")
         let message =
             "preset \(provider.preset.name) accepts tokens of \(callers.everyone): restrict one of \(claims) in claim_values, or accept all with claim_values: any"
-        if section.mentions("claim_values") {
-            section.refuse("claim_values", message)
-        } else {
-            section.refuseMissing("claim_values", message)
-        }
+        section.refuse("claim_values", if: section.mentions("claim_values"), message)
+        section.refuseMissing("claim_values", message)
     }
 
     /// Reads `identity`: the claims for members of the identity, if they differ from the standard ones.

@@ -73,15 +73,10 @@ extension ProviderReading {
     /// Checks that there is someone to ask, and a client to ask with.
     private static func checkQuestions(_ section: Section, _ provider: ProviderReading, _ endpoint: String?) {
         let clients = ClientReader.setting.name
-        if provider.clients.count != 1, !section.isFaulty(clients) {
-            let message =
-                "tokens: opaque needs one client, with which the provider is asked; found \(provider.clients.count)"
-            if provider.clients.isEmpty {
-                section.refuseMissing(clients, message)
-            } else {
-                section.refuse(clients, message)
-            }
-        }
+        let count = provider.clients.count
+        let message = "tokens: opaque needs one client, with which the provider is asked; found \(count)"
+        section.refuse(clients, if: count > 1, message)
+        section.refuseMissing(clients, if: count == 0, message)
         section.refuse(
             "issuer", if: provider.policy.hasTemplateIssuer,
             "tokens: opaque needs one issuer, because opaque tokens name none; write it without a claim in braces")

@@ -174,27 +174,23 @@ extension ProviderReading {
     ) {
         let (policy, network) = (provider.policy, provider.network)
         let isTemplate = IssuerTemplate(policy.issuer) != nil
-        if isTemplate, address == nil || issuer == nil {
-            section.refuse(
-                "issuer",
-                "an issuer with a claim in braces has no discovery document of its own: set discovery_url, and discovery_issuer to the issuer in that document; or set jwks_uri or jwks_file"
-            )
-        } else if address == nil, !network.allowHTTP, policy.issuer.hasPrefix("http://") {
-            section.refuse(
-                "issuer",
-                "discovery does not use http: write the issuer with https, set network.allow_http for tests, or set discovery_url, jwks_uri or jwks_file"
-            )
-        } else if address == nil, !policy.issuer.hasPrefix("https://"),
-            !(network.allowHTTP && policy.issuer.hasPrefix("http://"))
-        {
-            let url = policy.issuer.contains("://") ? nil : "https://\(policy.issuer)"
-            let correction = url.map { "write \($0) if that is iss in its tokens; otherwise, " } ?? ""
-            section.refuse(
-                "issuer",
-                "an issuer that is not an https URL has no discovery document: \(correction)set discovery_url, jwks_uri or jwks_file"
-            )
-        }
-        if address == nil, section.source("issuer") != nil, !section.isFaulty("issuer") {
+        section.refuse(
+            "issuer", if: isTemplate && (address == nil || issuer == nil),
+            "an issuer with a claim in braces has no discovery document of its own: set discovery_url, and discovery_issuer to the issuer in that document; or set jwks_uri or jwks_file"
+        )
+        guard address == nil else { return }
+        let isHTTP = policy.issuer.hasPrefix("http://")
+        section.refuse(
+            "issuer", if: isHTTP && !network.allowHTTP,
+            "discovery does not use http: write the issuer with https, set network.allow_http for tests, or set discovery_url, jwks_uri or jwks_file"
+        )
+        let url = policy.issuer.contains("://") ? nil : "https://\(policy.issuer)"
+        let correction = url.map { "write \($0) if that is iss in its tokens; otherwise, " } ?? ""
+        section.refuse(
+            "issuer", if: !isHTTP && !policy.issuer.hasPrefix("https://"),
+            "an issuer that is not an https URL has no discovery document: \(correction)set discovery_url, jwks_uri or jwks_file"
+        )
+        if section.source("issuer") != nil, !section.isFaulty("issuer") {
             if policy.issuer.contains("?") {
                 section.refuse(
                     "issuer", "an issuer with a query (?) has no discovery document: set discovery_url or jwks_uri")

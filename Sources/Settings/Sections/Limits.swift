@@ -69,30 +69,28 @@ extension Settings {
             let section = top.section("limits")
             guard settings.limits.isRoomNeeded, !section.isFaulty("max_token") else { return }
             let origin = section.origin(of: "max_token")
-            if section.source("max_header") == nil {
-                settings.limits.listener.maximumHeader = settings.limits.neededHeader
-                section.record("max_header", .scalar(Quantities.text(bytes: settings.limits.neededHeader)), origin)
-            }
-            if section.source("max_body") == nil {
-                settings.limits.maximumBody = settings.limits.neededBody
-                section.record("max_body", .scalar(Quantities.text(bytes: settings.limits.neededBody)), origin)
+            for (name, path, needed) in settings.limits.needs where section.source(name) == nil {
+                settings.limits[keyPath: path] = needed
+                section.record(name, .scalar(Quantities.text(bytes: needed)), origin)
             }
         }
 
         private var isRoomNeeded: Bool { maximumToken > UnverifiedToken.maximumLength }
-        /// Beside the token, there are the other fields, and a DPoP proof.
-        private var neededHeader: Int { maximumToken + 16 * 1024 }
-        /// Beside the token, there are a certificate, a proof, and the other members.
-        private var neededBody: Int { maximumToken + 48 * 1024 }
+        /// The limits that the longest token must fit into, and the least values at which it does.
+        private var needs: [(name: String, path: WritableKeyPath<Self, Int>, needed: Int)] {
+            [
+                // Beside the token, there are the other fields, and a DPoP proof.
+                ("max_header", \.listener.maximumHeader, maximumToken + 16 * 1024),
+                // Beside the token, there are a certificate, a proof, and the other members.
+                ("max_body", \.maximumBody, maximumToken + 48 * 1024),
+            ]
+        }
 
         /// Explicit limits that are too low for the longest token.
         var warnings: [String] {
             guard isRoomNeeded else { return [] }
-            let limits = [
-                ("max_header", listener.maximumHeader, neededHeader), ("max_body", maximumBody, neededBody),
-            ]
-            return limits.filter { $0.1 < $0.2 }.map { name, given, needed in
-                "limits.\(name) is \(Quantities.text(bytes: given)), so a token of limits.max_token (\(Quantities.text(bytes: maximumToken))) may not fit; raise it to \(Quantities.text(bytes: needed)), or remove it"
+            return needs.filter { self[keyPath: $0.path] < $0.needed }.map { name, path, needed in
+                "limits.\(name) is \(Quantities.text(bytes: self[keyPath: path])), so a token of limits.max_token (\(Quantities.text(bytes: maximumToken))) may not fit; raise it to \(Quantities.text(bytes: needed)), or remove it"
             }
         }
     }

@@ -37,13 +37,11 @@ extension ListenAddress {
         case (.network(let host, let port), .network(let otherHost, let otherPort)):
             let hosts = [host, otherHost].map { $0 == "localhost" ? "127.0.0.1" : $0 }
             return port == otherPort && port != 0
-                && (hosts[0] == hosts[1] || hosts.contains(where: Self.isWildcard))
+                && (hosts[0] == hosts[1] || hosts.contains { ["0.0.0.0", "::"].contains($0) })
         case (.unixSocket(let path, _), .unixSocket(let otherPath, _)): return path == otherPath
         default: return false
         }
     }
-
-    private static func isWildcard(_ host: String) -> Bool { host == "0.0.0.0" || host == "::" }
 
     /// Reads `127.0.0.1:8080`, `[::1]:8080` or `unix:/run/assay/assay.sock`.
     package init?(_ text: String) {

@@ -82,7 +82,10 @@ enum ResourceReader {
         let servers = readServers(element, members)
         let scopes = scopes.read(element) ?? []
         let metadata = readMetadata(element)
-        let proofUse = readProofUse(element, settings)
+        if settings.dpop == nil, !element.reading.isFaulty(["dpop"]) {
+            ProofUseReader.refuse(in: element, "which are not checked; add dpop: {}")
+        }
+        let proofUse = ProofUseReader.read(element)
         element.finish()
         guard let id, let address, let names, let servers else { return nil }
         var resource = Resource(
@@ -90,13 +93,6 @@ enum ResourceReader {
             scopes: scopes, metadata: metadata)
         resource.proofUse = proofUse
         return resource
-    }
-
-    private static func readProofUse(_ element: Section, _ settings: Settings) -> ProofUse {
-        if settings.dpop == nil, !element.reading.isFaulty(["dpop"]) {
-            ProofUseReader.refuse(in: element, "which are not checked; add dpop: {}")
-        }
-        return ProofUseReader.read(element)
     }
 
     private static func members(
