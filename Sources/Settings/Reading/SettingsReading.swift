@@ -196,19 +196,12 @@ enum ErrorValueText {
     /// A string in quotes. Control characters are escaped, credentials in URLs are masked, and long strings are
     /// truncated.
     static func quoted(_ text: String) -> String {
-        let masked = maskingCredentials(text)
-        var shown = ""
-        for scalar in masked.unicodeScalars.prefix(maximumLength) {
-            switch scalar {
-            case "\"", "\\": shown += "\\" + String(scalar)
-            default:
-                let isPrintable =
-                    scalar.properties.generalCategory != .control
-                    && scalar.properties.generalCategory != .format
-                shown += isPrintable ? String(scalar) : "\\u{\(String(scalar.value, radix: 16))}"
-            }
+        let masked = maskingCredentials(text).unicodeScalars
+        let shown = String(masked.prefix(maximumLength)).quoted { scalar in
+            [.control, .format].contains(scalar.properties.generalCategory)
+                ? "\\u{\(String(scalar.value, radix: 16))}" : nil
         }
-        return "\"\(shown)\"" + (masked.unicodeScalars.count > maximumLength ? "…" : "")
+        return shown + (masked.count > maximumLength ? "…" : "")
     }
 
     /// A short description of a node.

@@ -43,8 +43,7 @@ enum GuessableKeys {
     static let digests = Set(
         [
             "test", "secret", "password", "admin", "key", "apikey", "api-key", "api_key", "token", "changeme",
-            "change-me",
-            "default", "example", "assay", "dev", "demo", "letmein", "qwerty", "123456", "12345678",
+            "change-me", "default", "example", "assay", "dev", "demo", "letmein", "qwerty", "123456", "12345678",
         ].compactMap(digest))
 
     /// - Returns: `nil` if OpenSSL is out of memory.

@@ -74,19 +74,23 @@ package enum YAMLText {
     }
 
     private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": quoted += "\\" + String(scalar)
-            case _
-            where scalar.properties.generalCategory == .control
-                || ["\u{2028}", "\u{2029}", "\u{feff}"].contains(scalar):
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted += String(scalar)
-            }
+        text.quoted { scalar in
+            let isEscaped =
+                scalar.properties.generalCategory == .control || ["\u{2028}", "\u{2029}", "\u{feff}"].contains(scalar)
+            guard isEscaped else { return nil }
+            let digits = String(scalar.value, radix: 16)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
         }
-        return quoted + "\""
+    }
+}
+
+extension String {
+    /// The text in double quotation marks, with a backslash before each quotation mark and backslash.
+    ///
+    /// - Parameter escape: what stands for another character; `nil`: it stands for itself.
+    func quoted(_ escape: (Unicode.Scalar) -> String?) -> String {
+        let shown = unicodeScalars.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : escape($0) ?? String($0) }
+        return "\"\(shown.joined())\""
     }
 }
 
@@ -98,12 +102,7 @@ extension UInt8 {
     var isBreak: Bool { self == UInt8(ascii: "\n") || self == UInt8(ascii: "\r") }
 
     /// `c-flow-indicator` (section 5.3).
-    fileprivate var isFlowIndicator: Bool {
-        switch self {
-        case UInt8(ascii: ","), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "{"), UInt8(ascii: "}"): true
-        default: false
-        }
-    }
+    fileprivate var isFlowIndicator: Bool { ",[]{}".utf8.contains(self) }
 }
 
 extension YAMLReader {
@@ -221,27 +220,24 @@ extension YAMLReader {
         return byte
     }
 
-    /// The character that an escape sequence means (YAML 1.2, section 5.7).
+    /// What the letters of escape sequences mean (YAML 1.2, section 5.7).
+    private static let escapes: [Unicode.Scalar: Unicode.Scalar] = [
+        "a": "\u{7}", "b": "\u{8}", "t": "\t", "\t": "\t", "n": "\n", "v": "\u{b}", "f": "\u{c}", "r": "\r",
+        "e": "\u{1b}", " ": " ", "\"": "\"", "/": "/", "\\": "\\", "N": "\u{85}", "_": "\u{a0}", "L": "\u{2028}",
+        "P": "\u{2029}",
+    ]
+
     private mutating func escaped(_ letter: UInt8) throws(YAMLError) -> Unicode.Scalar {
         switch letter {
-        case UInt8(ascii: "a"): "\u{7}"
-        case UInt8(ascii: "b"): "\u{8}"
-        case UInt8(ascii: "t"), UInt8(ascii: "\t"): "\t"
-        case UInt8(ascii: "n"): "\n"
-        case UInt8(ascii: "v"): "\u{b}"
-        case UInt8(ascii: "f"): "\u{c}"
-        case UInt8(ascii: "r"): "\r"
-        case UInt8(ascii: "e"): "\u{1b}"
-        case UInt8(ascii: " "), UInt8(ascii: "\""), UInt8(ascii: "/"), UInt8(ascii: "\\"): Unicode.Scalar(letter)
-        case UInt8(ascii: "N"): "\u{85}"
-        case UInt8(ascii: "_"): "\u{a0}"
-        case UInt8(ascii: "L"): "\u{2028}"
-        case UInt8(ascii: "P"): "\u{2029}"
-        case UInt8(ascii: "x"): try escaped(digits: 2)
-        case UInt8(ascii: "u"): try escaped(digits: 4)
-        case UInt8(ascii: "U"): try escaped(digits: 8)
+        case UInt8(ascii: "x"): return try escaped(digits: 2)
+        case UInt8(ascii: "u"): return try escaped(digits: 4)
+        case UInt8(ascii: "U"): return try escaped(digits: 8)
         case UInt8(ascii: "0"): throw error(.nul)
-        default: throw malformed("unknown escape; in double quotes, write a backslash twice")
+        default:
+            guard let scalar = Self.escapes[Unicode.Scalar(letter)] else {
+                throw malformed("unknown escape; in double quotes, write a backslash twice")
+            }
+            return scalar
         }
     }
 
