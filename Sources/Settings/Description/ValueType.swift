@@ -72,7 +72,10 @@ extension ValueType where Value == Int {
         Self(
             expected: "a size such as 64KiB or 4MiB, \(range.lowerBound) to \(range.upperBound) bytes",
             form: .either(.quantity(units: ["B", "KiB", "MiB"]), .integer(range)),
-            parse: within(range, Quantities.bytes), text: Quantities.text(bytes:))
+            parse: within(range) {
+                Quantities.parse($0, ["": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20]).map(Int.init)
+            },
+            text: Quantities.text(bytes:))
     }
 }
 
@@ -80,15 +83,16 @@ extension ValueType where Value == Int64 {
     static func seconds(_ range: ClosedRange<Int64>) -> Self {
         Self(
             expected: "a duration such as 30s, 5m or 24h, \(range.lowerBound)s to \(range.upperBound)s",
-            form: .quantity(units: ["s", "m", "h", "d"]), parse: within(range, Quantities.seconds),
+            form: .quantity(units: ["s", "m", "h", "d"]),
+            parse: within(range) { Quantities.parse($0, ["s": 1, "m": 60, "h": 3600, "d": 86400]) },
             text: Quantities.text(seconds:))
     }
 
     static func milliseconds(_ range: ClosedRange<Int64>) -> Self {
         Self(
             expected: "a duration such as 250ms or 2s, \(range.lowerBound)ms to \(range.upperBound)ms",
-            form: .quantity(units: ["ms", "s", "m"]), parse: within(range, Quantities.milliseconds),
-            text: { "\($0)ms" })
+            form: .quantity(units: ["ms", "s", "m"]),
+            parse: within(range) { Quantities.parse($0, ["ms": 1, "s": 1000, "m": 60_000]) }, text: { "\($0)ms" })
     }
 }
 
@@ -139,19 +143,15 @@ extension ValueType where Value == SignatureAlgorithm {
 
 /// Parses and formats quantities with units.
 enum Quantities {
-    /// Seconds of a duration such as `0s`, `60s`, `5m`, `24h` or `7d`; `nil` for anything else.
-    static func seconds(_ text: String) -> Int64? {
-        quantity(text, units: ["s": 1, "m": 60, "h": 3600, "d": 86400])
-    }
-
-    /// Milliseconds of a duration such as `250ms`, `2s` or `1m`; `nil` for anything else.
-    static func milliseconds(_ text: String) -> Int64? {
-        quantity(text, units: ["ms": 1, "s": 1000, "m": 60_000])
-    }
-
-    /// Bytes of a size such as `65536`, `512B`, `64KiB` or `4MiB`.
-    static func bytes(_ text: String) -> Int? {
-        quantity(text, units: ["": 1, "B": 1, "KiB": 1024, "MiB": 1024 * 1024]).map(Int.init)
+    /// - Parameter units: each with its size.
+    /// - Returns: `nil` unless the text is a number and one of the units.
+    static func parse(_ text: String, _ units: [String: Int64]) -> Int64? {
+        let digits = text.prefix { ("0"..."9").contains($0) }
+        guard !digits.isEmpty, let number = Int64(digits), let unit = units[String(text.dropFirst(digits.count))] else {
+            return nil
+        }
+        let (product, overflow) = number.multipliedReportingOverflow(by: unit)
+        return overflow ? nil : product
     }
 
     /// A duration, in the largest unit that expresses it exactly.
@@ -167,14 +167,5 @@ enum Quantities {
             return "\(bytes / size)\(unit)"
         }
         return "\(bytes)B"
-    }
-
-    private static func quantity(_ text: String, units: [String: Int64]) -> Int64? {
-        let digits = text.prefix { ("0"..."9").contains($0) }
-        guard !digits.isEmpty, let number = Int64(digits), let unit = units[String(text.dropFirst(digits.count))] else {
-            return nil
-        }
-        let (product, overflow) = number.multipliedReportingOverflow(by: unit)
-        return overflow ? nil : product
     }
 }
