@@ -281,12 +281,7 @@ extension DevCalls {
     private static func post(
         _ path: String, to address: ListenAddress, _ contentType: String, _ body: [UInt8]
     ) async -> Answer? {
-        let answer = await address.request(
-            .POST, path, tls: nil, fields: ["Content-Type": contentType], body: body,
-            limits: HTTPExchange.Limits(
-                connectTimeout: .seconds(5), totalTimeout: .seconds(30), maximumBody: 1024 * 1024))
-        guard let status = answer.head?.status.code, case .success(let body) = answer.body else { return nil }
-        return Answer(status: Int(status), body: body)
+        await address.post(body, to: path, as: contentType).map { Answer(status: $0.status, body: $0.body) }
     }
 }
 

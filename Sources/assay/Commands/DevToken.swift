@@ -2,7 +2,6 @@ import ArgumentParser
 import HTTP
 import JOSE
 import Keys
-import NIOHTTP1
 
 extension Dev {
     struct Token: AsyncParsableCommand {
@@ -107,16 +106,13 @@ extension Dev {
             } catch {
                 throw ConfigurationError("--at: \(error.message)")
             }
-            let answer = await ListenAddress.network(host: target.host, port: target.port).request(
-                .POST, target.requestTarget, tls: nil, fields: ["Content-Type": "application/json"], body: body,
-                limits: HTTPExchange.Limits(
-                    connectTimeout: .seconds(5), totalTimeout: .seconds(30), maximumBody: 1024 * 1024))
-            guard let head = answer.head, case .success(let text) = answer.body else {
+            let address = ListenAddress.network(host: target.host, port: target.port)
+            guard let (status, text) = await address.post(body, to: target.requestTarget) else {
                 throw ConfigurationError("nothing answers at \(at); start assay dev, or correct --at")
             }
-            guard head.status == .ok else {
+            guard status == 200 else {
                 let error = (try? JSONTree(readingObject: text))?.object?["error"]?.string
-                throw ConfigurationError("\(at): \(error ?? "status \(head.status.code)")")
+                throw ConfigurationError("\(at): \(error ?? "status \(status)")")
             }
             return text
         }

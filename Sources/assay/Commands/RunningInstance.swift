@@ -218,6 +218,22 @@ extension ListenAddress {
     }
 }
 
+extension ListenAddress {
+    /// Posts a body over plain HTTP.
+    ///
+    /// - Returns: `nil` if there is no complete response.
+    func post(
+        _ body: [UInt8], to path: String, as type: String = "application/json"
+    ) async -> (status: Int, body: [UInt8])? {
+        let answer = await request(
+            .POST, path, tls: nil, fields: ["Content-Type": type], body: body,
+            limits: HTTPExchange.Limits(
+                connectTimeout: .seconds(5), totalTimeout: .seconds(30), maximumBody: 1024 * 1024))
+        guard let head = answer.head, case .success(let body) = answer.body else { return nil }
+        return (Int(head.status.code), body)
+    }
+}
+
 struct Healthcheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check the health of a running service, for containers without curl.",
