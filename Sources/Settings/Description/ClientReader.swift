@@ -118,7 +118,13 @@ enum ClientReader {
         Member([AuthorizationParameterReader.setting]) { element, client in
             client.authorizationParameters = AuthorizationParameterReader.read(element)
         },
-        request.ifSet(\.requestForm), responseType.at(\.responseType),
+        request.ifSet(\.requestForm),
+        Member([]) { element, client in
+            element.refuse(
+                proofOrigins.name, if: element.source(proofOrigins.name) != nil && client.senderConstraint != .dpop,
+                "dpop_origins only has an effect with sender_constraint: dpop; remove it, or set that")
+        },
+        responseType.at(\.responseType),
     ]
 
     private static let descriptions =
@@ -153,16 +159,13 @@ enum ClientReader {
         var client = OAuthClient(id: id ?? "")
         for member in ofSignIns { member.read(element, &client, nil) }
         let isSigned = client.requestForm?.isSigned == true
-        element.refuse(
-            proofOrigins.name, if: element.source(proofOrigins.name) != nil && client.senderConstraint != .dpop,
-            "dpop_origins only has an effect with sender_constraint: dpop; remove it, or set that")
         checkNonce(client.responseType, element, provider.policy)
         element.require([Self.id.name, auth.name], "a client needs id and auth")
         if provider.introspection != nil {
-            var names = [
-                redirectURIs.name, postLogoutRedirectURIs.name, scopes.name, senderConstraint.name, request.name,
-            ]
+            var names = [redirectURIs.name, postLogoutRedirectURIs.name, scopes.name, senderConstraint.name]
+            // No parameters, and the usual type, say nothing of sign-ins.
             if !client.authorizationParameters.isEmpty { names.append(AuthorizationParameterReader.setting.name) }
+            names.append(request.name)
             if client.responseType != .code { names.append(responseType.name) }
             element.refuse(names, "is only for sign-ins, which tokens: opaque has none of; remove it")
         } else if let id, !provider.policy.audiences.contains(id) {
