@@ -71,8 +71,9 @@ extension ProviderReading {
         let claims = callers.claims.map(\.name.string).joined(separator: ", ")
         let message =
             "preset \(provider.preset.name) accepts tokens of \(callers.everyone): restrict one of \(claims) in claim_values, or accept all with claim_values: any"
-        section.refuse("claim_values", if: section.mentions("claim_values"), message)
-        section.refuseMissing("claim_values", message)
+        let isThere = section.mentions("claim_values")
+        section.refuse("claim_values", if: isThere, message)
+        section.refuseMissing("claim_values", if: !isThere, message)
     }
 
     /// Reads `identity`: the claims for members of the identity, if they differ from the standard ones.

@@ -12,6 +12,7 @@ extension ProviderReading {
 
     private typealias EndpointPath = any WritableKeyPath<ProviderEndpoints, String?> & Sendable
 
+    private static let tokenEndpoint = endpoint("token", "The token endpoint.")
     private static let allEndpoints: [(setting: Setting<String>, path: EndpointPath)] = [
         (endpoint("authorization", "The authorization endpoint."), \.authorization),
         (tokenEndpoint, \.token), (endpoint("revocation", "The revocation endpoint."), \.revocation),
@@ -22,7 +23,6 @@ extension ProviderReading {
             \.pushedRequest
         ),
     ]
-    private static let tokenEndpoint = endpoint("token", "The token endpoint.")
     static var endpointNames: [String] { allEndpoints.map(\.setting.name) }
 
     static let endpoints = SettingDescription(
@@ -129,33 +129,33 @@ extension ProviderReading {
         section.refuse(
             clients, if: !provider.usesPKCE && provider.namedClients?.rules.methods.contains(.none) == true,
             "auth: none needs PKCE; remove pkce: off, or remove none from clients.auth")
-        func refuse(_ reason: String, ifAny isWrong: (ClientSettings) -> Bool) {
+        func refuseClient(_ reason: String, ifAny isWrong: (ClientSettings) -> Bool) {
             guard let client = provider.clients.first(where: isWrong)?.client else { return }
             section.refuse(clients, "the client \(client.id) \(reason)")
         }
-        refuse("has auth: none, which needs PKCE; remove pkce: off, or give it a secret") {
+        refuseClient("has auth: none, which needs PKCE; remove pkce: off, or give it a secret") {
             !provider.usesPKCE && $0.authentication == .none
         }
         let endpoints = provider.endpoints
         let called = [endpoints.token, endpoints.revocation, endpoints.pushedRequest, endpoints.userInfo]
-        refuse("has auth: tls_client_auth, which needs https; correct the provider's endpoints") {
+        refuseClient("has auth: tls_client_auth, which needs https; correct the provider's endpoints") {
             $0.client.hasCertificate && called.contains { $0?.hasPrefix("http:") == true }
         }
         // A profile refuses whatever stands in for the document.
         guard !provider.keys.readsDiscovery, provider.profile == nil else { return }
-        let reason = "because no discovery document is read for this provider; set it"
-        section.refuse(clients, if: endpoints.token == nil, "clients need endpoints.token, \(reason)")
-        refuse("pushes its requests, which needs endpoints.pushed_authorization_request, \(reason)") {
+        let noDocument = "because no discovery document is read for this provider; set it"
+        section.refuse(clients, if: endpoints.token == nil, "clients need endpoints.token, \(noDocument)")
+        refuseClient("pushes its requests, which needs endpoints.pushed_authorization_request, \(noDocument)") {
             endpoints.pushedRequest == nil && $0.client.requestForm?.isPushed == true
         }
         section.refuse(
             Self.userInfo.name, if: provider.userInfo != nil && endpoints.userInfo == nil,
-            "user_info needs endpoints.user_info, \(reason)")
+            "user_info needs endpoints.user_info, \(noDocument)")
         let hasRedirectURIs = provider.clients.contains { !$0.client.redirectURIs.isEmpty }
         section.refuse(
             clients,
             if: endpoints.authorization == nil && hasRedirectURIs && !provider.facts.refusesBrowserSignIns,
-            "redirect_uris need endpoints.authorization, \(reason)")
+            "redirect_uris need endpoints.authorization, \(noDocument)")
     }
 }
 

@@ -174,6 +174,7 @@ extension ProviderReading {
     ) {
         let (policy, network) = (provider.policy, provider.network)
         let isTemplate = IssuerTemplate(policy.issuer) != nil
+        // Only the first of these is reported.
         section.refuse(
             "issuer", if: isTemplate && (address == nil || issuer == nil),
             "an issuer with a claim in braces has no discovery document of its own: set discovery_url, and discovery_issuer to the issuer in that document; or set jwks_uri or jwks_file"

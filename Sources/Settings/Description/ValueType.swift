@@ -143,8 +143,10 @@ extension ValueType where Value == SignatureAlgorithm {
 
 /// Parses and formats quantities with units.
 enum Quantities {
+    /// The number that a text such as `30s` or `64KiB` stands for, in the unit whose size is 1.
+    ///
     /// - Parameter units: each with its size.
-    /// - Returns: `nil` unless the text is a number and one of the units.
+    /// - Returns: `nil` unless the text is a number and one of the units, and does not overflow.
     static func parse(_ text: String, _ units: [String: Int64]) -> Int64? {
         let digits = text.prefix { ("0"..."9").contains($0) }
         guard !digits.isEmpty, let number = Int64(digits), let unit = units[String(text.dropFirst(digits.count))] else {

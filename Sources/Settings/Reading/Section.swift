@@ -308,6 +308,7 @@ extension Section {
         case .variable(let variable, let text):
             all = "\(variable), separated by commas,"
             elements = text.split(separator: ",", omittingEmptySubsequences: false).map { element in
+                // Not plain, because every text of the environment is a string, even `null`.
                 let scalar = YAMLNode.Scalar(string: String(element.trimming { $0 == " " }), isPlain: false)
                 return (YAMLNode(content: .scalar(scalar), line: 0), nil)
             }

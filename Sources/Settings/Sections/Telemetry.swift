@@ -110,14 +110,23 @@ enum TracingReader {
             return nil
         }
         tracing.resourceAttributes = attributes(environment["OTEL_RESOURCE_ATTRIBUTES"] ?? "")
-        let attribute = tracing.resourceAttributes.last { $0.name == "service.name" }?.value
-        let names = [("OTEL_SERVICE_NAME", environment["OTEL_SERVICE_NAME"]), ("OTEL_RESOURCE_ATTRIBUTES", attribute)]
-        if section.source("service_name") == nil, case (let variable, let name?)? = names.first(where: { $0.1 != nil })
-        {
-            tracing.serviceName = name
-            section.record("service_name", .scalar(name), .variable(variable))
-        }
+        if section.source("service_name") == nil { readServiceName(section, environment, &tracing) }
         return tracing
+    }
+
+    /// Reads the service name from OpenTelemetry's variables.
+    private static func readServiceName(
+        _ section: Section, _ environment: [String: String], _ tracing: inout Settings.Tracing
+    ) {
+        let variable: String
+        if let text = environment["OTEL_SERVICE_NAME"] {
+            (variable, tracing.serviceName) = ("OTEL_SERVICE_NAME", text)
+        } else if let attribute = tracing.resourceAttributes.last(where: { $0.name == "service.name" }) {
+            (variable, tracing.serviceName) = ("OTEL_RESOURCE_ATTRIBUTES", attribute.value)
+        } else {
+            return
+        }
+        section.record("service_name", .scalar(tracing.serviceName), .variable(variable))
     }
 
     @Sendable private static func endpoint(_ text: String) -> String? {

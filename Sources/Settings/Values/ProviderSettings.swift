@@ -105,20 +105,20 @@ package struct ProviderSettings: Sendable, Equatable {
         warn(
             if: accessTokens?.acceptsUncheckedBindings == true,
             "access tokens that are bound to a key pass without it, so a stolen one can be used (unchecked_bindings)")
-        if network.allowHTTP { warn("keys may be fetched without TLS (allow_http)") }
+        warn(if: network.allowHTTP, "keys may be fetched without TLS (allow_http)")
         warn(
             if: network.allowHTTP && hasClients,
             "client credentials, codes and tokens may be sent to its endpoints without TLS, and be read on the network (allow_http)"
         )
         warn(if: network.allowPrivateAddresses, "keys may be fetched from private addresses (allow_private_addresses)")
-        if network.allowedAddresses.contains(where: \.isEverything) {
-            warn("allow_addresses allows all IPv4 or all IPv6 addresses")
-        }
+        warn(
+            if: network.allowedAddresses.contains(where: \.isEverything),
+            "allow_addresses allows all IPv4 or all IPv6 addresses")
         warn(
             if: policy.nonce.accepted.contains(.plain) && policy.nonce.accepted.count > 1,
             "nonce.match has plain in addition to a hash: an attacker who has only the token could send its nonce claim as the nonce; remove plain"
         )
-        if !policy.nonce.isChecked { warn("nonces are not checked (nonce.check: off)") }
+        warn(if: !policy.nonce.isChecked, "nonces are not checked (nonce.check: off)")
         for uri in redirectURIs.sorted() where uri.isUnencryptedAddress {
             warn("\(uri) is not https: codes can be read on the network; use https")
         }

@@ -143,22 +143,23 @@ struct Application: Sendable {
     private func logFeatures() {
         let providers = settings.providers
         let singleUse = providers.filter(\.usesNoncesOnce).map(\.policy.id)
-        let ofStore = [
+        let ofStore: [(name: String, isOn: Bool)] = [
             ("sign_ins", settings.signIns != nil),
             ("clients", providers.contains { $0.introspection == nil && $0.hasClients }),
             ("nonce.single_use", !singleUse.isEmpty),
         ]
-        let others = [
+        let needsStore = ofStore.contains(where: \.isOn)
+        let others: [(name: String, isOn: Bool)] = [
             ("notifications", providers.contains { $0.notifications != nil }),
             ("access_tokens", providers.contains { $0.accessTokens != nil }),
             ("resources", !settings.resources.isEmpty),
             ("introspection", providers.contains { $0.introspection != nil }),
             ("client_keys", !settings.clientKeys.isEmpty), ("forward_auth", !settings.forwardAuth.policies.isEmpty),
         ]
-        let features = (ofStore + others).filter(\.1).map(\.0)
+        let features = (ofStore + others).filter(\.isOn).map(\.name)
         guard !features.isEmpty else { return }
         var fields: [(name: StaticString, value: Log.Value)] = [("features", .texts(features))]
-        if ofStore.contains(where: \.1) {
+        if needsStore {
             fields.append(("store", .text((settings.signIns ?? Settings.SignIns()).store.url.text)))
         }
         if !singleUse.isEmpty { fields.append(("single_use", .texts(singleUse))) }

@@ -161,7 +161,7 @@ extension Settings {
     }
 }
 
-/// A file that holds a secret, a private key, or the certificate of that key.
+/// A file that holds a secret, a private key, or certificates.
 struct CredentialFile {
     let path: String
     /// The option or setting that names the file, for errors.
@@ -252,7 +252,7 @@ struct CredentialFile {
         }
     }
 
-    /// Reads it with its version.
+    /// Reads it with its version. The caller wipes what is secret.
     func contents() throws(ConfigurationError) -> SmallFile {
         do throws(SmallFile.Failure) {
             return try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true)

@@ -80,7 +80,15 @@ extension Settings.Listener {
 
 extension Log.Level {
     /// The log level of the settings, which have the same ones.
-    init(_ settings: Settings.Log) { self = Self(rawValue: settings.level.rawValue) ?? .info }
+    init(_ settings: Settings.Log) {
+        self =
+            switch settings.level {
+            case .debug: .debug
+            case .info: .info
+            case .warning: .warning
+            case .error: .error
+            }
+    }
 }
 
 extension TraceExport {

@@ -16,6 +16,7 @@ actor SettingsReloader {
     private var warnings: [String]
     private let file: SettingsFile
     private let service: AssayService
+    /// Its settings and providers are those of the start.
     private let application: Application
 
     private static let pollInterval = Duration.seconds(1)
@@ -36,15 +37,19 @@ actor SettingsReloader {
 
     private enum Occasion { case signal, poll }
 
+    /// The versions of the files with lists of issuers, by path.
+    ///
+    /// The version of the file that a link leads to: Kubernetes replaces the link to the directory of a mounted file.
+    fileprivate typealias IssuerLists = [String: SmallFile.Version?]
+
     /// What the files hold at one time.
     private struct Observed: Equatable, Sendable {
         let content: SettingsFile.Content
-        /// The versions of the lists of issuers, by path.
-        let lists: [String: SmallFile.Version?]
+        let lists: IssuerLists
     }
 
     /// The versions of the same lists now, read away from this actor, because a disk may hang.
-    private static func current(_ lists: [String: SmallFile.Version?]) async -> [String: SmallFile.Version?] {
+    private static func current(_ lists: IssuerLists) async -> IssuerLists {
         let current = try? await NIOThreadPool.singleton.runIfActive {
             Dictionary(uniqueKeysWithValues: lists.keys.map { ($0, SmallFile.version(atPath: $0)) })
         }
@@ -121,10 +126,8 @@ actor SettingsReloader {
 }
 
 extension Settings {
-    /// The versions of the files with lists of issuers, by path, with which the settings were read.
-    ///
-    /// The version of the file that a link leads to: Kubernetes replaces the link to the directory of a mounted file.
-    fileprivate var issuerLists: [String: SmallFile.Version?] {
+    /// Those with which the settings were read.
+    fileprivate var issuerLists: SettingsReloader.IssuerLists {
         Dictionary(providers.compactMap(\.issuersFile).map { ($0.path, $0.version) }, uniquingKeysWith: { $1 })
     }
 }

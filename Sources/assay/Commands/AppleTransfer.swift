@@ -198,10 +198,20 @@ enum TransferStep: Sendable, Equatable {
     }
 
     /// The name of an input line in messages.
-    var noun: String { self == .redeem ? "transfer identifier" : "subject" }
+    var noun: String {
+        switch self {
+        case .generate: "subject"
+        case .redeem: "transfer identifier"
+        }
+    }
 
     /// The accepted names of the column of users in the input. The first is also the member's name in results.
-    var columns: [String] { self == .redeem ? ["transfer_subject", "transfer_sub"] : ["subject", "sub"] }
+    var columns: [String] {
+        switch self {
+        case .generate: ["subject", "sub"]
+        case .redeem: ["transfer_subject", "transfer_sub"]
+        }
+    }
 
     /// A hint for the case that Apple refuses every user.
     fileprivate var check: String {

@@ -216,9 +216,7 @@ extension ListenAddress {
             limits: limits)
         return await exchange.perform(on: MultiThreadedEventLoopGroup.singleton.next())
     }
-}
 
-extension ListenAddress {
     /// Posts a body over plain HTTP.
     ///
     /// - Returns: `nil` if there is no complete response.

@@ -103,7 +103,7 @@ extension Settings {
             json.endArray()
         }
         do throws(SettingsError) {
-            try self.init(yaml: String(decoding: json.bytes, as: UTF8.self))
+            try self.init(yaml: String(decoding: json.bytes, as: UTF8.self), environment: [:])
         } catch {
             throw ConfigurationError("\(options): \(error)")
         }
