@@ -17,13 +17,9 @@ func fuzz(_ input: [UInt8]) {
         require(metadata.algorithms == .all, "no list of algorithms allows all of them")
     }
     check(address: metadata.jwksURI)
-    let endpoints = metadata.endpoints
-    for (name, url) in [
-        ("authorization_endpoint", endpoints.authorization), ("token_endpoint", endpoints.token),
-        ("revocation_endpoint", endpoints.revocation), ("userinfo_endpoint", endpoints.userInfo),
-        ("introspection_endpoint", endpoints.introspection),
-    ] {
-        guard let url else { continue }
+    for endpoint in EndpointName.allCases {
+        guard let url = metadata.endpoints[endpoint] else { continue }
+        let name = endpoint.member
         require(url.isSecure, "\(name) of \(shown(input)) is https")
         require(members[name]?.string?.lowercased() == url.text.lowercased(), "\(name) of \(shown(input))")
     }

@@ -22,14 +22,14 @@ import TestSupport
             "pushed_authorization_request_endpoint":"https://a.example/par","require_signed_request_object":true,
             "require_pushed_authorization_requests":true
             """)
-        #expect(found.authorization?.text == "https://a.example/authorize?a=b")
-        #expect(found.token?.text == "https://a.example/token")
-        #expect(found.revocation?.text == "https://a.example/revoke")
-        #expect(found.userInfo?.text == "https://a.example/user")
-        #expect(found.introspection?.text == "https://a.example/introspect")
-        #expect(found.endSession?.text == "https://a.example/bye")
+        #expect(found[.authorization]?.text == "https://a.example/authorize?a=b")
+        #expect(found[.token]?.text == "https://a.example/token")
+        #expect(found[.revocation]?.text == "https://a.example/revoke")
+        #expect(found[.userInfo]?.text == "https://a.example/user")
+        #expect(found[.introspection]?.text == "https://a.example/introspect")
+        #expect(found[.endSession]?.text == "https://a.example/bye")
         #expect(found.sendsResponseIssuer)
-        #expect(found.pushedRequest?.text == "https://a.example/par")
+        #expect(found[.pushedRequest]?.text == "https://a.example/par")
         #expect(found.requiresPushedRequests && found.requiresSignedRequests)
     }
 
@@ -42,15 +42,18 @@ import TestSupport
             "mtls_endpoint_aliases":{"token_endpoint":"https://m.example/token","userinfo_endpoint":"https://m.example/user",
             "device_authorization_endpoint":"https://a.example/device","revocation_endpoint":7}
             """)
-        #expect(found.aliases.token?.text == "https://m.example/token")
-        #expect(found.aliases.userInfo?.text == "https://m.example/user")
-        #expect(found.aliases.revocation == nil && found.aliases.introspection == nil)
+        #expect(found.url(.token, presentingCertificate: true)?.text == "https://m.example/token")
+        #expect(found.url(.userInfo, presentingCertificate: true)?.text == "https://m.example/user")
+        #expect(found.url(.pushedRequest, presentingCertificate: true)?.text == "https://a.example/par")
+        #expect(found.url(.revocation, presentingCertificate: true) == nil)
+        #expect(found.url(.introspection, presentingCertificate: true) == nil)
         #expect(
-            found.others.map(\.text) == [
-                "https://a.example/device", "https://a.example/par", "https://m.example/token",
+            found.allButUserInfo.map(\.text).sorted() == [
+                "https://a.example/device", "https://a.example/par", "https://a.example/token",
+                "https://m.example/token",
             ])
-        #expect(try endpoints("").others == [])
-        #expect(try endpoints(#","mtls_endpoint_aliases":[]"#).aliases == endpoints("").aliases)
+        #expect(try endpoints("").allButUserInfo == [])
+        #expect(try endpoints(#","mtls_endpoint_aliases":[]"#) == endpoints(""))
     }
 
     @Test(arguments: [
@@ -61,14 +64,14 @@ import TestSupport
     ])
     func `what can't be used is not there, and the keys still are`(members: String) throws {
         let found = try endpoints(members + #","revocation_endpoint":"https://a.example/revoke""#)
-        #expect(found.token == nil)
-        #expect(found.revocation != nil)
+        #expect(found[.token] == nil)
+        #expect(found[.revocation] != nil)
         #expect(!found.sendsResponseIssuer && !found.requiresPushedRequests && !found.requiresSignedRequests)
     }
 
     @Test func `http is used only where fetches may`() throws {
         let members = #","token_endpoint":"http://a.example/token""#
-        #expect(try endpoints(members, allowingHTTP: true).token?.text == "http://a.example/token")
+        #expect(try endpoints(members, allowingHTTP: true)[.token]?.text == "http://a.example/token")
     }
 
     @Test func `they come with the keys`() async throws {
@@ -91,7 +94,7 @@ import TestSupport
             ] {
                 let fetcher = ProviderKeyFetcher(
                     location, documents: .onLoopback(), unixSeconds: SystemClocks.unixSeconds)
-                #expect(try await fetcher.fetch(.reload).endpoints?.token?.text == token)
+                #expect(try await fetcher.fetch(.reload).endpoints?[.token]?.text == token)
             }
         }
     }

@@ -150,9 +150,9 @@ import Testing
         let found = try metadata(
             #""jwks_uri":"https://a.example/k","token_endpoint":"https://a.example:8443/t","authorization_endpoint":"https://b.example/a","revocation_endpoint":"http://a.example/r""#
         )
-        #expect(found.endpoints.authorization?.text == "https://b.example/a")
-        #expect(found.endpoints.token == nil)
-        #expect(found.endpoints.revocation == nil)
+        #expect(found.endpoints[.authorization]?.text == "https://b.example/a")
+        #expect(found.endpoints[.token] == nil)
+        #expect(found.endpoints[.revocation] == nil)
     }
 
     @Test(arguments: ["http://a.example/k", "https://a.example:444/k", "https://u@a.example/k"])

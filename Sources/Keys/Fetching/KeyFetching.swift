@@ -184,7 +184,7 @@ package final class DemandedKeyFetcher: KeyFetching {
         } else {
             return nothing
         }
-        guard discovery == nil || fetched.endpoints?.introspection != nil else {
+        guard discovery == nil || fetched.endpoints?[.introspection] != nil else {
             throw FetchFailure(
                 .parse,
                 "the discovery document names no introspection_endpoint that can be called; set introspection.endpoint")

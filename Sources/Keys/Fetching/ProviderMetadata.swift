@@ -89,48 +89,62 @@ package struct ProviderMetadata: Sendable, Equatable {
     }
 }
 
-/// The endpoints for sign-ins that a provider's discovery document names.
+/// An endpoint for sign-ins or tokens, which a discovery document may name.
+package enum EndpointName: CaseIterable, Sendable {
+    case authorization, token, revocation, userInfo, introspection
+    /// Where users sign out (RP-Initiated Logout 1.0, section 2.1).
+    case endSession
+    /// For authorization requests that are sent before the browser (RFC 9126, section 5).
+    case pushedRequest
+
+    /// The member of a discovery document that names it.
+    package var member: String {
+        switch self {
+        case .authorization: "authorization_endpoint"
+        case .token: "token_endpoint"
+        case .revocation: "revocation_endpoint"
+        case .userInfo: "userinfo_endpoint"
+        case .introspection: "introspection_endpoint"
+        case .endSession: "end_session_endpoint"
+        case .pushedRequest: "pushed_authorization_request_endpoint"
+        }
+    }
+
+    /// Its name in an archive.
+    fileprivate var archived: String {
+        self == .pushedRequest ? "pushed_request" : String(member.dropLast("_endpoint".count))
+    }
+}
+
+/// The endpoints that a provider's discovery document names.
 ///
 /// Each is read on its own: one that is missing or can't be used is `nil`, and never makes a key fetch fail.
 // A class, so that a `KeySnapshot` holds only a reference to it.
 package final class DiscoveredEndpoints: Sendable, Equatable {
-    package let authorization: FetchURL?
-    package let token: FetchURL?
-    package let revocation: FetchURL?
-    package let userInfo: FetchURL?
-    package let introspection: FetchURL?
-    /// Where users sign out (RP-Initiated Logout 1.0, section 2.1).
-    package let endSession: FetchURL?
-    /// All others, those for clients with certificates included: for pushed requests, devices, registration and the like.
-    package let others: [FetchURL]
+    private let urls: [EndpointName: FetchURL]
     /// Those for clients with certificates, if they differ (RFC 8705, section 5).
-    package let aliases: Aliases
-    /// How clients may authenticate at ``revocation`` (RFC 8414, section 2); `nil` if the document does not say.
+    private let aliases: [EndpointName: FetchURL]
+    /// All others, those for clients with certificates included: for devices, registration and the like.
+    private let others: [FetchURL]
+    /// How clients may authenticate at the revocation endpoint (RFC 8414, section 2); `nil` if the document does not say.
     package let revocationMethods: [String]?
     /// Whether responses of the authorization endpoint name the issuer (RFC 9207, section 3).
     package let sendsResponseIssuer: Bool
-    /// For authorization requests that are sent before the browser (RFC 9126, section 5).
-    package let pushedRequest: FetchURL?
     /// Whether authorization requests must be pushed (RFC 9126, section 5).
     package let requiresPushedRequests: Bool
     /// Whether authorization requests must be signed (RFC 9101, section 10.5).
     package let requiresSignedRequests: Bool
 
-    /// `mtls_endpoint_aliases`; `nil` for an endpoint that has no other URL.
-    package struct Aliases: Sendable, Equatable {
-        package let token: FetchURL?
-        package let revocation: FetchURL?
-        package let userInfo: FetchURL?
-        package let introspection: FetchURL?
-        package let pushedRequest: FetchURL?
+    package subscript(name: EndpointName) -> FetchURL? { urls[name] }
 
-        fileprivate init(_ url: (String) -> FetchURL?) {
-            token = url("token_endpoint")
-            revocation = url("revocation_endpoint")
-            userInfo = url("userinfo_endpoint")
-            introspection = url("introspection_endpoint")
-            pushedRequest = url("pushed_authorization_request_endpoint")
-        }
+    /// - Parameter presents: whether the client presents a certificate there.
+    package func url(_ name: EndpointName, presentingCertificate presents: Bool) -> FetchURL? {
+        (presents ? aliases[name] : nil) ?? urls[name]
+    }
+
+    /// All but the UserInfo endpoints.
+    package var allButUserInfo: [FetchURL] {
+        [urls, aliases].flatMap { $0.filter { $0.key != .userInfo }.values } + others
     }
 
     /// Reads the endpoints alone, from a document that need not name keys.
@@ -142,36 +156,27 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
 
     /// - Parameter members: those of the discovery document.
     init(_ members: JSONObject, under rules: NetworkRules) {
-        func url(_ name: String) -> FetchURL? {
-            members[JSONName(name)]?.string.flatMap { try? rules.url($0) }
+        func urls(_ members: JSONObject?) -> [EndpointName: FetchURL] {
+            .each { members?[JSONName($0.member)]?.string.flatMap { try? rules.url($0) } }
         }
-        authorization = url("authorization_endpoint")
-        token = url("token_endpoint")
-        revocation = url("revocation_endpoint")
-        userInfo = url("userinfo_endpoint")
-        introspection = url("introspection_endpoint")
-        endSession = url("end_session_endpoint")
+        self.urls = urls(members)
+        aliases = urls(members["mtls_endpoint_aliases"]?.object)
         others = Self.others(members).compactMap { try? rules.url($0) }
-        let own = members["mtls_endpoint_aliases"]?.object
-        aliases = Aliases { name in own?[JSONName(name)]?.string.flatMap { try? rules.url($0) } }
         revocationMethods = members["revocation_endpoint_auth_methods_supported"]?.elements?.compactMap(\.string)
         sendsResponseIssuer = members["authorization_response_iss_parameter_supported"]?.bool == true
-        pushedRequest = url("pushed_authorization_request_endpoint")
         requiresPushedRequests = members["require_pushed_authorization_requests"]?.bool == true
         requiresSignedRequests = members["require_signed_request_object"]?.bool == true
     }
 
-    /// The URLs of the endpoints that have no property of their own, in the order of their texts.
+    /// The URLs of the endpoints that have no name here, in the order of their texts.
     private static func others(_ members: JSONObject) -> [String] {
-        let known = ["authorization", "token", "revocation", "userinfo", "introspection"].map { $0 + "_endpoint" }
+        let named = EndpointName.allCases.map(\.member)
         var texts: Set<String> = []
-        func collect(_ members: JSONObject?, except known: [String]) {
+        for members in [members, members["mtls_endpoint_aliases"]?.object] {
             members?.forEachMember { name, value in
-                if name.hasSuffix("_endpoint"), !known.contains(name), let text = value.string { texts.insert(text) }
+                if name.hasSuffix("_endpoint"), !named.contains(name), let text = value.string { texts.insert(text) }
             }
         }
-        collect(members, except: known)
-        collect(members["mtls_endpoint_aliases"]?.object, except: ["userinfo_endpoint"])
         return Array(texts.sorted().prefix(maximumOthers))
     }
 
@@ -179,54 +184,46 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
 
     /// Reads what ``archived`` wrote.
     init(archived members: [String: JSONTree]) {
-        func url(_ name: String) -> FetchURL? {
-            members[name]?.string.flatMap { try? FetchURL($0, allowingHTTP: true) }
+        func url(_ value: JSONTree?) -> FetchURL? {
+            value?.string.flatMap { try? FetchURL($0, allowingHTTP: true) }
         }
-        authorization = url("authorization")
-        token = url("token")
-        revocation = url("revocation")
-        userInfo = url("userinfo")
-        introspection = url("introspection")
-        endSession = url("end_session")
-        others = (members["others"]?.array ?? []).compactMap { value in
-            value.string.flatMap { try? FetchURL($0, allowingHTTP: true) }
-        }
+        urls = .each { url(members[$0.archived]) }
         let own = members["aliases"]?.object ?? [:]
-        aliases = Aliases { name in own[name]?.string.flatMap { try? FetchURL($0, allowingHTTP: true) } }
+        aliases = .each { url(own[$0.member]) }
+        others = (members["others"]?.array ?? []).compactMap(url)
         revocationMethods = members["revocation_methods"]?.array?.compactMap(\.string)
         sendsResponseIssuer = members["sends_response_issuer"] == .bool(true)
-        pushedRequest = url("pushed_request")
         requiresPushedRequests = members["requires_pushed_requests"] == .bool(true)
         requiresSignedRequests = members["requires_signed_requests"] == .bool(true)
     }
 
     /// Everything, for a file.
     var archived: JSONTree {
-        func text(_ url: FetchURL?) -> JSONTree { url.map { .string($0.text) } ?? .null }
-        return .object([
-            "authorization": text(authorization), "token": text(token), "revocation": text(revocation),
-            "userinfo": text(userInfo), "introspection": text(introspection),
-            "end_session": text(endSession),
+        let aliases = aliases.map { ($0.member, JSONTree.string($1.text)) }
+        var members: [String: JSONTree] = [
+            "aliases": .object(Dictionary(uniqueKeysWithValues: aliases)),
             "others": .array(others.map { .string($0.text) }),
-            "aliases": .object([
-                "token_endpoint": text(aliases.token), "revocation_endpoint": text(aliases.revocation),
-                "userinfo_endpoint": text(aliases.userInfo), "introspection_endpoint": text(aliases.introspection),
-                "pushed_authorization_request_endpoint": text(aliases.pushedRequest),
-            ]),
             "revocation_methods": revocationMethods.map { .array($0.map(JSONTree.string)) } ?? .null,
-            "sends_response_issuer": .bool(sendsResponseIssuer), "pushed_request": text(pushedRequest),
+            "sends_response_issuer": .bool(sendsResponseIssuer),
             "requires_pushed_requests": .bool(requiresPushedRequests),
             "requires_signed_requests": .bool(requiresSignedRequests),
-        ])
+        ]
+        for (name, url) in urls { members[name.archived] = .string(url.text) }
+        return .object(members)
     }
 
     package static func == (left: DiscoveredEndpoints, right: DiscoveredEndpoints) -> Bool {
-        left.authorization == right.authorization && left.token == right.token && left.revocation == right.revocation
-            && left.userInfo == right.userInfo && left.introspection == right.introspection
-            && left.endSession == right.endSession && left.others == right.others && left.aliases == right.aliases
+        left.urls == right.urls && left.aliases == right.aliases && left.others == right.others
             && left.revocationMethods == right.revocationMethods
-            && left.sendsResponseIssuer == right.sendsResponseIssuer && left.pushedRequest == right.pushedRequest
+            && left.sendsResponseIssuer == right.sendsResponseIssuer
             && left.requiresPushedRequests == right.requiresPushedRequests
             && left.requiresSignedRequests == right.requiresSignedRequests
+    }
+}
+
+extension [EndpointName: FetchURL] {
+    /// The endpoints for which there is a URL.
+    fileprivate static func each(_ url: (EndpointName) -> FetchURL?) -> Self {
+        EndpointName.allCases.reduce(into: [:]) { $0[$1] = url($1) }
     }
 }

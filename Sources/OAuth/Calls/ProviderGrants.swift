@@ -6,11 +6,7 @@ package final class ProviderGrants: Sendable {
     package let rules: GrantRules
     package let slots: CallSlots
     package let calls: ProviderCalls
-    private let authorization: FetchURL?
-    private let token: FetchURL?
-    private let revocation: FetchURL?
-    private let userInfo: FetchURL?
-    private let pushedRequest: FetchURL?
+    private let configured: [EndpointName: FetchURL]
     private let readsDiscovery: Bool
 
     /// - Parameters:
@@ -21,63 +17,32 @@ package final class ProviderGrants: Sendable {
         _ rules: GrantRules, endpoints: ProviderEndpoints, readsDiscovery: Bool, allowingHTTP: Bool, slots: CallSlots,
         calls: ProviderCalls
     ) throws(FetchFailure) {
-        func url(_ text: String?) throws(FetchFailure) -> FetchURL? {
-            guard let text else { return nil }
-            return try FetchURL(text, allowingHTTP: allowingHTTP)
-        }
         self.rules = rules
         self.slots = slots
         self.calls = calls
         self.readsDiscovery = readsDiscovery
-        authorization = try url(endpoints.authorization)
-        token = try url(endpoints.token)
-        revocation = try url(endpoints.revocation)
-        userInfo = try url(endpoints.userInfo)
-        pushedRequest = try url(endpoints.pushedRequest)
+        let texts: KeyValuePairs<EndpointName, String?> = [
+            .authorization: endpoints.authorization, .token: endpoints.token, .revocation: endpoints.revocation,
+            .userInfo: endpoints.userInfo, .pushedRequest: endpoints.pushedRequest,
+        ]
+        var configured: [EndpointName: FetchURL] = [:]
+        for case (let name, let text?) in texts { configured[name] = try FetchURL(text, allowingHTTP: allowingHTTP) }
+        self.configured = configured
     }
 
     /// - Parameters:
     ///   - discovered: `nil` if no discovery document has been read yet.
     ///   - presents: whether the client presents a certificate there, for which a provider may have other endpoints.
-    /// - Returns: `nil` if it is not known.
-    package func tokenEndpoint(
-        _ discovered: DiscoveredEndpoints?, presentingCertificate presents: Bool
-    ) -> FetchURL? {
-        token ?? (presents ? discovered?.aliases.token : nil) ?? discovered?.token
-    }
-
-    package func authorizationEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
-        optional(authorization ?? discovered?.authorization, discovered)
-    }
-
-    package func revocationEndpoint(
-        _ discovered: DiscoveredEndpoints?, presentingCertificate presents: Bool
+    package func endpoint(
+        _ name: EndpointName, _ discovered: DiscoveredEndpoints?, presentingCertificate presents: Bool = false
     ) -> OptionalEndpoint {
-        optional(revocation ?? (presents ? discovered?.aliases.revocation : nil) ?? discovered?.revocation, discovered)
+        if let url = configured[name] ?? discovered?.url(name, presentingCertificate: presents) { return .known(url) }
+        return readsDiscovery && discovered == nil ? .unknown : .none
     }
 
     /// How clients may authenticate at the revocation endpoint; `nil` if that is not known.
     package func revocationMethods(_ discovered: DiscoveredEndpoints?) -> [String]? {
-        revocation == nil ? discovered?.revocationMethods : nil
-    }
-
-    package func userInfoEndpoint(
-        _ discovered: DiscoveredEndpoints?, presentingCertificate presents: Bool
-    ) -> OptionalEndpoint {
-        optional(userInfo ?? (presents ? discovered?.aliases.userInfo : nil) ?? discovered?.userInfo, discovered)
-    }
-
-    package func pushedRequestEndpoint(
-        _ discovered: DiscoveredEndpoints?, presentingCertificate presents: Bool
-    ) -> OptionalEndpoint {
-        optional(
-            pushedRequest ?? (presents ? discovered?.aliases.pushedRequest : nil) ?? discovered?.pushedRequest,
-            discovered)
-    }
-
-    /// Where users sign out in the browser. Only the discovery document names it.
-    package func endSessionEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
-        optional(discovered?.endSession, discovered)
+        configured[.revocation] == nil ? discovered?.revocationMethods : nil
     }
 
     /// Whether the provider says that its responses name the issuer; `nil` if that is not known yet.
@@ -100,14 +65,11 @@ package final class ProviderGrants: Sendable {
         for target: TargetURI, of client: OAuthClient, _ discovered: DiscoveredEndpoints?
     ) -> Bool? {
         guard discovered != nil || !readsDiscovery else { return nil }
-        let reserved = [
-            authorization, token, revocation, pushedRequest, discovered?.authorization, discovered?.token,
-            discovered?.revocation, discovered?.introspection, discovered?.pushedRequest, discovered?.aliases.token,
-            discovered?.aliases.revocation, discovered?.aliases.introspection, discovered?.aliases.pushedRequest,
-        ]
-        let all = reserved.compactMap(\.self) + (discovered?.others ?? [])
-        guard !all.contains(where: { Self.isAlike(TargetURI($0.text), target) }) else { return false }
-        if let userInfo = userInfo ?? discovered?.userInfo, TargetURI(userInfo.text) == target { return true }
+        let own = configured.filter { $0.key != .userInfo }.values
+        let reserved = own + (discovered?.allButUserInfo ?? [])
+        guard !reserved.contains(where: { Self.isAlike(TargetURI($0.text), target) }) else { return false }
+        let userInfo = configured[.userInfo] ?? discovered?[.userInfo]
+        if let userInfo, TargetURI(userInfo.text) == target { return true }
         return client.proofOrigins.contains { target.text.hasPrefix($0 + "/") }
     }
 
@@ -117,11 +79,6 @@ package final class ProviderGrants: Sendable {
             url.text.lowercased().split(separator: "/").map(String.init)
         }
         return url.map { form($0) == form(other) } ?? false
-    }
-
-    private func optional(_ url: FetchURL?, _ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
-        if let url { return .known(url) }
-        return readsDiscovery && discovered == nil ? .unknown : .none
     }
 
     /// An endpoint that not every provider has.

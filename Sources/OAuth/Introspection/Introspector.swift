@@ -66,7 +66,7 @@ package final class Introspector: Sendable {
     /// - Parameter discovered: `nil` if no discovery document has been read yet.
     /// - Returns: `nil` if it is not known.
     package func endpoint(_ discovered: DiscoveredEndpoints?) -> FetchURL? {
-        configured ?? (presentsCertificate ? discovered?.aliases.introspection : nil) ?? discovered?.introspection
+        configured ?? discovered?.url(.introspection, presentingCertificate: presentsCertificate)
     }
 
     /// Asks about a token, unless the answer is known or somebody asks already.

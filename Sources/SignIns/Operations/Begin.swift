@@ -308,7 +308,7 @@ extension Operation {
     }
 
     private func authorizationEndpoint(of provider: Provider) -> AuthorizationEndpoint? {
-        guard let grants = provider.grants, case .known(let url) = grants.authorizationEndpoint(discovered) else {
+        guard let grants = provider.grants, case .known(let url) = grants.endpoint(.authorization, discovered) else {
             return nil
         }
         return AuthorizationEndpoint(

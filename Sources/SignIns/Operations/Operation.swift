@@ -273,38 +273,27 @@ struct GrantCalls {
     }
 
     /// - Throws: ``Problem/endpointUnknown``.
-    func tokenEndpoint() throws(Problem) -> FetchURL {
-        guard let address = grants.tokenEndpoint(operation.discovered, presentingCertificate: hasCertificate)
-        else { throw .endpointUnknown }
-        return address
-    }
+    func tokenEndpoint() throws(Problem) -> FetchURL { try endpoint(.token, else: .endpointUnknown) }
 
     /// - Throws: ``Problem/endpointUnknown``, ``Problem/revocationNotSupported``.
-    func revocationEndpoint() throws(Problem) -> FetchURL {
-        let endpoint = grants.revocationEndpoint(operation.discovered, presentingCertificate: hasCertificate)
-        return try known(endpoint, else: .revocationNotSupported)
-    }
+    func revocationEndpoint() throws(Problem) -> FetchURL { try endpoint(.revocation, else: .revocationNotSupported) }
 
     /// - Returns: `nil` if UserInfo is not read.
     /// - Throws: ``Problem/endpointUnknown``, ``Problem/providerAnswerInvalid(_:)`` if the discovery document names none.
     func userInfoEndpoint() throws(Problem) -> FetchURL? {
         guard grants.rules.userInfo != nil else { return nil }
-        return try known(
-            grants.userInfoEndpoint(operation.discovered, presentingCertificate: isOfCertificate),
-            else: .providerAnswerInvalid(.noUserInfoEndpoint))
+        return try endpoint(.userInfo, else: .providerAnswerInvalid(.noUserInfoEndpoint))
     }
 
     /// - Throws: ``Problem/endpointUnknown``, ``Problem/pushedRequestsNotSupported``.
     func pushedRequestEndpoint() throws(Problem) -> FetchURL {
-        try known(
-            grants.pushedRequestEndpoint(operation.discovered, presentingCertificate: hasCertificate),
-            else: .pushedRequestsNotSupported)
+        try endpoint(.pushedRequest, else: .pushedRequestsNotSupported)
     }
 
-    private func known(
-        _ endpoint: ProviderGrants.OptionalEndpoint, else missing: Problem
-    ) throws(Problem) -> FetchURL {
-        switch endpoint {
+    private func endpoint(_ name: EndpointName, else missing: Problem) throws(Problem) -> FetchURL {
+        // A client may present a certificate only where it authenticates, or where its token is bound to it.
+        let presents = name == .userInfo ? isOfCertificate : hasCertificate
+        switch grants.endpoint(name, operation.discovered, presentingCertificate: presents) {
         case .known(let address): return address
         case .unknown: throw .endpointUnknown
         case .none: throw missing

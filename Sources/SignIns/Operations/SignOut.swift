@@ -166,7 +166,7 @@ extension Operation {
     /// - Throws: ``Problem/signOutNotSupported``, ``Problem/endpointUnknown``.
     private func endSessionEndpoint(of provider: Provider) throws(Problem) -> String {
         guard let grants = provider.grants else { throw .clientNotConfigured }
-        switch grants.endSessionEndpoint(discovered) {
+        switch grants.endpoint(.endSession, discovered) {
         case .known(let url):
             guard !URLWithQuery.query(of: url.text, hasAnyOf: SignOut.reserved) else { throw .signOutNotSupported }
             return url.text

@@ -134,7 +134,7 @@ extension Apple {
 extension ClientCalls {
     /// - Throws: ``ConfigurationError`` if the settings name none.
     func appleTokenEndpoint() throws(ConfigurationError) -> FetchURL {
-        guard let address = grants.tokenEndpoint(nil, presentingCertificate: false) else {
+        guard let address = endpoint(.token) else {
             throw ConfigurationError("no token endpoint is known: use preset: apple, or set endpoints.token")
         }
         return address

@@ -44,6 +44,17 @@ struct ClientCalls: Sendable {
 
     func stop() { grants.calls.stop() }
 
+    /// - Parameters:
+    ///   - discovered: the endpoints that the discovery document names; `nil` if none was read.
+    ///   - presents: whether the client presents a certificate.
+    /// - Returns: `nil` if it is not known.
+    func endpoint(
+        _ name: EndpointName, _ discovered: DiscoveredEndpoints? = nil, presentingCertificate presents: Bool = false
+    ) -> FetchURL? {
+        let endpoint = grants.endpoint(name, discovered, presentingCertificate: presents)
+        return if case .known(let address) = endpoint { address } else { nil }
+    }
+
     /// Apple's endpoint for users who move to another team. It is next to the token endpoint.
     func userMigrationEndpoint(besides token: FetchURL) throws(ConfigurationError) -> FetchURL {
         let path = token.text.prefix { $0 != "?" }

@@ -27,7 +27,7 @@ struct ClientInspection: Sendable {
         }
         defer { calls.stop() }
         let presents = provider.clients.contains(where: \.client.hasCertificate)
-        guard let address = calls.grants.tokenEndpoint(discovered, presentingCertificate: presents) else {
+        guard let address = calls.endpoint(.token, discovered, presentingCertificate: presents) else {
             return [
                 Finding(
                     .clients, .failure,
@@ -36,16 +36,16 @@ struct ClientInspection: Sendable {
                             ? "the provider must name it" : "set endpoints.token"))
             ]
         }
-        let revocation = calls.grants.revocationEndpoint(discovered, presentingCertificate: presents)
-        let place =
-            if case .known(let address) = revocation {
-                ", and revoked at \(address.text)"
-            } else {
-                "; there is no revocation endpoint"
-            }
-        var findings = [Finding(.clients, .ok, "tokens are redeemed at \(address.text)\(place)")]
+        let revocation = calls.endpoint(.revocation, discovered, presentingCertificate: presents).map {
+            ", and revoked at \($0.text)"
+        }
+        var findings = [
+            Finding(
+                .clients, .ok,
+                "tokens are redeemed at \(address.text)" + (revocation ?? "; there is no revocation endpoint"))
+        ]
         for client in provider.clients {
-            let own = calls.grants.tokenEndpoint(discovered, presentingCertificate: client.client.hasCertificate)
+            let own = calls.endpoint(.token, discovered, presentingCertificate: client.client.hasCertificate)
             let verdict = await calls.verdict(on: client.client.id, at: own ?? address)
             findings.append(Self.finding(client.client.id, verdict))
         }
@@ -90,8 +90,9 @@ extension ClientInspection {
     ) async -> [Finding] {
         do throws(ConfigurationError) {
             let credential = try ClientFiles.credential(of: client, provider: provider.policy.id, keys)
-            let alias = client.client.hasCertificate ? discovered?.aliases.introspection : nil
-            guard let address = try endpoint(rules) ?? alias ?? discovered?.introspection else {
+            let presents = client.client.hasCertificate
+            let found = discovered?.url(.introspection, presentingCertificate: presents)
+            guard let address = try endpoint(rules) ?? found else {
                 return [
                     Finding(
                         .clients, .failure,

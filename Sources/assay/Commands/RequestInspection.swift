@@ -42,7 +42,7 @@ struct RequestInspection {
             findings.append(Self.contradiction(name, form, "signed", "require_signed_request_object"))
         }
         guard (form ?? required).isPushed else { return findings }
-        if let address = provider.endpoints.pushedRequest ?? endpoints.pushedRequest?.text {
+        if let address = provider.endpoints.pushedRequest ?? endpoints[.pushedRequest]?.text {
             findings.append(Finding(.discovery, .ok, "authorization requests are pushed to \(address)"))
         } else {
             let reason = form == nil ? "it requires pushed requests" : "\(name) has request: \(form?.rawValue ?? "")"
