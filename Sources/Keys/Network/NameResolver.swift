@@ -4,69 +4,17 @@ internal import NIOCore
 private import NIOPosix
 private import Synchronization
 
-/// Resolves host names with the system's resolver, which blocks a thread for as long as the name server hangs.
-struct NameResolver: Sendable {
-    private let lookups: NameLookups
-
-    static let shared = NameResolver()
-
-    /// - Parameters:
-    ///   - threads: the maximum number of names that are looked up at the same time.
-    ///   - countOfMany: the maximum number of them for entries with many issuers.
-    ///   - lookUp: the addresses of a name; none if it does not exist. It may block.
-    init(
-        threads: Int = 8, ofMany countOfMany: Int = 5,
-        lookUp: @escaping @Sendable (String) -> [String] = systemLookup
-    ) {
-        lookups = NameLookups(threads: threads, ofMany: countOfMany, lookUp: lookUp)
-    }
-
-    /// The addresses as text, in the order in which the system would try them. Concurrent calls for the same name share
-    /// one lookup.
-    ///
-    /// - Throws: ``FetchFailure`` of the phase `dns`.
-    func addresses(
-        of host: String, for client: NameLookups.Client = .singleIssuer
-    ) async throws(FetchFailure) -> [String] {
-        let addresses = await lookups.addresses(of: host, for: client)
-        guard !addresses.isEmpty else { throw FetchFailure(.dns, "the host name has no address") }
-        return addresses
-    }
-
-    @Sendable private static func systemLookup(_ host: String) -> [String] {
-        var hints = unsafe addrinfo()
-        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        var found: UnsafeMutablePointer<addrinfo>?
-        guard unsafe getaddrinfo(host, nil, &hints, &found) == 0 else { return [] }
-        defer { unsafe freeaddrinfo(found) }
-        var addresses: [String] = []
-        var next = unsafe found
-        while let entry = unsafe next {
-            if let address = unsafe text(of: entry.pointee) { addresses.append(address) }
-            unsafe next = entry.pointee.ai_next
-        }
-        return addresses
-    }
-
-    /// `nil` for anything but an IP address, and for one that is valid on one link only.
-    @unsafe private static func text(of entry: addrinfo) -> String? {
-        var buffer = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-        let status = unsafe getnameinfo(
-            entry.ai_addr, entry.ai_addrlen, &buffer, socklen_t(buffer.count), nil, 0, NI_NUMERICHOST)
-        guard status == 0 else { return nil }
-        let text = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return text.contains("%") ? nil : text
-    }
-}
-
-/// Runs lookups of host names, which block on a name server, on a few threads that all providers share.
+/// Resolves host names with the system's resolver, which blocks a thread for as long as the name server hangs, on a few
+/// threads that all providers share.
 ///
 /// A lookup has no time limit and can't be stopped. So callers with the same name share one, and the providers whose
 /// servers others may name get only some of the threads: a name server that hangs for them delays nobody else.
-final class NameLookups: Sendable {
+final class NameResolver: Sendable {
     private let threads: NIOThreadPool
     private let lookUp: @Sendable (String) -> [String]
     private let state: Mutex<State>
+
+    static let shared = NameResolver()
 
     /// Whose lookup it is.
     enum Client: Sendable {
@@ -132,10 +80,13 @@ final class NameLookups: Sendable {
     }
 
     /// - Parameters:
-    ///   - count: the most lookups at the same time.
-    ///   - countOfMany: the most of them for entries with many issuers.
+    ///   - count: the maximum number of names that are looked up at the same time.
+    ///   - countOfMany: the maximum number of them for entries with many issuers.
     ///   - lookUp: the addresses of a name; none if it does not exist. It may block.
-    init(threads count: Int, ofMany countOfMany: Int, lookUp: @escaping @Sendable (String) -> [String]) {
+    init(
+        threads count: Int = 8, ofMany countOfMany: Int = 5,
+        lookUp: @escaping @Sendable (String) -> [String] = systemLookup
+    ) {
         threads = NIOThreadPool(numberOfThreads: count)
         threads.start()
         self.lookUp = lookUp
@@ -144,13 +95,15 @@ final class NameLookups: Sendable {
 
     deinit { threads.shutdownGracefully { _ in } }
 
-    /// The addresses of a name, by a new lookup or one that is under way; none if the task is cancelled.
-    func addresses(of name: String, for client: Client) async -> [String] {
+    /// The addresses as text, in the order in which the system would try them, by a new lookup or one that is under way.
+    ///
+    /// - Throws: ``FetchFailure`` of the phase `dns`, also if the task is cancelled.
+    func addresses(of name: String, for client: Client = .singleIssuer) async throws(FetchFailure) -> [String] {
         let id = state.withLock { state in
             defer { state.nextWaiter += 1 }
             return state.nextWaiter
         }
-        return await withTaskCancellationHandler {
+        let addresses = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 let begun = state.withLock { state -> [String]? in
                     guard !Task.isCancelled else { return nil }
@@ -164,6 +117,8 @@ final class NameLookups: Sendable {
         } onCancel: {
             state.withLock { $0.remove(id, of: name) }?.resume(returning: [])
         }
+        guard !addresses.isEmpty else { throw FetchFailure(.dns, "the host name has no address") }
+        return addresses
     }
 
     private func start(_ name: String) {
@@ -180,6 +135,31 @@ final class NameLookups: Sendable {
         }
         for waiter in waiters.values { waiter.resume(returning: addresses) }
         for name in begun { start(name) }
+    }
+
+    @Sendable private static func systemLookup(_ host: String) -> [String] {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var found: UnsafeMutablePointer<addrinfo>?
+        guard unsafe getaddrinfo(host, nil, &hints, &found) == 0 else { return [] }
+        defer { unsafe freeaddrinfo(found) }
+        var addresses: [String] = []
+        var next = unsafe found
+        while let entry = unsafe next {
+            if let address = unsafe text(of: entry.pointee) { addresses.append(address) }
+            unsafe next = entry.pointee.ai_next
+        }
+        return addresses
+    }
+
+    /// `nil` for anything but an IP address, and for one that is valid on one link only.
+    @unsafe private static func text(of entry: addrinfo) -> String? {
+        var buffer = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        let status = unsafe getnameinfo(
+            entry.ai_addr, entry.ai_addrlen, &buffer, socklen_t(buffer.count), nil, 0, NI_NUMERICHOST)
+        guard status == 0 else { return nil }
+        let text = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return text.contains("%") ? nil : text
     }
 }
 
