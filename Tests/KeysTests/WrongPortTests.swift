@@ -34,11 +34,11 @@ import Testing
 
     @Test(arguments: [badRequest, "SSH-2.0-OpenSSH_9.2p1\r\n"])
     func `https to a port without TLS`(answer: String) async throws {
-        #expect(try await failure("https", .answer(answer)) == .notTLS)
+        #expect(try await failure("https", .answer(answer)) == FetchFailure(describing: .notTLS, isSecure: true))
     }
 
     @Test func `https to a port that closes`() async throws {
-        #expect(try await failure("https", .close) == .closedInHandshake)
+        #expect(try await failure("https", .close) == FetchFailure(describing: .closedInHandshake, isSecure: true))
     }
 
     @Test func `https to a port that stays silent`() async throws {
@@ -47,7 +47,7 @@ import Testing
         for timeout in [1, 10, 100] as [Int64] {
             let failure = try await failure("https", .silence) { $0.connectTimeout = .seconds(timeout) }
             if failure == notConnected { continue }
-            #expect(failure == .silentInHandshake)
+            #expect(failure == FetchFailure(describing: .tlsHandshakeTimeout, isSecure: true))
             return
         }
         Issue.record("the machine took longer than all of them to connect to itself")
@@ -107,7 +107,7 @@ import Testing
             try await DocumentFetcher.onLoopback { $0.caFile = certificates.authority }
                 .fetch("https://localhost:\(port)/")
         }
-        #expect(failure == .uncleanShutdown)
+        #expect(failure == FetchFailure(describing: .uncleanShutdown, isSecure: true))
         try await server.close()
     }
 }

@@ -7,20 +7,22 @@ extension FetchFailure {
     ///
     /// - Parameter isSecure: whether the URL was `https`. TLS ports answer a plain request with 400.
     init(describing response: HTTPResponseHead, isSecure: Bool) {
-        let isBusy = [429, 503].contains(response.status.code)
-        let retryAfter =
-            isBusy
-            ? response.headers[canonicalForm: "Retry-After"].first.flatMap { Freshness.deltaSeconds(String($0)) } : nil
+        let status = response.status.code
+        let retryAfter = response.headers[canonicalForm: "Retry-After"].first.map(String.init)
         self.init(
             .http,
-            "the server answered with status \(response.status.code)"
-                + (response.status == .badRequest ? Self.hint(isSecure: isSecure) : "")
-                + ([401, 403].contains(response.status.code) ? Self.hintOnCredentials : ""),
-            retryAfter: retryAfter.map(Interval.seconds)
-        )
+            "the server answered with status \(status)" + (status == 400 ? Self.hint(isSecure: isSecure) : "")
+                + ([401, 403].contains(status) ? Self.hintOnCredentials : ""),
+            retryAfter: [429, 503].contains(status)
+                ? retryAfter.flatMap(Freshness.deltaSeconds).map(Interval.seconds) : nil)
         // An S3 bucket answers 403 instead of 404, if it may not be listed.
-        isAbsence = [403, 404, 410].contains(response.status.code)
-        isRefusal = (400...499).contains(response.status.code) && response.status.code != 429
+        isAbsence = [403, 404, 410].contains(status)
+        isRefusal = (400...499).contains(status) && status != 429
+    }
+
+    /// Appended to failures of a plain-HTTP exchange that a TLS port can cause too; empty over TLS.
+    private static func hint(isSecure: Bool) -> String {
+        isSecure ? "" : ": if this port speaks TLS, write https:// instead of http://"
     }
 
     private static let hintOnCredentials =
@@ -61,9 +63,20 @@ extension FetchFailure {
         case .proxyRefused(let status):
             self.init(
                 .connect, "the proxy opened no tunnel (status \(status)): check that it may and can reach this host")
-        case .tlsHandshakeTimeout: self = .silentInHandshake
-        case .notTLS: self = .notTLS
-        case .closedInHandshake: self = .closedInHandshake
+        // After connecting and before an answer, the usual cause is a URL with the wrong scheme or port, so these
+        // messages name it.
+        case .tlsHandshakeTimeout:
+            self.init(
+                .tls,
+                "the server accepted the connection, but the TLS handshake timed out: check that this port speaks https and that no firewall is in the way"
+            )
+        case .notTLS:
+            self.init(
+                .tls,
+                "the server did not answer in TLS: this port probably speaks plain HTTP; use the server's https port")
+        case .closedInHandshake:
+            self.init(
+                .tls, "the server closed the connection during the TLS handshake: check that this port speaks https")
         case .handshakeFailed:
             self.init(.tls, "the TLS handshake failed: does the server speak TLS 1.2 or later?")
         case .certificateNotTrusted:
@@ -74,7 +87,12 @@ extension FetchFailure {
             certificateFault = .forAnotherHost
         case .certificateNotAccepted:
             self.init(.tls, "the server's certificate is signed with SHA-1 or weaker, which can be forged")
-        case .uncleanShutdown: self = .uncleanShutdown
+        // RFC 8446, section 6.1.
+        case .uncleanShutdown:
+            self.init(
+                .tls,
+                "the server closed the connection without a TLS close_notify, so the answer may be cut off: have it send Content-Length, or check the proxy in front of it"
+            )
         case .tlsFailed: self.init(.tls, "TLS failed")
         case .idleTimeout, .totalTimeout:
             self.init(
@@ -89,38 +107,5 @@ extension FetchFailure {
         case .tooSlow(let rate): self.init(.http, "the body arrives more slowly than \(rate) bytes a second")
         case .other: self.init(.http, "the fetch failed")
         }
-    }
-}
-
-/// Failures after the connection was established and before there was an answer. The usual cause is a URL with the
-/// wrong scheme or port, so the messages name it.
-extension FetchFailure {
-    // MARK: https
-
-    /// The server did not respond with TLS to the handshake.
-    static let notTLS = FetchFailure(
-        .tls, "the server did not answer in TLS: this port probably speaks plain HTTP; use the server's https port")
-
-    /// The server closed or reset the connection before the TLS handshake was complete.
-    static let closedInHandshake = FetchFailure(
-        .tls, "the server closed the connection during the TLS handshake: check that this port speaks https")
-
-    /// The TLS handshake timed out.
-    static let silentInHandshake = FetchFailure(
-        .tls,
-        "the server accepted the connection, but the TLS handshake timed out: check that this port speaks https and that no firewall is in the way"
-    )
-
-    /// The body ends with the connection, which was closed without a `close_notify` (RFC 8446, section 6.1).
-    static let uncleanShutdown = FetchFailure(
-        .tls,
-        "the server closed the connection without a TLS close_notify, so the answer may be cut off: have it send Content-Length, or check the proxy in front of it"
-    )
-
-    // MARK: http
-
-    /// Appended to failures of a plain-HTTP exchange that a TLS port can cause too; empty over TLS.
-    static func hint(isSecure: Bool) -> String {
-        isSecure ? "" : ": if this port speaks TLS, write https:// instead of http://"
     }
 }
