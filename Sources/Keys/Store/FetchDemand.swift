@@ -25,8 +25,6 @@ struct Waiters {
     /// Whether an operator's request is among them. While it waits for its fetch, no planned one begins.
     var needRefresh: Bool { refreshes > 0 }
 
-    func contains(where isSought: (Waiter) -> Bool) -> Bool { all.contains(where: isSought) }
-
     mutating func append(_ waiter: Waiter) {
         all.append(waiter)
         if waiter.need.isRefresh { refreshes += 1 }

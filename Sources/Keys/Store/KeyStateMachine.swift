@@ -212,13 +212,7 @@ extension KeyStore {
         /// - Parameter isUsed: whether the keys have been used since the last fetch.
         package mutating func timerFired(now time: MonotonicTime, isUsed: Bool = true) -> [Effect] {
             advance(to: time)
-            var effects: [Effect] = []
-            if omitted.dropExpired(now: now), let snapshot, let answer {
-                effects = publish(
-                    makeSnapshot(
-                        answer, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil,
-                        usableUntil: snapshot.usableUntil))
-            }
+            var effects = omitted.dropExpired(now: now) ? publishAgain() : []
             if let deadline = waiters.firstDeadline, deadline <= now {
                 let expired = waiters.remove { [now] in $0.deadline <= now }
                 effects += expired.map { .resume($0.id, .unavailable(retryAfter: rules.firstBackoff)) }
@@ -241,23 +235,17 @@ extension KeyStore {
             advance(to: time)
             guard staleIfError != rules.staleIfError else { return [] }
             rules.staleIfError = staleIfError
-            guard let snapshot, let answer, !(rules.hasFallback && snapshot.source == .file) else { return [] }
+            guard let snapshot, !(rules.hasFallback && snapshot.source == .file) else { return [] }
             // Of keys that are fetched only for requests, those that were not extended stay as they are.
             guard !rules.isLazy || snapshot.usableUntil > snapshot.freshUntil else { return [] }
-            let current = makeSnapshot(
-                answer, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil,
-                usableUntil: snapshot.freshUntil + staleIfError)
-            return finish(publish(current))
+            return finish(publishAgain(usableUntil: snapshot.freshUntil + staleIfError))
         }
 
         /// A key has verified a token.
         package mutating func proved(_ keyID: String, now time: MonotonicTime) -> [Effect] {
             advance(to: time)
-            guard sought.prove(keyID), let snapshot, let answer else { return [] }
-            let current = makeSnapshot(
-                answer, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil,
-                usableUntil: snapshot.usableUntil)
-            return finish(publish(current) + keep(answer))
+            guard sought.prove(keyID), let answer else { return [] }
+            return finish(publishAgain() + keep(answer))
         }
 
         // MARK: Keys
@@ -283,6 +271,17 @@ extension KeyStore {
             let hasChanged = snapshot?.fingerprint != current.fingerprint
             snapshot = current
             return [.publish(current)] + (hasChanged ? [.report(.keysChanged(keyIDs: current.keyIDs))] : [])
+        }
+
+        /// Publishes the keys of the last result once more, because something about them has changed.
+        ///
+        /// - Parameter end: `nil`: as before.
+        mutating func publishAgain(usableUntil end: MonotonicTime? = nil) -> [Effect] {
+            guard let snapshot, let answer else { return [] }
+            return publish(
+                makeSnapshot(
+                    answer, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil,
+                    usableUntil: end ?? snapshot.usableUntil))
         }
 
         private mutating func recordOmissions(by fetched: FetchedKeys, isStrict: Bool) {
@@ -354,7 +353,7 @@ extension KeyStore {
             guard waiters.needRefresh, nextRefresh.map({ $0 <= now }) ?? true else { return [] }
             waiters.fetchBegan()
             nextRefresh = now + rules.refreshInterval
-            let isStrict = waiters.contains { $0.need == .refresh(dropsOmitted: true) }
+            let isStrict = waiters.all.contains { $0.need == .refresh(dropsOmitted: true) }
             return beginFetch(.reload, isStrict: isStrict)
         }
 
@@ -371,8 +370,10 @@ extension KeyStore {
             let state = KeyState(snapshot, at: now)
             // Unused keys that expire are no outage.
             let hasChanged = state != reportedState && !(rules.isLazy && state == .unavailable && lastFailure == nil)
-            if hasChanged { reportedState = state }
-            if hasChanged { effects.append(.report(.stateChanged(state))) }
+            if hasChanged {
+                reportedState = state
+                effects.append(.report(.stateChanged(state)))
+            }
             if needsFallback, !isReadingFallback, readingFallback || (hasChanged && state == .unavailable) {
                 isReadingFallback = true
                 effects.append(.readFallback)

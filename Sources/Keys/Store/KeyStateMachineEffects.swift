@@ -62,12 +62,10 @@ extension KeyStore.StateMachine {
 extension KeyStore.StateMachine {
     /// A fetch has failed, so keys that are fetched only for requests are used after their lifetime too.
     mutating func useExpiredKeys() -> [Effect] {
-        guard rules.isLazy, let snapshot, let answer else { return [] }
+        guard rules.isLazy, let snapshot else { return [] }
         let end = snapshot.freshUntil + rules.staleIfError
         guard snapshot.usableUntil < end, now <= end else { return [] }
-        let current = makeSnapshot(
-            answer, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil, usableUntil: end)
-        return publish(current) + resumeWaitersForAnyKeys()
+        return publishAgain(usableUntil: end) + resumeWaitersForAnyKeys()
     }
 
     /// The keys are in use, so a refresh that was left out is made up for.
