@@ -96,7 +96,7 @@ public final class RemoteKeySet: Service {
                 directory: $0, provider: options.cacheName(of: issuer), issuer: issuer,
                 location: location.identity(under: rules), staleIfError: staleIfError)
         }
-        let fetcher = ProviderKeyFetcher(location, documents: documents, unixSeconds: SystemClocks.unixSeconds)
+        let fetcher = ProviderKeyFetcher(location, documents: documents)
         store = KeyStore(
             rules: keyRules, fetcher: fetcher, archive: archive, threads: Self.disk, slots: Self.slots, on: Self.loop
         ) { event in if let event = Event(event) { onEvent(event) } }

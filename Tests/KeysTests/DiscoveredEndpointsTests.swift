@@ -1,4 +1,3 @@
-import HTTP
 import Keys
 import Synchronization
 import Testing
@@ -92,8 +91,7 @@ import TestSupport
                 ),
                 (.jwkSet(address: server.address("/keys")), nil),
             ] {
-                let fetcher = ProviderKeyFetcher(
-                    location, documents: .onLoopback(), unixSeconds: SystemClocks.unixSeconds)
+                let fetcher = ProviderKeyFetcher(location, documents: .onLoopback())
                 #expect(try await fetcher.fetch(.reload).endpoints?[.token]?.text == token)
             }
         }

@@ -7,6 +7,7 @@ extension DocumentFetcher {
     /// A fetcher that may connect to this machine.
     static func onLoopback(
         proxy: ProxyEnvironment? = nil, _ change: (inout NetworkRules) -> Void = { _ in },
+        unixSeconds: @escaping @Sendable () -> Int64 = SystemClocks.unixSeconds,
         onExchange: (@Sendable (FetchExchange) -> Void)? = nil
     ) -> DocumentFetcher {
         var rules = NetworkRules()
@@ -21,7 +22,7 @@ extension DocumentFetcher {
         change(&rules)
         return DocumentFetcher(
             rules: rules, proxy: proxy, loop: MultiThreadedEventLoopGroup.singleton.next(),
-            unixSeconds: SystemClocks.unixSeconds, onExchange: onExchange)
+            unixSeconds: unixSeconds, onExchange: onExchange)
     }
 
     /// The result of a fetch from a server with this answer.

@@ -2,7 +2,6 @@ import HTTP
 import JOSE
 @testable import Keys
 import NIOHTTP1
-import NIOPosix
 import Testing
 import TestSupport
 
@@ -113,8 +112,7 @@ import TestSupport
         try await RawServer.run(answering: { _ in .bytes(RawServer.response(document)) }) { server async throws in
             let inspection = ProviderInspection(
                 keys: .network(.certificates(address: server.address("/"))), algorithms: nil, clockSkewSeconds: 60,
-                rules: DocumentFetcher.onLoopback().rules, proxy: nil,
-                loop: MultiThreadedEventLoopGroup.singleton.next(), unixSeconds: { Self.now })
+                documents: .onLoopback(unixSeconds: { Self.now }))
             let found = await inspection.findings().findings.filter { $0.subject == .keys }.map(\.message)
             #expect(found.count == findings.count)
             #expect(zip(found, findings).allSatisfy { $0.hasPrefix($1) }, "\(found)")

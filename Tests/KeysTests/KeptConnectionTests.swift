@@ -26,7 +26,7 @@ import TestSupport
         }) { server async throws in
             let fetcher = ProviderKeyFetcher(
                 .discovery(address: server.address("/d"), issuer: "https://a.example", readsAlgorithms: true),
-                documents: .onLoopback(), unixSeconds: { 1_700_000_000 })
+                documents: .onLoopback())
             let fetching = Task { try? await fetcher.fetch(.reload).keys.keys.map(\.keyID) }
             if isCancelled {
                 try await eventually { server.paths.contains("/k") }

@@ -7,7 +7,7 @@ import TestSupport
 
 @Suite struct KeyFetcherTests {
     private static func fetcher(_ location: KeyLocation.Network) -> ProviderKeyFetcher {
-        ProviderKeyFetcher(location, documents: .onLoopback(), unixSeconds: { 1_700_000_000 })
+        ProviderKeyFetcher(location, documents: .onLoopback(unixSeconds: { 1_700_000_000 }))
     }
 
     private static func answer(_ head: String, _ pages: [String: String]) -> RawServer.Answer {
@@ -39,8 +39,7 @@ import TestSupport
             }
             #expect(failure?.message.contains("it is a key of assay dev") == true)
             let developing = ProviderKeyFetcher(
-                location, documents: .onLoopback { $0.acceptsDevelopmentKeys = true },
-                unixSeconds: { 1_700_000_000 })
+                location, documents: .onLoopback { $0.acceptsDevelopmentKeys = true })
             #expect(try await developing.fetch(.reload).keys.hasKey("assay-dev-1"))
         }
     }

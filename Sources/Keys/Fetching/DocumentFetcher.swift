@@ -7,8 +7,7 @@ internal import Synchronization
 ///
 /// ``ProviderDialer`` decides where a connection leads. Documents that are fetched in a row from one server share it.
 package struct DocumentFetcher: Sendable {
-    private var dialer: ProviderDialer
-    private let unixSeconds: @Sendable () -> Int64
+    var dialer: ProviderDialer
     private let onExchange: (@Sendable (FetchExchange) -> Void)?
 
     /// A document with its caching information.
@@ -32,18 +31,12 @@ package struct DocumentFetcher: Sendable {
         unixSeconds: @escaping @Sendable () -> Int64, onExchange: (@Sendable (FetchExchange) -> Void)? = nil
     ) {
         dialer = ProviderDialer(rules: rules, proxy: proxy, loop: loop, unixSeconds: unixSeconds)
-        self.unixSeconds = unixSeconds
         self.onExchange = onExchange
     }
 
     var rules: NetworkRules { dialer.rules }
-    private var loop: any EventLoop { dialer.loop }
-
-    /// Records the events of fetches; `nil` unless someone inspects them.
-    var trace: FetchTrace? {
-        get { dialer.trace }
-        set { dialer.trace = newValue }
-    }
+    var loop: any EventLoop { dialer.loop }
+    var unixSeconds: @Sendable () -> Int64 { dialer.unixSeconds }
 
     /// Fetches the document at a URL, following at most ``NetworkRules/maximumRedirects``.
     ///
@@ -147,7 +140,7 @@ package struct DocumentFetcher: Sendable {
         status = head.status.code
         let caching = CachingFields(head.headers)
         let header = FetchedHeader(caching, askedFor: askedAt...max(askedAt, answeredAt.withLock { $0 } ?? askedAt))
-        trace?.record(.answered(header))
+        dialer.trace?.record(.answered(header))
         switch head.status.code {
         case 200: break
         case 301, 302, 303, 307, 308:
@@ -201,12 +194,12 @@ package struct DocumentFetcher: Sendable {
 
 /// The header fields that control caching and conditional requests (RFC 9111; RFC 9110, section 8.8).
 struct CachingFields: Sendable {
-    let cacheControl: String?
+    private(set) var cacheControl: String?
     let age: String?
-    private let expires: String?
-    let date: String?
-    private let entityTag: String?
-    private let lastModified: String?
+    private var expires: String?
+    private(set) var date: String?
+    private var entityTag: String?
+    private var lastModified: String?
 
     /// Longer validators are ignored, because sending them back would cost too much.
     private static let maximumValidator = 1024
@@ -222,22 +215,21 @@ struct CachingFields: Sendable {
         lastModified = Self.validator("Last-Modified", headers).flatMap { HTTPDate.seconds(from: $0) == nil ? nil : $0 }
     }
 
-    private init(_ new: CachingFields, over old: CachingFields) {
-        cacheControl = new.cacheControl ?? old.cacheControl
-        // `Age` belongs to this response, not to the document.
-        age = new.age
-        expires = new.expires ?? old.expires
-        date = new.date ?? old.date
-        entityTag = new.entityTag ?? old.entityTag
-        lastModified = new.lastModified ?? old.lastModified
-    }
-
     private static func validator(_ name: String, _ headers: HTTPHeaders) -> String? {
         headers.first(name: name).flatMap { $0.isEmpty || $0.utf8.count > maximumValidator ? nil : $0 }
     }
 
     /// The fields after a 304 response has updated them (RFC 9111, section 3.2).
-    func updated(with new: CachingFields) -> CachingFields { CachingFields(new, over: self) }
+    func updated(with new: CachingFields) -> CachingFields {
+        // `Age` belongs to that response, not to the document.
+        var fields = new
+        fields.cacheControl = new.cacheControl ?? cacheControl
+        fields.expires = new.expires ?? expires
+        fields.date = new.date ?? date
+        fields.entityTag = new.entityTag ?? entityTag
+        fields.lastModified = new.lastModified ?? lastModified
+        return fields
+    }
 
     /// How long the response may be cached; `nil` if it does not say.
     var lifetime: Interval? {

@@ -144,9 +144,9 @@ package final class KeyDemand: Sendable {
 package final class DemandedKeyFetcher: KeyFetching {
     private let keys: any KeyFetching
     private let demand: KeyDemand
+    private let documents: DocumentFetcher
     /// `nil`: the settings name the endpoint.
     private let discovery: (@Sendable (FetchMode) async throws(FetchFailure) -> FetchedKeys)?
-    private let unixSeconds: @Sendable () -> Int64
 
     /// - Parameters:
     ///   - keys: fetches the keys, together with the discovery document if there is one.
@@ -154,11 +154,11 @@ package final class DemandedKeyFetcher: KeyFetching {
     ///   - needsEndpoint: whether the discovery document must name the introspection endpoint.
     package init(
         _ keys: any KeyFetching, _ demand: KeyDemand, at location: KeyLocation, needsEndpoint: Bool,
-        documents: DocumentFetcher, unixSeconds: @escaping @Sendable () -> Int64
+        documents: DocumentFetcher
     ) {
         self.keys = keys
         self.demand = demand
-        self.unixSeconds = unixSeconds
+        self.documents = documents
         guard needsEndpoint, case .network(.discovery(let address, let others, let issuer, _), _) = location else {
             discovery = nil
             return
@@ -170,7 +170,7 @@ package final class DemandedKeyFetcher: KeyFetching {
             let endpoints = try DiscoveredEndpoints(reading: document.body, issuer: issuer, under: documents.rules)
             return FetchedKeys(
                 keys: .empty, text: JWKSet.empty.json, algorithms: .all, source: .network, lifetime: document.lifetime,
-                fetchedAtUnixSeconds: unixSeconds(), clockOffsetSeconds: document.clockOffsetSeconds,
+                fetchedAtUnixSeconds: documents.unixSeconds(), clockOffsetSeconds: document.clockOffsetSeconds,
                 endpoints: endpoints)
         }
     }
@@ -196,6 +196,6 @@ package final class DemandedKeyFetcher: KeyFetching {
     private var nothing: FetchedKeys {
         FetchedKeys(
             keys: .empty, text: JWKSet.empty.json, algorithms: .all, source: .network,
-            lifetime: KeyRules().maximumLifetime, fetchedAtUnixSeconds: unixSeconds())
+            lifetime: KeyRules().maximumLifetime, fetchedAtUnixSeconds: documents.unixSeconds())
     }
 }

@@ -12,7 +12,6 @@ private import Synchronization
 package final class ProviderKeyFetcher: KeyFetching {
     private let location: KeyLocation.Network
     private let documents: DocumentFetcher
-    private let unixSeconds: @Sendable () -> Int64
     private let memory = Mutex(Memory())
 
     /// What the last fetch found. Of a document, only what identifies it is kept, unless its keys are fetched one by one.
@@ -34,12 +33,9 @@ package final class ProviderKeyFetcher: KeyFetching {
         }
     }
 
-    package init(
-        _ location: KeyLocation.Network, documents: DocumentFetcher, unixSeconds: @escaping @Sendable () -> Int64
-    ) {
+    package init(_ location: KeyLocation.Network, documents: DocumentFetcher) {
         self.location = location
         self.documents = documents
-        self.unixSeconds = unixSeconds
     }
 
     package func fetch(_ mode: FetchMode, keyIDs: [String]) async throws(FetchFailure) -> FetchedKeys {
@@ -85,7 +81,7 @@ package final class ProviderKeyFetcher: KeyFetching {
         let isComplete = !location.findsKeysByID || fetched.count == keyIDs.count
         return FetchedKeys(
             keys: keys, algorithms: found.metadata.map(location.algorithms) ?? .all, source: .network,
-            lifetime: fetched.compactMap(\.lifetime).min(), fetchedAtUnixSeconds: unixSeconds(),
+            lifetime: fetched.compactMap(\.lifetime).min(), fetchedAtUnixSeconds: documents.unixSeconds(),
             isNotModified: isComplete && !fetched.isEmpty && fetched.allSatisfy(\.isNotModified),
             clockOffsetSeconds: fetched.first?.clockOffsetSeconds, endpoints: found.metadata?.endpoints)
     }

@@ -1,15 +1,11 @@
 package import JOSE
-package import NIOCore
 
 /// Connects to one provider as the service would, by the same rules, and reports its findings.
 package struct ProviderInspection: Sendable {
     private let keys: KeyLocation
     private let algorithms: SignatureAlgorithms?
     private let clockSkewSeconds: Int64
-    private let rules: NetworkRules
-    private let proxy: ProxyEnvironment?
-    private let loop: any EventLoop
-    private let unixSeconds: @Sendable () -> Int64
+    private let documents: DocumentFetcher
     private let needs: Needs
 
     /// What the service fetches at its start.
@@ -24,17 +20,13 @@ package struct ProviderInspection: Sendable {
     ///   - algorithms: the algorithms that the settings allow; `nil`: the location decides.
     ///   - clockSkewSeconds: the allowed difference between the provider's clock and ours.
     package init(
-        keys: KeyLocation, algorithms: SignatureAlgorithms?,
-        clockSkewSeconds: Int64, rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
-        unixSeconds: @escaping @Sendable () -> Int64, needs: Needs = .keys
+        keys: KeyLocation, algorithms: SignatureAlgorithms?, clockSkewSeconds: Int64, documents: DocumentFetcher,
+        needs: Needs = .keys
     ) {
         self.keys = keys
         self.algorithms = algorithms
         self.clockSkewSeconds = clockSkewSeconds
-        self.rules = rules
-        self.proxy = proxy
-        self.loop = loop
-        self.unixSeconds = unixSeconds
+        self.documents = documents
         self.needs = needs
     }
 
@@ -43,7 +35,7 @@ package struct ProviderInspection: Sendable {
     /// - Returns: the findings in order, at least one of which has the level `failure` if the service would get no
     ///   keys; and the discovery document, if it could be used.
     package func findings() async -> (findings: [Finding], document: InspectedDocument?) {
-        var report = InspectionReport(unixSeconds: unixSeconds())
+        var report = InspectionReport(unixSeconds: documents.unixSeconds())
         var document: InspectedDocument?
         guard needs == .keys else {
             if needs == .endpoints, case .network(.discovery(let address, let others, let issuer, _), _) = keys {
@@ -74,12 +66,12 @@ package struct ProviderInspection: Sendable {
         } read: { (document, issuer) throws(FetchFailure) in
             let metadata: ProviderMetadata
             do throws(FetchFailure) {
-                metadata = try ProviderMetadata(document.body, issuer: issuer, under: rules)
+                metadata = try ProviderMetadata(document.body, issuer: issuer, under: documents.rules)
             } catch {
                 report.addRefusal(error, ofDiscovery: document.body, configuredIssuer: issuer)
                 throw error
             }
-            report.add(metadata, algorithms ?? location.algorithms(of: metadata), allowsHTTP: rules.allowHTTP)
+            report.add(metadata, algorithms ?? location.algorithms(of: metadata), allowsHTTP: documents.rules.allowHTTP)
             inspected = InspectedDocument(document.body, metadata.endpoints)
             return metadata
         }
@@ -88,7 +80,7 @@ package struct ProviderInspection: Sendable {
             return nil
         }
         do throws(FetchFailure) {
-            _ = try location.keySet(in: found.documents, under: rules)
+            _ = try location.keySet(in: found.documents, under: documents.rules)
         } catch {
             report.add(error, on: .keys)
         }
@@ -106,8 +98,7 @@ package struct ProviderInspection: Sendable {
             try await fetch(address, .discovery, mayBeRefused: step.hasAlternative, &report)
         }
         do throws(FetchFailure) {
-            let endpoints = try DiscoveredEndpoints(
-                reading: document.body, issuer: issuer, under: rules)
+            let endpoints = try DiscoveredEndpoints(reading: document.body, issuer: issuer, under: documents.rules)
             report.add(.discovery, .ok, "the document has the configured issuer")
             return InspectedDocument(document.body, endpoints)
         } catch {
@@ -123,8 +114,8 @@ package struct ProviderInspection: Sendable {
         _ report: inout InspectionReport
     ) async throws(FetchFailure) -> DocumentFetcher.Document {
         let trace = FetchTrace()
-        var documents = DocumentFetcher(rules: rules, proxy: proxy, loop: loop, unixSeconds: unixSeconds)
-        documents.trace = trace
+        var documents = documents
+        documents.dialer.trace = trace
         do throws(FetchFailure) {
             let document = try await documents.fetch(address)
             report.add(trace.events, fetchedFrom: address)
@@ -140,7 +131,7 @@ package struct ProviderInspection: Sendable {
     }
 
     private func inspect(file: String, _ report: inout InspectionReport) async {
-        let fetcher = FileKeyFetcher(path: file, loop: loop, unixSeconds: unixSeconds)
+        let fetcher = FileKeyFetcher(path: file, loop: documents.loop, unixSeconds: documents.unixSeconds)
         do throws(FetchFailure) {
             let fetched = try await fetcher.fetch(.reload)
             report.add(.file, .ok, "the key file exists")

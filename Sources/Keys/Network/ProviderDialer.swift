@@ -12,7 +12,7 @@ package struct ProviderDialer: Sendable {
     let rules: NetworkRules
     private let proxy: ProxyEnvironment?
     let loop: any EventLoop
-    private let unixSeconds: @Sendable () -> Int64
+    let unixSeconds: @Sendable () -> Int64
     /// Records the events of fetches; `nil` unless someone inspects them.
     var trace: FetchTrace?
 

@@ -81,7 +81,7 @@ struct KeyFactory: Sendable {
         let network = provider.network
         let makeStore: IssuerPool.StoreFactory = { [disk, diskReaders, slots, loop] parts in
             let location = discovery.location(ofIssuer: parts.issuer)
-            let provided = ProviderKeyFetcher(location, documents: documents, unixSeconds: SystemClocks.unixSeconds)
+            let provided = ProviderKeyFetcher(location, documents: documents)
             let fetcher: any KeyFetching = spans.map { TracedKeyFetcher(provided, $0) } ?? provided
             let archive = folder.map {
                 KeyArchive(
@@ -117,7 +117,7 @@ struct KeyFactory: Sendable {
         let id = provider.policy.id
         let spans = tracer.map { KeyFetchSpans($0, provider: id) }
         let documents = documents(provider, spans)
-        let provided = ProviderKeyFetcher(location, documents: documents, unixSeconds: SystemClocks.unixSeconds)
+        let provided = ProviderKeyFetcher(location, documents: documents)
         var rules = KeyRules()
         rules.findsKeysByID = location.findsKeysByID
         rules.staleIfError = staleIfError
@@ -143,7 +143,7 @@ struct KeyFactory: Sendable {
         guard let demand else { return fetcher }
         return DemandedKeyFetcher(
             fetcher, demand, at: provider.keys, needsEndpoint: provider.introspection?.endpoint == nil,
-            documents: documents, unixSeconds: SystemClocks.unixSeconds)
+            documents: documents)
     }
 
     private func recorder(_ id: String) -> @Sendable (KeyEvent) -> Void {

@@ -202,9 +202,10 @@ extension ProviderInspection {
     fileprivate init(
         _ provider: ProviderSettings, _ keys: KeyLocation, _ proxy: ProxyEnvironment?, _ loop: any EventLoop
     ) {
+        let documents = DocumentFetcher(
+            rules: provider.network, proxy: proxy, loop: loop, unixSeconds: SystemClocks.unixSeconds)
         self.init(
-            keys: keys, algorithms: provider.policy.algorithms,
-            clockSkewSeconds: provider.policy.clockSkewSeconds, rules: provider.network, proxy: proxy, loop: loop,
-            unixSeconds: SystemClocks.unixSeconds, needs: provider.introspection?.needs ?? .keys)
+            keys: keys, algorithms: provider.policy.algorithms, clockSkewSeconds: provider.policy.clockSkewSeconds,
+            documents: documents, needs: provider.introspection?.needs ?? .keys)
     }
 }
