@@ -110,7 +110,7 @@ package final class IssuerPool: Sendable {
             case .success(let found): pooled = found
             case .failure(let refusal): return self.loop.makeSucceededFuture(.unavailable(retryAfter: refusal.pause))
             }
-            pooled.waiting += 1
+            pooled.state.value.waiting += 1
             return pooled.loaded.flatMap {
                 self.subscribe(reader, to: pooled)
             }.flatMap {
@@ -119,7 +119,7 @@ package final class IssuerPool: Sendable {
                 self.loop.execute { self.endLoading(pooled) }
                 return outcome
             }.map { outcome in
-                pooled.waiting -= 1
+                pooled.state.value.waiting -= 1
                 // The store may still be about to give up the fetch that this request waited for.
                 self.loop.execute { self.dropIfVain(pooled) }
                 return outcome
@@ -170,8 +170,8 @@ package final class IssuerPool: Sendable {
     }
 
     private func endLoading(_ pooled: PooledIssuer) {
-        guard pooled.isLoading else { return }
-        pooled.isLoading = false
+        guard pooled.state.value.isLoading else { return }
+        pooled.state.value.isLoading = false
         state.value.loading -= 1
     }
 
@@ -185,8 +185,9 @@ package final class IssuerPool: Sendable {
         return deliver(snapshot, of: pooled, to: reader)
     }
 
-    private func deliver(_ snapshot: KeySnapshot, of pooled: PooledIssuer, to reader: ReaderID) -> EventLoopFuture<Void>
-    {
+    private func deliver(
+        _ snapshot: KeySnapshot, of pooled: PooledIssuer, to reader: ReaderID
+    ) -> EventLoopFuture<Void> {
         guard let use = pooled.uses[reader], state.value.readers.indices.contains(reader) else {
             return loop.makeSucceededVoidFuture()
         }
@@ -196,7 +197,7 @@ package final class IssuerPool: Sendable {
     private func publish(_ snapshot: KeySnapshot, of name: ExactString) -> EventLoopFuture<Void> {
         guard let pooled = state.value.issuers[name] else { return loop.makeSucceededVoidFuture() }
         if !pooled.hasKeys {
-            pooled.hasKeys = true
+            pooled.state.value.hasKeys = true
             state.value.unsettled -= 1
             pooled.uses.arrivedAt = SystemClocks.monotonic()
             evictSoon()
@@ -226,7 +227,7 @@ package final class IssuerPool: Sendable {
 
     /// Forgets an issuer for which nothing waits any more and that has no keys.
     private func dropIfVain(_ pooled: PooledIssuer) {
-        guard pooled.waiting == 0, !pooled.hasKeys, pooled.store.isVain else { return }
+        guard pooled.state.value.waiting == 0, !pooled.hasKeys, pooled.store.isVain else { return }
         drop(pooled)
     }
 
@@ -254,17 +255,13 @@ package final class IssuerPool: Sendable {
 
     private func evict() {
         let all = state.value.issuers.values.filter(\.hasKeys)
-        let surplus = ranking.surplus(among: standings(of: all), now: SystemClocks.monotonic())
+        let surplus = ranking.surplus(among: all.map(\.standing), now: SystemClocks.monotonic())
         for index in surplus { drop(all[index]) }
         if all.count - surplus.count > state.value.rules.maximumIssuers { evictSoon() }
     }
 
     private var ranking: IssuerRanking {
         IssuerRanking(maximum: state.value.rules.maximumIssuers, idleFor: state.value.rules.idleFor)
-    }
-
-    private func standings(of issuers: [PooledIssuer]) -> [(Int, IssuerRanking.Standing)] {
-        issuers.enumerated().map { ($0, $1.standing) }
     }
 
     /// Looks for idle issuers, and for refreshes that were left out, from time to time.
@@ -278,7 +275,7 @@ package final class IssuerPool: Sendable {
 
     private func sweep() {
         let all = state.value.issuers.values.filter(\.hasKeys)
-        for index in ranking.idle(among: standings(of: all), now: SystemClocks.monotonic()) { drop(all[index]) }
+        for index in ranking.idle(among: all.map(\.standing), now: SystemClocks.monotonic()) { drop(all[index]) }
         for pooled in all { pooled.store.refreshIfUsed() }
     }
 
@@ -343,14 +340,9 @@ package final class IssuerPool: Sendable {
     /// The number of issuers by the state of their keys, and those that fail.
     package func summary() -> EventLoopFuture<IssuerPoolSummary> {
         loop.submit {
-            let now = SystemClocks.monotonic()
-            var summary = IssuerPoolSummary()
-            for pooled in self.state.value.issuers.values {
-                summary.count(pooled.store, of: pooled.name.string, at: now)
-            }
-            for (issuer, entry) in self.state.value.failures.all { summary.count(entry, of: issuer) }
-            summary.finish()
-            return summary
+            let pooled = self.state.value.issuers.values.map { ($0.name.string, $0.store.currentStatus) }
+            return IssuerPoolSummary(
+                pooled + self.state.value.failures.all.map { ($0.issuer, KeyStatus(ofFailure: $0.entry)) })
         }
     }
 }

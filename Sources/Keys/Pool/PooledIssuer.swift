@@ -10,11 +10,13 @@ final class PooledIssuer: Sendable {
     let uses: IssuerUses
     /// Completes when keys on disk, if any, have been read.
     let loaded: EventLoopFuture<Void>
-    private let state: NIOLoopBoundBox<State>
+    let state: NIOLoopBoundBox<State>
 
-    private struct State {
+    struct State {
+        /// The number of requests that wait for its keys.
         var waiting = 0
         var hasKeys = false
+        /// Whether its first request has not yet reached the store, because the disk is read before.
         var isLoading = true
     }
 
@@ -26,25 +28,10 @@ final class PooledIssuer: Sendable {
         state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: store.loop)
     }
 
-    /// The number of requests that wait for its keys.
-    var waiting: Int {
-        get { state.value.waiting }
-        set { state.value.waiting = newValue }
-    }
-
-    var hasKeys: Bool {
-        get { state.value.hasKeys }
-        set { state.value.hasKeys = newValue }
-    }
-
-    /// Whether its first request has not yet reached the store, because the disk is read before.
-    var isLoading: Bool {
-        get { state.value.isLoading }
-        set { state.value.isLoading = newValue }
-    }
+    var hasKeys: Bool { state.value.hasKeys }
 
     var standing: IssuerRanking.Standing {
-        IssuerRanking.Standing(arrivedAt: uses.arrivedAt, usedAt: uses.provenAt, isAwaited: waiting > 0)
+        IssuerRanking.Standing(arrivedAt: uses.arrivedAt, usedAt: uses.provenAt, isAwaited: state.value.waiting > 0)
     }
 }
 
@@ -129,21 +116,25 @@ struct IssuerRanking {
     static let maximumNewcomers = 512
 
     /// The issuers that have not been used for so long that they are dropped.
-    func idle(among standings: some Sequence<(Int, Standing)>, now: MonotonicTime) -> [Int] {
-        standings.filter { !$1.isAwaited && now - ($1.usedAt ?? $1.arrivedAt) >= idleFor }.map(\.0)
+    ///
+    /// - Returns: their places among the standings.
+    func idle(among standings: [Standing], now: MonotonicTime) -> [Int] {
+        standings.indices.filter { index in
+            let standing = standings[index]
+            return !standing.isAwaited && now - (standing.usedAt ?? standing.arrivedAt) >= idleFor
+        }
     }
 
     /// The issuers to drop, so that no more than the maximum stay.
-    func surplus(among standings: some Collection<(Int, Standing)>, now: MonotonicTime) -> [Int] {
+    ///
+    /// - Returns: their places among the standings.
+    func surplus(among standings: [Standing], now: MonotonicTime) -> [Int] {
         guard standings.count > maximum else { return [] }
         var newcomers: [(number: Int, at: MonotonicTime)] = []
         var unproven: [(number: Int, at: MonotonicTime)] = []
         var proven: [(number: Int, at: MonotonicTime)] = []
-        var awaited = 0
-        for (number, standing) in standings {
-            if standing.isAwaited {
-                awaited += 1
-            } else if let usedAt = standing.usedAt {
+        for (number, standing) in standings.enumerated() where !standing.isAwaited {
+            if let usedAt = standing.usedAt {
                 proven.append((number, usedAt))
             } else if now - standing.arrivedAt < Self.probation {
                 newcomers.append((number, standing.arrivedAt))
@@ -219,49 +210,36 @@ struct IssuerFailures {
 
 /// The state of an entry's issuers, for operators.
 package struct IssuerPoolSummary: Sendable {
-    package private(set) var ready = 0
-    package private(set) var stale = 0
-    /// Issuers without usable keys, whose last fetch failed.
-    package private(set) var unavailable = 0
-    /// Issuers whose keys are being fetched for the first time, or have expired unused.
-    package private(set) var waiting = 0
+    /// The number of issuers by state, in the order of the states.
+    package let counts: [(state: State, count: Int)]
     /// The first issuers whose last fetch failed, in the order of their names.
-    package private(set) var failing: [(issuer: String, status: KeyStatus)] = []
+    package let failing: [(issuer: String, status: KeyStatus)]
 
-    static let maximumFailing = 100
+    private static let maximumFailing = 100
 
     /// How an issuer of an entry with many can be.
     package enum State: String, Sendable, CaseIterable {
-        case ready, stale, unavailable
+        case ready, stale
+        /// It has no usable keys, and its last fetch failed.
+        case unavailable
         /// Its keys are being fetched for the first time, or have expired unused.
         case waiting
-    }
 
-    /// The number of issuers by state.
-    package var counts: [(state: State, count: Int)] {
-        [(.ready, ready), (.stale, stale), (.unavailable, unavailable), (.waiting, waiting)]
-    }
-
-    package init() {}
-
-    mutating func count(_ store: KeyStore, of issuer: String, at now: MonotonicTime) {
-        let status = store.currentStatus
-        if status.lastFailure != nil { failing.append((issuer, status)) }
-        switch KeyState(status.snapshot, at: now) {
-        case .ready: ready += 1
-        case .stale: stale += 1
-        case .unavailable: if status.lastFailure == nil { waiting += 1 } else { unavailable += 1 }
+        package init(_ status: KeyStatus) {
+            switch KeyState(status.snapshot, at: status.now) {
+            case .ready: self = .ready
+            case .stale: self = .stale
+            case .unavailable: self = status.lastFailure == nil ? .waiting : .unavailable
+            }
         }
     }
 
-    mutating func count(_ entry: IssuerFailures.Entry, of issuer: String) {
-        unavailable += 1
-        failing.append((issuer, KeyStatus(ofFailure: entry)))
-    }
-
-    mutating func finish() {
-        failing.sort { $0.issuer.utf8.lexicographicallyPrecedes($1.issuer.utf8) }
-        failing = Array(failing.prefix(Self.maximumFailing))
+    init(_ issuers: [(issuer: String, status: KeyStatus)]) {
+        let states = issuers.map { State($0.status) }
+        counts = State.allCases.map { state in (state, states.count { $0 == state }) }
+        let failing = issuers.filter { $0.status.lastFailure != nil }
+            .sorted { $0.issuer.utf8.lexicographicallyPrecedes($1.issuer.utf8) }
+        self.failing = Array(failing.prefix(Self.maximumFailing))
     }
 }
 

@@ -227,9 +227,7 @@ extension KeyStatus {
             json.member("id", provider.policy.id)
             json.member("issuer", issuer)
             json.array("audiences", provider.issuers?.list?[issuer]?.audiences ?? provider.policy.audiences)
-            let state = KeyState(snapshot, at: now)
-            let isUnused = state == .unavailable && lastFailure == nil
-            json.member("state", isUnused ? IssuerPoolSummary.State.waiting.rawValue : state.rawValue)
+            json.member("state", IssuerPoolSummary.State(self).rawValue)
             json.member("optional", true)
             writeKeys(to: &json)
         }
@@ -245,10 +243,10 @@ extension IssuerPoolSummary {
             json.member("listed", provider.issuers?.list.map { Int64($0.count) })
             json.array("audiences", provider.policy.audiences)
             json.object("states") { json in
-                json.member("ready", Int64(ready))
-                json.member("stale", Int64(stale))
-                json.member("unavailable", Int64(unavailable))
-                json.member("waiting", Int64(waiting))
+                for (state, count) in counts {
+                    json.name(escaping: state.rawValue)
+                    json.value(Int64(count))
+                }
             }
             json.objects("failing", failing) { json, each in
                 json.member("issuer", each.issuer)

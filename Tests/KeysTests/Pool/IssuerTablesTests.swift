@@ -51,7 +51,7 @@ private func seconds(_ number: Double) -> MonotonicTime { MonotonicTime(millisec
     }
 
     private func surplus(_ issuers: IssuerRanking.Standing..., at now: Double) -> [Int] {
-        ranking.surplus(among: Array(issuers.enumerated()).map { ($0, $1) }, now: seconds(now))
+        ranking.surplus(among: issuers, now: seconds(now))
     }
 
     @Test func `the one used longest ago goes`() {
@@ -75,10 +75,7 @@ private func seconds(_ number: Double) -> MonotonicTime { MonotonicTime(millisec
     @Test func `not all newcomers of a flood stay`() {
         let flood = (0..<600).map { issuer(arrived: 60 + Double($0) / 1000) }
         let dropped = ranking.surplus(
-            among: Array(([issuer(arrived: 0, used: 1), issuer(arrived: 0, used: 2)] + flood).enumerated()).map {
-                ($0, $1)
-            },
-            now: seconds(61))
+            among: [issuer(arrived: 0, used: 1), issuer(arrived: 0, used: 2)] + flood, now: seconds(61))
         #expect(dropped == Array(2..<90))
     }
 
@@ -94,6 +91,6 @@ private func seconds(_ number: Double) -> MonotonicTime { MonotonicTime(millisec
             issuer(arrived: 0), issuer(arrived: 0, used: 1), issuer(arrived: 0, used: 2),
             issuer(arrived: 0, used: 1, isAwaited: true), issuer(arrived: 30),
         ]
-        #expect(ranking.idle(among: Array(issuers.enumerated()).map { ($0, $1) }, now: seconds(61)) == [0, 1])
+        #expect(ranking.idle(among: issuers, now: seconds(61)) == [0, 1])
     }
 }
