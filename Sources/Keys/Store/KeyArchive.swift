@@ -2,6 +2,7 @@ private import Bytes
 private import Glibc
 package import HTTP
 package import JOSE
+internal import NIOCore
 private import OpenSSL
 private import Synchronization
 
@@ -182,30 +183,31 @@ package final class IssuerFolder: Sendable {
     private let index = Mutex(Index())
 
     /// The files in the order in which they were written.
-    private struct Index {
-        var isRead = false
-        var order: [(name: String, number: Int)] = []
-        /// Where the oldest file in `order` may be.
-        var start = 0
+    struct Index {
+        fileprivate var isRead = false
+        /// Also of files that are gone or were written again since.
+        private(set) var order: CircularBuffer<(name: String, number: Int)> = []
         /// The number under which each file was written last.
-        var numbers: [String: Int] = [:]
-        var next = 0
+        fileprivate private(set) var numbers: [String: Int] = [:]
+        private var next = 0
+
+        init() {}
 
         mutating func note(_ name: String) {
             numbers[name] = next
             order.append((name, next))
             next += 1
+            // While there is room for all files, nothing else removes what was written again.
+            if order.count > 2 * numbers.count + Self.slack {
+                order = CircularBuffer(order.filter { numbers[$0.name] == $0.number })
+            }
         }
+
+        static let slack = 1024
 
         /// Removes and returns the file that was written longest ago.
         mutating func removeOldest() -> String? {
-            while start < order.count {
-                let (name, number) = order[start]
-                start += 1
-                if start > 1024, start > order.count / 2 {
-                    order.removeFirst(start)
-                    start = 0
-                }
+            while let (name, number) = order.popFirst() {
                 guard numbers[name] == number else { continue }
                 numbers[name] = nil
                 return name

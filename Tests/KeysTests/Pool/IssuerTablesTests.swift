@@ -94,3 +94,15 @@ private func seconds(_ number: Double) -> MonotonicTime { MonotonicTime(millisec
         #expect(ranking.idle(among: issuers, now: seconds(61)) == [0, 1])
     }
 }
+
+@Suite struct IssuerFolderTests {
+    @Test func `a file that is written again and again takes no more memory`() {
+        var index = IssuerFolder.Index()
+        index.note("a")
+        for _ in 0..<10_000 { index.note("b") }
+        #expect(index.order.count <= 2 * 2 + IssuerFolder.Index.slack)
+        #expect(index.removeOldest() == "a")
+        #expect(index.removeOldest() == "b")
+        #expect(index.removeOldest() == nil)
+    }
+}
