@@ -77,6 +77,7 @@ extension SharedVerifier {
             try read(Array(token.utf8)[...], by: verifier)
         }
         let deadline = SystemClocks.monotonic() + Interval(limit)
+        var isLast = false
         while true {
             let snapshot = keys.snapshot
             let doubt: Doubt
@@ -85,7 +86,7 @@ extension SharedVerifier {
             } catch {
                 doubt = error
             }
-            guard let need = doubt.need else { throw doubt.error }
+            guard !isLast, let need = doubt.need else { throw doubt.error }
             let outcome = await keys.wait(for: need, judgedBy: snapshot?.version ?? 0, until: deadline)
             // This ends: each round has newer keys, and the deadline applies to all of them.
             switch outcome {
@@ -94,12 +95,8 @@ extension SharedVerifier {
             case .unavailable(let retryAfter):
                 // A rejection would be final, but the token may be valid: its key could not be fetched.
                 throw doubt.isMissingKey ? KeysUnavailable(retryAfter) : doubt.error
-            case .refreshed:
-                do throws(Doubt) {
-                    return try verify(token, keys, keys.snapshot, parameters, at: now ?? .current)
-                } catch {
-                    throw error.error
-                }
+            // A key that is still missing does not exist.
+            case .refreshed: isLast = true
             }
         }
     }
@@ -111,7 +108,7 @@ extension SharedVerifier {
     ) throws(Doubt) -> Verified {
         let monotonic = SystemClocks.monotonic()
         guard let snapshot, snapshot.isUsable(at: monotonic) else {
-            throw Doubt(withoutKeys: refusalWithoutKeys(of: token, at: now))
+            throw refusalWithoutKeys(of: token, at: now).map(Doubt.init(settledBy:)) ?? .withoutKeys
         }
         do throws(Rejection) {
             let verified = try withVerifier { verifier throws(Rejection) in
@@ -153,23 +150,13 @@ private struct Doubt: Error {
     let need: KeyStore.StateMachine.FetchReason?
     /// Whether the token's key may have been published since the last fetch.
     let isMissingKey: Bool
+}
 
-    init(error: any Error, need: KeyStore.StateMachine.FetchReason?, isMissingKey: Bool) {
-        self.error = error
-        self.need = need
-        self.isMissingKey = isMissingKey
-    }
-
+extension Doubt {
     init(settledBy rejection: Rejection) { self.init(error: rejection, need: nil, isMissingKey: false) }
 
-    /// - Parameter refusal: why the token is refused whatever the keys are.
-    init(withoutKeys refusal: Rejection?) {
-        if let refusal {
-            self.init(settledBy: refusal)
-        } else {
-            self.init(error: KeysUnavailable(.seconds(1)), need: .anyKeys(mayFetch: true), isMissingKey: true)
-        }
-    }
+    static let withoutKeys = Doubt(
+        error: KeysUnavailable(.seconds(1)), need: .anyKeys(mayFetch: true), isMissingKey: true)
 }
 
 extension RemoteKeySet {
