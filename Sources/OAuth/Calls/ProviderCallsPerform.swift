@@ -53,9 +53,7 @@ struct OutgoingMessage {
     /// The media type of the response that is asked for.
     let accepted: String
 
-    init<Endpoint>(
-        _ request: consuming AuthenticatedRequest<Endpoint>, accepting accepted: String = Self.json
-    ) {
+    init(_ request: consuming AuthenticatedRequest, accepting accepted: String = Self.json) {
         self.accepted = accepted
         secrets = request.secrets
         (form, authorization) = request.send { body, authorization in (ByteBuffer(bytes: body), authorization) }

@@ -4,16 +4,10 @@ package import IDToken
 internal import JOSE
 package import OpenSSL
 
-package enum TokenEndpoint {}
-package enum RevocationEndpoint {}
-package enum UserMigrationEndpoint {}
-package enum IntrospectionEndpoint {}
-package enum PushedAuthorizationEndpoint {}
-
 /// A form with client authentication, which is sent at most once.
 ///
-/// Only ``ClientAuthenticator`` creates one. The endpoint is part of the type, so a form can't go to another endpoint.
-package struct AuthenticatedRequest<Endpoint>: ~Copyable, Sendable {
+/// Only ``ClientAuthenticator`` creates one.
+package struct AuthenticatedRequest: ~Copyable, Sendable {
     private let body: SecretBytes
     /// The value of `Authorization`; `nil` if the client authenticates in the body, or not at all.
     private let authorization: SecretBytes?
@@ -51,7 +45,7 @@ package struct ClientAuthenticator {
     /// - Throws: ``OpenSSLError``.
     package mutating func authenticate(
         _ request: GrantRequest, now: UnixTime
-    ) throws(OpenSSLError) -> AuthenticatedRequest<TokenEndpoint> {
+    ) throws(OpenSSLError) -> AuthenticatedRequest {
         var form = Form()
         switch request {
         case .code(let code, let redirectURI, let verifier, let resources):
@@ -85,7 +79,7 @@ package struct ClientAuthenticator {
     /// - Throws: ``OpenSSLError``.
     package mutating func authenticate(
         _ request: RevocationRequest, acceptedBy methods: [String]? = nil, now: UnixTime
-    ) throws(OpenSSLError) -> AuthenticatedRequest<RevocationEndpoint> {
+    ) throws(OpenSSLError) -> AuthenticatedRequest {
         var form = Form()
         try form.add("token", request.token)
         if let hint = request.hint { form.add("token_type_hint", hint.rawValue) }
@@ -95,7 +89,7 @@ package struct ClientAuthenticator {
     /// - Throws: ``OpenSSLError``.
     package mutating func authenticate(
         _ request: IntrospectionRequest, now: UnixTime
-    ) throws(OpenSSLError) -> AuthenticatedRequest<IntrospectionEndpoint> {
+    ) throws(OpenSSLError) -> AuthenticatedRequest {
         var form = Form()
         try form.add("token", request.token)
         form.add("token_type_hint", TokenHint.accessToken.rawValue)
@@ -105,7 +99,7 @@ package struct ClientAuthenticator {
     /// - Throws: ``OpenSSLError``.
     package mutating func authenticate(
         _ request: PushedAuthorization, now: UnixTime
-    ) throws(OpenSSLError) -> AuthenticatedRequest<PushedAuthorizationEndpoint> {
+    ) throws(OpenSSLError) -> AuthenticatedRequest {
         var form = Form()
         // `client_id` is required, even if HTTP Basic names the client too (RFC 9126, section 2.1).
         if case .secret(_, .basic) = credential { form.add("client_id", clientID) }
@@ -133,7 +127,7 @@ package struct ClientAuthenticator {
     /// - Throws: ``OpenSSLError``.
     package mutating func authenticate(
         _ request: UserMigrationRequest, with accessToken: AccessToken, now: UnixTime
-    ) throws(OpenSSLError) -> AuthenticatedRequest<UserMigrationEndpoint> {
+    ) throws(OpenSSLError) -> AuthenticatedRequest {
         var form = Form()
         switch request {
         case .generate(let subject, let recipientTeamID):
@@ -146,9 +140,9 @@ package struct ClientAuthenticator {
     }
 
     /// - Parameter bearer: the value of `Authorization`, for a client that authenticates in the body.
-    private mutating func authenticate<Endpoint>(
+    private mutating func authenticate(
         _ form: Form, by credential: ClientCredential, bearer: SecretBytes? = nil, now: UnixTime
-    ) throws(OpenSSLError) -> AuthenticatedRequest<Endpoint> {
+    ) throws(OpenSSLError) -> AuthenticatedRequest {
         var form = form
         var authorization = bearer
         // A provider may repeat the secret itself, although it was sent in another encoding.
