@@ -182,27 +182,16 @@ package final class ProviderCalls: Sendable {
     /// - Parameters:
     ///   - mustBeSigned: whether the response must be signed.
     ///   - deadline: for the whole call.
+    ///   - read: reads the response. Called on ``loop``.
     /// - Returns: never fails, and completes on ``loop`` by the deadline.
-    package func introspect(
-        _ request: IntrospectionRequest, by clientID: String, at address: FetchURL, mustBeSigned: Bool,
-        _ slot: CallSlot,
-        until deadline: MonotonicTime
-    ) -> EventLoopFuture<Called<IntrospectionResponse>> {
-        introspect(request, by: clientID, at: address, mustBeSigned: mustBeSigned, slot, until: deadline) {
-            response, _ in response
-        }
-    }
-
-    /// - Parameter read: reads the response. Called on ``loop``.
-    func introspect<Value: Sendable>(
-        _ request: IntrospectionRequest, by clientID: String, at address: FetchURL, mustBeSigned: Bool,
-        _ slot: CallSlot,
+    package func introspect<Value: Sendable>(
+        _ token: AccessToken, by clientID: String, at address: FetchURL, mustBeSigned: Bool, _ slot: CallSlot,
         until deadline: MonotonicTime,
         reading read: @escaping @Sendable (IntrospectionResponse, UnixTime) throws(CallFailure) -> Value
     ) -> EventLoopFuture<Called<Value>> {
         let accepted = mustBeSigned ? EndpointAnswer.signedIntrospection : OutgoingMessage.json
         let call = Call(.introspection, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
-            OutgoingMessage(try authenticator.authenticate(request, now: now), accepting: accepted)
+            OutgoingMessage(try authenticator.authenticate(askingAbout: token, now: now), accepting: accepted)
         }
         return perform(call, by: .configured(clientID)) { answer, now throws(CallFailure) in
             try read(try answer.introspection(mustBeSigned: mustBeSigned), now)

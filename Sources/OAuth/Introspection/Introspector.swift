@@ -150,8 +150,7 @@ package final class Introspector: Sendable {
         askedAt: MonotonicTime, until deadline: MonotonicTime
     ) {
         calls.introspect(
-            IntrospectionRequest(token), by: responseRules.clientID, at: address, mustBeSigned: rules.mustBeSigned,
-            slot, until: deadline
+            token, by: responseRules.clientID, at: address, mustBeSigned: rules.mustBeSigned, slot, until: deadline
         ) { [self] response, now throws(CallFailure) in
             switch response {
             case .plain(let answer): return Reading.read(answer, nil)

@@ -86,12 +86,14 @@ package struct ClientAuthenticator {
         return try authenticate(form, by: credential.accepted(by: methods), now: now)
     }
 
+    /// A question about an access token (RFC 7662, section 2.1).
+    ///
     /// - Throws: ``OpenSSLError``.
     package mutating func authenticate(
-        _ request: IntrospectionRequest, now: UnixTime
+        askingAbout token: AccessToken, now: UnixTime
     ) throws(OpenSSLError) -> AuthenticatedRequest {
         var form = Form()
-        try form.add("token", request.token)
+        try form.add("token", token)
         form.add("token_type_hint", TokenHint.accessToken.rawValue)
         return try authenticate(form, by: credential, now: now)
     }
@@ -157,23 +159,27 @@ package struct ClientAuthenticator {
         case .apple(let key):
             form.add("client_id", clientID)
             form.add("client_secret", try appleSecret.secret(key, clientID: clientID, now: now))
-        case .key(let signer, let keyID, let thumbprint, let audience):
-            try form.add(
-                assertion: ClientAssertion.make(
-                    clientID: clientID, signer, keyID: keyID, thumbprint: thumbprint, audience: audience, now: now),
-                of: clientID)
-        case .ownKey(let keys, let id, let audience):
-            // Settings that name a key which is not there are refused.
-            guard let key = keys.signing(id) else { throw .unspecified }
-            try form.add(
-                assertion: ClientAssertion.make(
-                    clientID: clientID, key.signer, keyID: key.id, thumbprint: nil, audience: audience, now: now),
-                of: clientID)
+        case .key(_, _, let thumbprint, let audience):
+            try addAssertion(to: &form, thumbprint: thumbprint, audience: audience, now: now)
+        case .ownKey(_, _, let audience):
+            try addAssertion(to: &form, thumbprint: nil, audience: audience, now: now)
         case .certificate, .none: form.add("client_id", clientID)
         }
         return AuthenticatedRequest(
             body: try form.encoded(), authorization: authorization,
             secrets: SentSecrets(try form.secrets() + encoded + [authorization].compactMap(\.self)))
+    }
+
+    private func addAssertion(
+        to form: inout Form, thumbprint: [UInt8]?, audience: String, now: UnixTime
+    ) throws(OpenSSLError) {
+        // Settings that name a key which is not there are refused.
+        guard let key = requestKey else { throw .unspecified }
+        let assertion = try ClientAssertion.make(
+            clientID: clientID, key, thumbprint: thumbprint, audience: audience, now: now)
+        form.add("client_id", clientID)
+        form.add("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+        form.add("client_assertion", try SecretBytes(assertion.span))
     }
 
     /// ID and secret are form-encoded first (RFC 6749, section 2.3.1).
@@ -208,12 +214,6 @@ private struct Form {
 
     mutating func add(_ name: StaticString, _ text: String) { pairs.append((name, .text(text))) }
     mutating func add(_ name: StaticString, _ secret: SecretBytes) { pairs.append((name, .secret(secret))) }
-
-    mutating func add(assertion: [UInt8], of clientID: String) throws(OpenSSLError) {
-        add("client_id", clientID)
-        add("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-        add("client_assertion", try SecretBytes(assertion.span))
-    }
 
     mutating func add<Purpose>(_ name: StaticString, _ secret: SecretText<Purpose>) throws(OpenSSLError) {
         add(name, try SecretBytes(secret.text.utf8.span))
@@ -265,12 +265,12 @@ enum ClientAssertion {
     ///   - audience: the issuer, or the token endpoint for servers that require it.
     /// - Throws: ``OpenSSLError``.
     static func make(
-        clientID: String, _ signer: JWSSigner, keyID: String, thumbprint: [UInt8]?, audience: String, now: UnixTime
+        clientID: String, _ key: ClientSigningKey, thumbprint: [UInt8]?, audience: String, now: UnixTime
     ) throws(OpenSSLError) -> [UInt8] {
         var header = JSONWriter()
         header.beginObject()
-        header.member("alg", signer.algorithm.rawValue)
-        header.member("kid", keyID)
+        header.member("alg", key.signer.algorithm.rawValue)
+        header.member("kid", key.id)
         // Explicit, so that no other JWT that the key signs can pass for an assertion.
         header.member("typ", "client-authentication+jwt")
         if let thumbprint {
@@ -286,7 +286,7 @@ enum ClientAssertion {
         claims.member("exp", now.seconds + lifetimeSeconds)
         claims.member("jti", String(decoding: Base64URL.encode(try randomBytes(16)), as: UTF8.self))
         claims.endObject()
-        return try signer.compactJWS(header: header.bytes, payload: claims.bytes)
+        return try key.signer.compactJWS(header: header.bytes, payload: claims.bytes)
     }
 }
 

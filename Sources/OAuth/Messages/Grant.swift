@@ -149,13 +149,6 @@ package struct RevocationRequest: Sendable {
     package init(_ token: AccessToken) { self.init(RevocableToken(token), hint: .accessToken) }
 }
 
-/// A question about an access token (RFC 7662, section 2.1), without client authentication.
-package struct IntrospectionRequest: Sendable {
-    let token: AccessToken
-
-    package init(_ token: AccessToken) { self.token = token }
-}
-
 /// A registered `token_type_hint`.
 package enum TokenHint: String, Sendable, CaseIterable {
     case refreshToken = "refresh_token"

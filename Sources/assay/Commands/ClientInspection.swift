@@ -130,8 +130,8 @@ extension ClientInspection {
         // A call never fails, and there is a slot.
         guard let slot = CallSlots(limit: 1).reserve(), let token = AccessToken("assay-made-this-up"),
             let called = try? await calls.introspect(
-                IntrospectionRequest(token), by: clientID, at: address, mustBeSigned: rules.mustBeSigned, slot,
-                until: SystemClocks.monotonic() + Self.introspectionTimeout
+                token, by: clientID, at: address, mustBeSigned: rules.mustBeSigned, slot,
+                until: SystemClocks.monotonic() + Self.introspectionTimeout, reading: { response, _ in response }
             ).get()
         else { return Finding(.clients, .failure, "no question can be asked") }
         switch called.result {
