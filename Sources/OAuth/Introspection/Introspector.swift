@@ -8,15 +8,15 @@ package import NIOCore
 package struct Introspection: Sendable {
     package let result: Result<IntrospectionAnswer, IntrospectionFailure>
     /// Of a signed answer.
-    package let keys: SigningKeys?
+    package internal(set) var keys: SigningKeys?
     /// Whether the answer was known before the request.
-    package let isCached: Bool
+    package internal(set) var isCached = false
     /// How long ago the provider was asked.
-    package let age: Interval
+    package internal(set) var age = Interval.seconds(0)
     /// The requests to the provider that were made for this one.
-    package let calls: [CallReport]
+    package internal(set) var calls: [CallReport] = []
     /// The answer about an active token; `nil` for any other.
-    package var known: KnownAnswer?
+    package internal(set) var known: KnownAnswer?
 }
 
 /// Why nothing is known about a token.
@@ -80,8 +80,9 @@ package final class Introspector: Sendable {
     ) -> EventLoopFuture<Introspection> {
         let loop = calls.loop
         return loop.flatSubmit { [self] in
-            guard let sha256 = memory.sha256(of: token) else { return failed(.call(.notSent(.credential))) }
-            let key = IntrospectionKey(entry: entry, sha256: sha256)
+            guard let key = key(of: token) else {
+                return loop.makeSucceededFuture(Introspection(result: .failure(.call(.notSent(.credential)))))
+            }
             let (now, promise, id) = (
                 SystemClocks.monotonic(), loop.makePromise(of: Introspection.self), memory.makeID()
             )
@@ -89,9 +90,7 @@ package final class Introspector: Sendable {
                 key, promise, id: id, usingAnswersUpTo: rules.cachePeriod, now: now, .now())
             switch step {
             case .known(let known): promise.succeed(Introspection(known, now: now))
-            case .inactive:
-                promise.succeed(
-                    Introspection(result: .success(.inactive), keys: nil, isCached: true, age: .seconds(0), calls: []))
+            case .inactive: promise.succeed(Introspection(result: .success(.inactive), isCached: true))
             case .wait: leave(key, promise, id, at: deadline)
             case .ask:
                 guard let slot = slots.reserve() else {
@@ -109,16 +108,15 @@ package final class Introspector: Sendable {
     ///
     /// - Throws: why the answer is refused.
     package func remember(_ answer: [UInt8], about token: AccessToken) throws(CallFailure) {
-        guard let sha256 = memory.sha256(of: token) else { throw .notSent(.credential) }
+        guard let key = key(of: token) else { throw .notSent(.credential) }
         guard let object = try? JSONObject(answer) else { throw .answerInvalid(.notJSON) }
-        end(
-            IntrospectionKey(entry: entry, sha256: sha256), askedAt: SystemClocks.monotonic(),
-            .success(.read(try IntrospectionAnswer(object, answer), nil)), by: 0, [])
+        let read = Reading.read(try IntrospectionAnswer(object, answer), nil)
+        end(key, askedAt: SystemClocks.monotonic(), .success(read), by: 0, [])
     }
 
-    private func failed(_ failure: IntrospectionFailure) -> EventLoopFuture<Introspection> {
-        calls.loop.makeSucceededFuture(
-            Introspection(result: .failure(failure), keys: nil, isCached: false, age: .seconds(0), calls: []))
+    /// - Returns: `nil` if OpenSSL fails.
+    private func key(of token: AccessToken) -> IntrospectionKey? {
+        memory.verifier.flatMap { IntrospectionKey(entry, token.text.utf8.span, hashedBy: $0) }
     }
 
     /// Ends the wait of a request at its deadline. The question goes on.
@@ -127,10 +125,8 @@ package final class Introspector: Sendable {
     ) {
         let rest = max((deadline - SystemClocks.monotonic()).milliseconds, 0)
         let timer = calls.loop.scheduleTask(in: .milliseconds(rest)) { [memory] in
-            memory.state.value.leave(key, id: id)?.succeed(
-                Introspection(
-                    result: .failure(.call(.unavailable(.timeout))), keys: nil, isCached: false, age: .seconds(0),
-                    calls: []))
+            memory.state.value.leave(key, id: id)?
+                .succeed(Introspection(result: .failure(.call(.unavailable(.timeout)))))
         }
         promise.futureResult.whenComplete { _ in timer.cancel() }
     }
@@ -236,8 +232,8 @@ package final class Introspector: Sendable {
         for (waiter, promise) in waiters {
             promise.succeed(
                 Introspection(
-                    result: answer, keys: signingKeys, isCached: false, age: now - askedAt,
-                    calls: waiter == id ? reports : [], known: known))
+                    result: answer, keys: signingKeys, age: now - askedAt, calls: waiter == id ? reports : [],
+                    known: known))
         }
     }
 }

@@ -36,15 +36,6 @@ package final class SharedIntrospectionMemory: Sendable {
         return tools.value
     }
 
-    /// - Returns: `nil` if OpenSSL fails.
-    func sha256(of token: AccessToken) -> [UInt8]? {
-        var digest: [UInt8] = []
-        try? verifier?.checker.withHash(of: token.text.utf8.span, .sha256) { hash in
-            digest = hash.indices.map { hash[$0] }
-        }
-        return digest.isEmpty ? nil : digest
-    }
-
     func makeID() -> Int {
         lastID.value += 1
         return lastID.value
@@ -115,6 +106,17 @@ package final class KnownToken: Sendable {
     fileprivate var size: Int { 2 * answer.count + token.claimsText.count }
 }
 
+extension IntrospectionKey {
+    /// - Returns: `nil` if OpenSSL fails.
+    init?(_ entry: Int, _ token: Span<UInt8>, hashedBy verifier: JWSVerifier) {
+        let sha256 = try? verifier.checker.withHash(of: token, .sha256) { hash in
+            [UInt8](capacity: hash.count) { output in for index in hash.indices { output.append(hash[index]) } }
+        }
+        guard let sha256 else { return nil }
+        self.init(entry: entry, sha256: sha256)
+    }
+}
+
 extension Introspector {
     /// Names a token among a loop's answers.
     ///
@@ -122,10 +124,7 @@ extension Introspector {
     /// - Returns: `nil` if answers are not used again, or if OpenSSL fails.
     package func key(of token: ArraySlice<UInt8>, hashedBy verifier: JWSVerifier) -> IntrospectionKey? {
         guard rules.cachePeriod > .seconds(0) else { return nil }
-        let sha256 = try? verifier.checker.withHash(of: token.span, .sha256) { hash in
-            [UInt8](capacity: hash.count) { output in for index in hash.indices { output.append(hash[index]) } }
-        }
-        return sha256.map { IntrospectionKey(entry: entry, sha256: $0) }
+        return IntrospectionKey(entry, token.span, hashedBy: verifier)
     }
 
     /// What is known about a token on a loop, if a request may use it.
