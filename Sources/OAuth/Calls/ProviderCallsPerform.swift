@@ -138,12 +138,8 @@ extension ProviderCalls {
             ).flatMap { [self] opened in
                 send(call, by: client, on: opened, until: deadline)
             }.map { [self] sent in
-                let result: Result<Value, CallFailure>
-                do throws(CallFailure) {
-                    let now = UnixTime(seconds: SystemClocks.unixSeconds())
-                    result = .success(try read(try sent.answer.get(), now))
-                } catch {
-                    result = .failure(error)
+                let result = Result { () throws(CallFailure) in
+                    try read(try sent.answer.get(), UnixTime(seconds: SystemClocks.unixSeconds()))
                 }
                 var failure: CallFailure?
                 if case .failure(let error) = result { failure = error }
@@ -247,29 +243,26 @@ extension ProviderCalls {
     private func send(
         _ call: Call, by client: CallingClient, on opened: Opened, until deadline: NIODeadline
     ) -> EventLoopFuture<Sent> {
+        func unsent(
+            _ failure: CallFailure.NotSentReason, _ use: CallReport.ConnectionUse, _ reason: String? = nil
+        ) -> EventLoopFuture<Sent> {
+            loop.makeSucceededFuture(Sent(answer: .failure(.notSent(failure)), connection: use, reason: reason))
+        }
         let (kept, use): (Kept, CallReport.ConnectionUse)
         switch opened {
         case .connection(let found, let how): (kept, use) = (found, how)
-        case .failed(let reason, let text):
-            return loop.makeSucceededFuture(
-                Sent(answer: .failure(.notSent(reason)), connection: .failed, reason: text))
+        case .failed(let reason, let text): return unsent(reason, .failed, text)
         }
         guard kept.connection.isIdle else {
-            return loop.makeSucceededFuture(
-                Sent(
-                    answer: .failure(.notSent(.unreachable)), connection: .failed,
-                    reason: "the server closed the connection before the request was sent"))
+            return unsent(.unreachable, .failed, "the server closed the connection before the request was sent")
         }
         guard loop.now < deadline else {
             keep(kept)
-            return loop.makeSucceededFuture(Sent(answer: .failure(.notSent(.timeout)), connection: use))
+            return unsent(.timeout, use)
         }
         guard let message = message(of: call, by: client) else {
             keep(kept)
-            return loop.makeSucceededFuture(
-                Sent(
-                    answer: .failure(.notSent(.credential)), connection: use,
-                    reason: "the request can't be authenticated"))
+            return unsent(.credential, use, "the request can't be authenticated")
         }
         let request = ClientRequest(
             head: message.head(for: call.address), body: message.form ?? ByteBuffer(), idleTimeout: idleTimeout,
@@ -277,10 +270,8 @@ extension ProviderCalls {
             keepsConnection: !state.value.isStopped)
         return kept.connection.exchange(request).map { [self] answer in
             keep(kept)
-            let read = Self.read(answer)
             return Sent(
-                answer: read, connection: use, status: answer.head?.status.code,
-                secrets: message.secrets)
+                answer: Self.read(answer), connection: use, status: answer.head?.status.code, secrets: message.secrets)
         }
     }
 
@@ -297,13 +288,7 @@ extension ProviderCalls {
         guard var authenticator = authenticator(of: client) else { return nil }
         let now = UnixTime(seconds: SystemClocks.unixSeconds())
         var message = try? call.message(&authenticator, now)
-        if let proof = call.proof {
-            do throws(OpenSSLError) {
-                try message?.add(proof, for: call.address, now: now)
-            } catch {
-                return nil
-            }
-        }
+        if let proof = call.proof, (try? message?.add(proof, for: call.address, now: now)) == nil { return nil }
         // What a client of the settings has made, such as Apple's secret, is used again.
         if case .configured(let id) = client { state.value.authenticators[id] = authenticator }
         return message

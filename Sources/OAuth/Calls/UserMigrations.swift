@@ -1,5 +1,3 @@
-private import Synchronization
-
 /// Migrates many users whose app moves to another Apple team: one request for each, at a limited rate, with retries
 /// where they may help. The failure of one user does not affect the others.
 package struct UserMigrations<C: Clock>: Sendable where C.Duration == Duration {
@@ -41,21 +39,15 @@ package struct UserMigrations<C: Clock>: Sendable where C.Duration == Duration {
         guard !requests.isEmpty else { return }
         // Before the first user, so that wrong credentials are reported at once.
         _ = try await tokens.token()
-        let queue = Queue(requests)
+        var rest = requests[...]
         let pacer = Pacer(clock, interval: .seconds(1) / requestsPerSecond)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<min(Self.maximumInFlight(requestsPerSecond: requestsPerSecond), requests.count) {
-                group.addTask {
-                    do {
-                        while let request = queue.next() { try record(request, try await outcome(of: request, pacer)) }
-                    } catch {
-                        queue.removeAll()
-                        throw error
-                    }
-                }
+            func begin(_ request: UserMigrationRequest) {
+                group.addTask { try record(request, try await outcome(of: request, pacer)) }
             }
-            // Unlike `waitForAll`, this cancels the others at the first error.
-            for try await _ in group {}
+            for _ in 0..<Self.maximumInFlight(requestsPerSecond: requestsPerSecond) { rest.popFirst().map(begin) }
+            // The first error cancels the others, and begins no more.
+            while try await group.next() != nil { rest.popFirst().map(begin) }
         }
     }
 
@@ -100,16 +92,6 @@ package struct UserMigrationUnauthorized: Error, Equatable {
     package let failure: CallFailure
 
     package init(_ failure: CallFailure) { self.failure = failure }
-}
-
-/// The users that have no outcome yet.
-private final class Queue: Sendable {
-    private let rest: Mutex<ArraySlice<UserMigrationRequest>>
-
-    init(_ requests: [UserMigrationRequest]) { rest = Mutex(requests[...]) }
-
-    func next() -> UserMigrationRequest? { rest.withLock { $0.popFirst() } }
-    func removeAll() { rest.withLock { $0 = [] } }
 }
 
 /// Paces requests to at most a given rate.
