@@ -56,98 +56,55 @@ struct Dialect: Sendable {
 /// For sources, see the presets in `IDToken/Providers`.
 extension Dialect {
     /// Tokens are valid for a day; booleans about the email address are strings; the name is sent only once.
-    private static let apple: Dialect = {
-        var dialect = Dialect()
-        dialect.subject = .apple
-        dialect.tokenLifetimeSeconds = 86_400
-        dialect.headerType = nil
-        dialect.hasTextBooleans = true
-        dialect.sendsUserOnce = true
-        dialect.hasUserInfo = false
-        dialect.hasEndSession = false
-        dialect.namesResponseIssuer = false
-        dialect.cancelError = "user_cancelled_authorize"
-        dialect.events = .apple
-        dialect.moreClaims = { _ in ["nonce_supported": .bool(true)] }
-        return dialect
-    }()
+    private static let apple = Dialect(
+        subject: .apple, tokenLifetimeSeconds: 86_400, headerType: nil, hasTextBooleans: true, sendsUserOnce: true,
+        hasUserInfo: false, hasEndSession: false, namesResponseIssuer: false, cancelError: "user_cancelled_authorize",
+        events: .apple, moreClaims: { _ in ["nonce_supported": .bool(true)] })
 
-    private static let google: Dialect = {
-        var dialect = Dialect()
-        dialect.subject = .digits
-        dialect.hasEndSession = false
-        dialect.namesAuthorizedParty = true
-        dialect.moreClaims = { _ in ["locale": .string("en")] }
-        return dialect
-    }()
+    private static let google = Dialect(
+        subject: .digits, namesAuthorizedParty: true, hasEndSession: false,
+        moreClaims: { _ in ["locale": .string("en")] })
 
-    private static let microsoft: Dialect = {
-        var dialect = Dialect()
-        dialect.subject = .opaque
-        dialect.hasRevocation = false
-        dialect.namesResponseIssuer = false
-        dialect.moreClaims = { facts in
+    private static let microsoft = Dialect(
+        subject: .opaque, hasRevocation: false, namesResponseIssuer: false,
+        moreClaims: { facts in
             var claims: [String: JSONTree] = [
-                "oid": .string(facts.digest.asUUID), "tid": .string(Dialect.developmentTenant),
-                "nbf": .integer(facts.now),
+                "oid": .string(facts.digest.asUUID), "tid": .string(developmentTenant), "nbf": .integer(facts.now),
             ]
             if let email = facts.person.email { claims["preferred_username"] = .string(email) }
             return claims
-        }
-        return dialect
-    }()
+        })
 
-    private static let azureB2C: Dialect = {
-        var dialect = Dialect.microsoft
-        dialect.moreClaims = { facts in ["oid": .string(facts.digest.asUUID), "ver": .string("1.0")] }
-        return dialect
-    }()
+    private static let azureB2C = Dialect(
+        subject: .opaque, hasRevocation: false, namesResponseIssuer: false,
+        moreClaims: { facts in ["oid": .string(facts.digest.asUUID), "ver": .string("1.0")] })
 
-    private static let firebase: Dialect = {
-        var dialect = Dialect.withoutUserInfo
-        dialect.moreClaims = { facts in
+    private static let firebase = Dialect(
+        hasUserInfo: false, hasEndSession: false, namesResponseIssuer: false,
+        moreClaims: { facts in
             [
                 "user_id": .string(facts.digest.asUUID),
                 "firebase": .object(["sign_in_provider": .string("password"), "identities": .object([:])]),
             ]
+        })
+
+    private static let auth0 = Dialect(
+        tokenLifetimeSeconds: 36_000,
+        moreClaims: { facts in facts.person.name.map { ["nickname": .string($0)] } ?? [:] })
+
+    private static let keycloak = Dialect(
+        tokenLifetimeSeconds: 300, namesAuthorizedParty: true,
+        moreClaims: { facts in ["preferred_username": .string(facts.person.id), "acr": .string("1")] })
+
+    private static let cognito = Dialect(moreClaims: { facts in
+        var claims: [String: JSONTree] = ["cognito:username": .string(facts.person.id)]
+        if !facts.person.groups.isEmpty {
+            claims["cognito:groups"] = .array(facts.person.groups.map(JSONTree.string))
         }
-        return dialect
-    }()
+        return claims
+    })
 
-    private static let auth0: Dialect = {
-        var dialect = Dialect()
-        dialect.tokenLifetimeSeconds = 36_000
-        dialect.moreClaims = { facts in facts.person.name.map { ["nickname": .string($0)] } ?? [:] }
-        return dialect
-    }()
-
-    private static let keycloak: Dialect = {
-        var dialect = Dialect()
-        dialect.tokenLifetimeSeconds = 300
-        dialect.namesAuthorizedParty = true
-        dialect.moreClaims = { facts in ["preferred_username": .string(facts.person.id), "acr": .string("1")] }
-        return dialect
-    }()
-
-    private static let cognito: Dialect = {
-        var dialect = Dialect()
-        dialect.moreClaims = { facts in
-            var claims: [String: JSONTree] = ["cognito:username": .string(facts.person.id)]
-            if !facts.person.groups.isEmpty {
-                claims["cognito:groups"] = .array(facts.person.groups.map(JSONTree.string))
-            }
-            return claims
-        }
-        return dialect
-    }()
-
-    private static let withoutUserInfo: Dialect = {
-        var dialect = Dialect()
-        dialect.hasUserInfo = false
-        dialect.hasEndSession = false
-        dialect.namesResponseIssuer = false
-        return dialect
-    }()
+    private static let withoutUserInfo = Dialect(hasUserInfo: false, hasEndSession: false, namesResponseIssuer: false)
 
     /// The tenant of a person without one, if the settings accept any tenant.
     static let developmentTenant = "00000000-0000-4000-8000-000000000001"
