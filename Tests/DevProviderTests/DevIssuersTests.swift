@@ -8,12 +8,13 @@ import Testing
     private static func providers(isOpen: Bool = true) throws -> EmulatedProviders {
         var policy = ProviderPreset.oidc.policy(id: "connections", audiences: ["client"])
         policy.issuer = Emulated.origin + "/connections"
-        let entry = DevProviderSettings(
-            policy: policy, preset: "oidc", accessTokens: nil,
+        var entry = DevProviderSettings(
+            policy: policy, preset: "oidc",
             clients: [
                 DevClient(id: "client", redirectURIs: ["https://app.example/{connection}/cb"], authentication: .post)
             ],
-            quirks: [], issuers: DevIssuers(count: 10_000, isOpen: isOpen))
+            quirks: [])
+        entry.issuers = DevIssuers(count: 10_000, isOpen: isOpen)
         let one = try Emulated.provider(.oidc)
         let template = try EmulatedProvider(entry, origin: Emulated.origin, key: entry.makeKey())
         return EmulatedProviders([entry, one.settings], [template, one], origin: Emulated.origin)
@@ -58,9 +59,8 @@ import Testing
     @Test func anAlgorithmThatTheSettingsAskForIsUsed() {
         var policy = ProviderPreset.oidc.policy(id: "connections", audiences: ["client"])
         policy.algorithms = [.rs256]
-        let entry = DevProviderSettings(
-            policy: policy, preset: "oidc", accessTokens: nil, clients: [], quirks: [],
-            issuers: DevIssuers(count: 2, isOpen: true))
+        var entry = DevProviderSettings(policy: policy, preset: "oidc", clients: [], quirks: [])
+        entry.issuers = DevIssuers(count: 2, isOpen: true)
         #expect(entry.issuer(1).algorithm == .rs256)
     }
 

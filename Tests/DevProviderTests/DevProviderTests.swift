@@ -33,7 +33,7 @@ private struct Running {
             var policy = preset.policy(id: preset.name, audiences: ["client"])
             policy.issuer = issuer.issuer(of: policy)
             return DevProviderSettings(
-                policy: policy, preset: preset.name, accessTokens: nil, clients: [], quirks: preset.facts([:]).quirks)
+                policy: policy, preset: preset.name, clients: [], quirks: preset.facts([:]).quirks)
         }
         do {
             try await issuer.serve(providers)

@@ -31,13 +31,11 @@ enum Emulated {
         policy.issuerAliases = []
         if !policy.keyIssuers.isEmpty { policy.keyIssuers = [IssuerTemplate(policy.issuer)].compactMap(\.self) }
         adjust(&policy)
-        let settings = DevProviderSettings(
-            policy: policy, preset: preset.name, accessTokens: nil, encryption: encryption,
-            clients: [
-                DevClient(
-                    id: "client", redirectURIs: redirectURIs, authentication: authentication, mustProve: mustProve)
-            ],
-            quirks: facts.quirks)
+        var client = DevClient(id: "client", redirectURIs: redirectURIs, authentication: authentication)
+        client.mustProve = mustProve
+        var settings = DevProviderSettings(
+            policy: policy, preset: preset.name, clients: [client], quirks: facts.quirks)
+        settings.encryption = encryption
         let shared = try [key.get(), ellipticKey.get()].first { $0.kind == settings.algorithm.keyKind }
         return try EmulatedProvider(settings, origin: origin, key: shared ?? settings.makeKey())
     }

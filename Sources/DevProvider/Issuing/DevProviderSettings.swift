@@ -11,9 +11,9 @@ package struct DevProviderSettings: Sendable {
     /// `nil` if its ID Tokens are verified.
     package var accessTokens: AccessTokenDialect?
     /// Whether its access tokens say nothing themselves, so that it must be asked about them.
-    package var hasOpaqueTokens: Bool
+    package var hasOpaqueTokens = false
     /// Whether its UserInfo responses are JWTs.
-    package var signsUserInfo: Bool
+    package var signsUserInfo = false
     /// `nil` if it encrypts nothing.
     package var encryption: DevEncryption?
     package var clients: [DevClient]
@@ -23,20 +23,8 @@ package struct DevProviderSettings: Sendable {
     /// Which of ``issuers`` this is; `nil` for the entry.
     var number: String?
 
-    package init(
-        policy: ProviderPolicy, preset: String, accessTokens: AccessTokenDialect?, hasOpaqueTokens: Bool = false,
-        signsUserInfo: Bool = false, encryption: DevEncryption? = nil, clients: [DevClient],
-        quirks: Set<ProviderQuirk>, issuers: DevIssuers? = nil
-    ) {
-        self.policy = policy
-        self.preset = preset
-        self.accessTokens = accessTokens
-        self.hasOpaqueTokens = hasOpaqueTokens
-        self.signsUserInfo = signsUserInfo
-        self.encryption = encryption
-        self.clients = clients
-        self.quirks = quirks
-        self.issuers = issuers
+    package init(policy: ProviderPolicy, preset: String, clients: [DevClient], quirks: Set<ProviderQuirk>) {
+        (self.policy, self.preset, self.clients, self.quirks) = (policy, preset, clients, quirks)
     }
 
     var id: String { policy.id }
@@ -83,29 +71,18 @@ package struct DevClient: Sendable {
     package let redirectURIs: [String]
     package let authentication: Authentication
     /// Whether it must push its authorization requests (RFC 9126, section 6).
-    package let mustPush: Bool
+    package var mustPush = false
     /// Whether it must sign them (RFC 9101, section 10.5).
-    package let mustSign: Bool
+    package var mustSign = false
     /// Whether its tokens are bound to a key, which it must prove (`dpop_bound_access_tokens`; RFC 9449, section 5.2).
-    package let mustProve: Bool
+    package var mustProve = false
     /// Whether responses to it name the issuer, even if the provider's others do not.
-    package let needsResponseIssuer: Bool
+    package var needsResponseIssuer = false
     /// Where the browser may go after the person has signed out, in addition to URIs of loopback and test hosts.
-    package let postLogoutRedirectURIs: [String]
+    package var postLogoutRedirectURIs: [String] = []
 
-    package init(
-        id: String, redirectURIs: [String], authentication: Authentication, mustPush: Bool = false,
-        mustSign: Bool = false, mustProve: Bool = false, needsResponseIssuer: Bool = false,
-        postLogoutRedirectURIs: [String] = []
-    ) {
-        self.id = id
-        self.redirectURIs = redirectURIs
-        self.authentication = authentication
-        self.mustPush = mustPush
-        self.mustSign = mustSign
-        self.mustProve = mustProve
-        self.needsResponseIssuer = needsResponseIssuer
-        self.postLogoutRedirectURIs = postLogoutRedirectURIs
+    package init(id: String, redirectURIs: [String], authentication: Authentication) {
+        (self.id, self.redirectURIs, self.authentication) = (id, redirectURIs, authentication)
     }
 
     /// The same registration under another ID.

@@ -38,7 +38,6 @@ struct Dialect: Sendable {
         let person: Person
         /// See ``EmulatedProvider/digest(of:)``.
         let digest: String
-        let clientID: String
         let now: Int64
     }
 

@@ -100,7 +100,7 @@ extension EmulatedProvider {
         let (person, clientID) = (request.person, request.clientID)
         let issuedAt = faults.has(.expiredTokens) ? now - dialect.tokenLifetimeSeconds - 3600 : now
         var claims = dialect.moreClaims(
-            Dialect.Facts(person: person, digest: try digest(of: person), clientID: clientID, now: issuedAt))
+            Dialect.Facts(person: person, digest: try digest(of: person), now: issuedAt))
         claims.merge(try userClaims(of: person, scopes: request.scopes)) { _, own in own }
         claims["iss"] = .string(issuer(of: person) + (faults.has(.wrongIssuer) ? "/another" : ""))
         if !policy.audiences.isEmpty { claims["aud"] = .string(clientID) }

@@ -145,25 +145,21 @@ extension DevProviderSettings {
     ) {
         let callback = server.callback(of: team.policy.id)
         var clients = team.clients.map { DevClient($0, callback: callback) }
-        if let named = developed.namedClients {
-            clients = [
-                DevClient(
-                    id: "client", redirectURIs: named.rules.redirectURIs, authentication: .any,
-                    mustPush: named.rules.requestForm?.isPushed == true,
-                    mustSign: named.rules.requestForm?.isSigned == true,
-                    postLogoutRedirectURIs: named.rules.postLogoutRedirectURIs)
-            ]
+        if let named = developed.namedClients?.rules {
+            var client = DevClient(id: "client", redirectURIs: named.redirectURIs, authentication: .any)
+            client.demand(named.requestForm)
+            client.postLogoutRedirectURIs = named.postLogoutRedirectURIs
+            clients = [client]
         }
-        let many = team.issuers.map {
+        self.init(policy: developed.policy, preset: team.preset, clients: clients, quirks: team.quirks)
+        accessTokens = team.accessTokens
+        hasOpaqueTokens = team.introspection != nil
+        // What is encrypted must be signed.
+        signsUserInfo = team.userInfo == .signed || team.encryption?.required.contains(.userInfo) == true
+        self.issuers = team.issuers.map {
             DevIssuers(
                 count: issuers, isOpen: $0.isOpen, authentication: team.namedClients?.rules.methods.first?.rawValue)
         }
-        self.init(
-            policy: developed.policy, preset: team.preset, accessTokens: team.accessTokens,
-            hasOpaqueTokens: team.introspection != nil,
-            // What is encrypted must be signed.
-            signsUserInfo: team.userInfo == .signed || team.encryption?.required.contains(.userInfo) == true,
-            clients: clients, quirks: team.quirks, issuers: many)
     }
 }
 
@@ -179,11 +175,16 @@ extension DevClient {
             }
         self.init(
             id: settings.client.id, redirectURIs: settings.client.redirectURIs + [callback],
-            authentication: authentication, mustPush: settings.client.requestForm?.isPushed == true,
-            mustSign: settings.client.requestForm?.isSigned == true,
-            mustProve: settings.client.senderConstraint == .dpop,
-            needsResponseIssuer: settings.client.profile != nil,
-            postLogoutRedirectURIs: settings.client.postLogoutRedirectURIs)
+            authentication: authentication)
+        demand(settings.client.requestForm)
+        mustProve = settings.client.senderConstraint == .dpop
+        needsResponseIssuer = settings.client.profile != nil
+        postLogoutRedirectURIs = settings.client.postLogoutRedirectURIs
+    }
+
+    fileprivate mutating func demand(_ form: AuthorizationRequestForm?) {
+        mustPush = form?.isPushed == true
+        mustSign = form?.isSigned == true
     }
 }
 
