@@ -111,7 +111,7 @@ struct DevCertificate {
     ///
     /// - Throws: ``OpenSSLError``, and never ``DevRequestError``.
     static func madeUp() throws -> DevCertificate {
-        try DevCertificate(String(decoding: Base64URL.encode(try randomBytes(32)), as: UTF8.self))
+        try DevCertificate(String(base64URL: try randomBytes(32)))
     }
 }
 
@@ -133,7 +133,8 @@ extension EmulatedProvider {
             (try? JWSVerifier(signatureCacheCapacity: 0).checkSignature(of: jws, by: key, with: algorithm)) != nil,
             let claims = (try? JSONTree(readingObject: jws.payload))?.object,
             claims["htm"] == .string(method), claims["htu"] == .string(base + path),
-            claims["jti"]?.string != nil, claims["ath"] == (try token.map(Self.hash)),
+            claims["jti"]?.string != nil,
+            claims["ath"] == (try token.map { .string(String(base64URL: try sha256($0))) }),
             let issuedAt = claims["iat"]?.integer, (now - 300...now + 300).contains(issuedAt)
         else { throw DevOAuthError.invalidProof }
         if faults.has(.proofNonces) {
@@ -141,11 +142,6 @@ extension EmulatedProvider {
             guard let nonce = claims["nonce"], accepted.contains(nonce) else { throw DevOAuthError.proofNonceNeeded }
         }
         return key.thumbprint
-    }
-
-    private static func hash(_ token: String) throws -> JSONTree {
-        let hash = try DigestContext().digest(Array(token.utf8).span, with: .sha256)
-        return .string(String(decoding: Base64URL.encode(hash), as: UTF8.self))
     }
 
     /// The nonce that proofs need, if they need one. It is accepted for one to two minutes.

@@ -20,8 +20,7 @@ extension EmulatedProvider {
             redirectURIs.allSatisfy({ $0.utf8.count <= 2048 && HostName(ofURL: $0)?.isOfDevelopment == true })
         else { throw DevOAuthError.invalidRedirectURI }
         let id = try randomName()
-        if registered.count >= Self.registrationCapacity { registered.removeAll() }
-        registered[id] = DevClient(id: id, redirectURIs: redirectURIs, authentication: .none)
+        registered.keep(DevClient(id: id, redirectURIs: redirectURIs, authentication: .none), as: id, capacity: 1000)
         var members: [String: JSONTree] = [
             "client_id": .string(id), "client_id_issued_at": .integer(now),
             "redirect_uris": .array(redirectURIs.map(JSONTree.string)),
@@ -34,8 +33,6 @@ extension EmulatedProvider {
         }
         return .object(members)
     }
-
-    private static let registrationCapacity = 1000
 }
 
 /// The introspection endpoint of a provider whose access tokens are opaque.
@@ -83,14 +80,12 @@ struct PushedRequests {
 
     static let lifetimeSeconds: Int64 = 90
     private static let prefix = "urn:ietf:params:oauth:request_uri:"
-    private static let capacity = 10_000
 
     /// - Returns: the `request_uri`.
     /// - Throws: ``OpenSSLError``.
     fileprivate mutating func add(_ parameters: FormParameters, of clientID: String, now: Int64) throws -> String {
-        if requests.count >= Self.capacity { requests.removeAll() }
         let uri = Self.prefix + (try randomName())
-        requests[uri] = (parameters, clientID, now + Self.lifetimeSeconds)
+        requests.keep((parameters, clientID, now + Self.lifetimeSeconds), as: uri)
         return uri
     }
 

@@ -69,11 +69,11 @@ struct EmulatedKeys {
         let curve: EdwardsCurve = signer.algorithm == .ed448 ? .ed448 : .ed25519
         let algorithm = signer.algorithm.tokenHash(edwardsCurve: curve)
         let hash = try DigestContext().digest(Array(text.utf8).span, with: algorithm)
-        return String(decoding: Base64URL.encode(Array(hash.prefix(hash.count / 2))), as: UTF8.self)
+        return String(base64URL: Array(hash.prefix(hash.count / 2)))
     }
 
     private static func newID() throws(OpenSSLError) -> String {
-        DevelopmentKeys.keyIDPrefix + String(decoding: Base64URL.encode(try randomBytes(6)), as: UTF8.self)
+        DevelopmentKeys.keyIDPrefix + String(base64URL: try randomBytes(6))
     }
 
     private static func jwk(_ key: SigningKey, _ signer: JWSSigner, _ keyID: String) throws(OpenSSLError) -> JSONTree {

@@ -40,8 +40,7 @@ struct EmulatedProvider {
     ///
     /// - Throws: ``OpenSSLError``.
     func digest(of person: Person) throws -> String {
-        let name = Array("\(id)\0\(person.id)".utf8)
-        let hash = try DigestContext().digest(name.span, with: .sha256)
+        let hash = try sha256("\(id)\0\(person.id)")
         return String(hexadecimal: hash.span)
     }
 

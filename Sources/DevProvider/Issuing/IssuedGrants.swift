@@ -14,7 +14,7 @@ struct IssuedGrants {
     /// Codes live for five minutes, as Apple's do.
     static let codeLifetimeSeconds: Int64 = 300
     /// The maximum number of entries of each kind.
-    private static let capacity = 10_000
+    fileprivate static let capacity = 10_000
 
     /// The authorization that a person gave a client.
     struct Authorization {
@@ -61,12 +61,7 @@ struct IssuedGrants {
     }
 
     /// - Throws: ``OpenSSLError``.
-    mutating func code(for authorization: Authorization) throws -> String {
-        let code = try randomName()
-        if codes.count >= Self.capacity { codes.removeAll() }
-        codes[code] = authorization
-        return code
-    }
+    mutating func code(for authorization: Authorization) throws -> String { try Self.issue(authorization, in: &codes) }
 
     /// Exchanges a code, once.
     ///
@@ -86,8 +81,8 @@ struct IssuedGrants {
         else { throw DevOAuthError.invalidGrant }
         authorization.boundKey = boundKey
         return Tokens(
-            accessToken: try access(authorization), refreshToken: try refreshToken(authorization),
-            authorization: authorization)
+            accessToken: try Self.issue(authorization, in: &accessTokens),
+            refreshToken: try Self.issue(authorization, in: &refreshTokens), authorization: authorization)
     }
 
     /// - Parameters:
@@ -105,7 +100,8 @@ struct IssuedGrants {
         if rotates { refreshTokens[token] = nil }
         authorization.boundKey = boundKey
         return Tokens(
-            accessToken: try access(authorization), refreshToken: rotates ? try refreshToken(authorization) : nil,
+            accessToken: try Self.issue(authorization, in: &accessTokens),
+            refreshToken: rotates ? try Self.issue(authorization, in: &refreshTokens) : nil,
             authorization: authorization)
     }
 
@@ -138,41 +134,48 @@ struct IssuedGrants {
 
     func authorization(ofAccessToken token: String) -> Authorization? { accessTokens[token] }
 
-    mutating func keep(_ token: OpaqueToken, as text: String) {
-        if opaqueTokens.count >= Self.capacity { opaqueTokens.removeAll() }
-        opaqueTokens[text] = token
-    }
+    mutating func keep(_ token: OpaqueToken, as text: String) { opaqueTokens.keep(token, as: text) }
 
     /// `nil` for a token that was never issued, or that has been revoked.
     func opaqueToken(_ text: String) -> OpaqueToken? { opaqueTokens[text] }
 
-    private mutating func access(_ authorization: Authorization) throws -> String {
-        if accessTokens.count >= Self.capacity { accessTokens.removeAll() }
-        let token = try randomName()
-        accessTokens[token] = authorization
-        return token
+    private static func issue(
+        _ authorization: Authorization, in table: inout [String: Authorization]
+    ) throws -> String {
+        let name = try randomName()
+        table.keep(authorization, as: name)
+        return name
     }
+}
 
-    private mutating func refreshToken(_ authorization: Authorization) throws -> String {
-        if refreshTokens.count >= Self.capacity { refreshTokens.removeAll() }
-        let token = try randomName()
-        refreshTokens[token] = authorization
-        return token
+extension Dictionary {
+    /// Adds an entry to a table that clients can fill: it is emptied when it is full.
+    mutating func keep(_ value: Value, as key: Key, capacity: Int = IssuedGrants.capacity) {
+        if count >= capacity { removeAll() }
+        self[key] = value
     }
+}
+
+extension String {
+    init(base64URL octets: [UInt8]) { self.init(decoding: Base64URL.encode(octets), as: UTF8.self) }
 }
 
 /// 144 random bits as base64url.
 ///
 /// - Throws: ``OpenSSLError``.
-func randomName() throws -> String { String(decoding: Base64URL.encode(try randomBytes(18)), as: UTF8.self) }
+func randomName() throws -> String { String(base64URL: try randomBytes(18)) }
+
+/// The SHA-256 of a text.
+///
+/// - Throws: ``OpenSSLError``.
+func sha256(_ text: String) throws -> [UInt8] { try DigestContext().digest(text.utf8.span, with: .sha256) }
 
 extension IssuedGrants.Authorization {
     /// Whether a code verifier matches the challenge (RFC 7636, section 4.6).
     fileprivate func accepts(_ verifier: String?) throws -> Bool {
         guard let challenge else { return verifier == nil }
         guard let verifier else { return false }
-        let hash = try DigestContext().digest(Array(verifier.utf8).span, with: .sha256)
-        return String(decoding: Base64URL.encode(hash), as: UTF8.self) == challenge
+        return String(base64URL: try sha256(verifier)) == challenge
     }
 }
 

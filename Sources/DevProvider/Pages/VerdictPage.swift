@@ -1,5 +1,4 @@
 internal import JOSE
-private import OpenSSL
 
 /// The page with a decoded token and the service's verdict on it.
 enum VerdictPage {
@@ -218,8 +217,8 @@ struct ProofSection {
     private func checks(_ jws: CompactJWS, _ claims: [String: JSONTree]) -> [Check] {
         let method = evidence["method"]?.string ?? ""
         let url = String((evidence["url"]?.string ?? "").prefix { $0 != "?" && $0 != "#" })
-        let hash = try? DigestContext().digest(Array(token.utf8).span, with: .sha256)
-        let tokenHash = hash.map { String(decoding: Base64URL.encode($0), as: UTF8.self) } ?? ""
+        let hash = (try? sha256(token)) ?? []
+        let tokenHash = String(base64URL: hash)
         let (htm, htu) = (claims["htm"]?.string ?? "", claims["htu"]?.string ?? "")
         let ath = claims["ath"]?.string ?? ""
         let key = jws.embeddedKey?.thumbprint ?? ""

@@ -64,9 +64,9 @@ extension HTTPRequest {
 
     /// The fields of a form.
     ///
-    /// - Throws: ``DevRequestError``.
-    func form() throws -> FormParameters {
-        guard isForm, let form = FormParameters(body) else { throw DevRequestError("the body must be a form") }
+    /// - Throws: the error if the body is something else.
+    func form(orThrow error: any Error = DevRequestError("the body must be a form")) throws -> FormParameters {
+        guard isForm, let form = FormParameters(body) else { throw error }
         return form
     }
 }

@@ -4,7 +4,6 @@ internal import IDToken
 internal import JOSE
 internal import NIOCore
 internal import NIOHTTP1
-private import OpenSSL
 
 /// The endpoints of one provider.
 extension DevResponder {
@@ -70,27 +69,24 @@ extension DevResponder {
         let now = SystemClocks.unixSeconds() + provider.faults.clockOffset
         let authorization = request.head.fields["Authorization"]?.string
         let proof = request.head.fields["DPoP"]?.string
+        func form() throws -> FormParameters { try request.form(orThrow: DevOAuthError.invalidRequest) }
         switch (path, request.head.method) {
         case ("/keys", .get): return .json(provider.keySet)
         case ("/authorize", .get), ("/authorize", .post): return try authorize(request, &provider, now: now)
         case ("/token", .post) where request.isForm:
-            guard let form = FormParameters(request.body) else { throw DevOAuthError.invalidRequest }
-            return .json(try provider.grant(form, authorization: authorization, proof: proof, now: now))
+            return .json(try provider.grant(form(), authorization: authorization, proof: proof, now: now))
         case ("/par", .post):
-            guard request.isForm, let form = FormParameters(request.body) else { throw DevOAuthError.invalidRequest }
-            return .json(try provider.push(form, authorization: authorization, now: now), .created)
+            return .json(try provider.push(form(), authorization: authorization, now: now), .created)
         case ("/register", .post) where provider.settings.accessTokens != nil:
             return .json(try provider.register(request.members(), now: now), .created)
         case ("/token", .post): return try token(request, &provider, now: now)
         case ("/revoke", .post) where provider.dialect.hasRevocation:
-            guard request.isForm, let form = FormParameters(request.body) else { throw DevOAuthError.invalidRequest }
-            try provider.revoke(form, authorization: authorization, now: now)
+            try provider.revoke(form(), authorization: authorization, now: now)
             return .json(.object([:]))
         case ("/logout", .get), ("/logout", .post):
             return provider.dialect.hasEndSession ? try endSession(request, provider, now: now) : nil
         case ("/introspect", .post) where provider.settings.hasOpaqueTokens:
-            guard request.isForm, let form = FormParameters(request.body) else { throw DevOAuthError.invalidRequest }
-            let introspection = try provider.introspect(form, authorization: authorization, now: now)
+            let introspection = try provider.introspect(form(), authorization: authorization, now: now)
             guard request.head.fields["Accept"]?.string == "application/token-introspection+jwt" else {
                 return .json(.object(introspection.members))
             }
@@ -293,10 +289,10 @@ extension DevResponder {
 
     /// The `nonce` claim for a raw nonce: some providers receive its hash from the app.
     private static func claim(for nonce: String, _ rule: NonceRule) throws -> String {
-        let hash = try DigestContext().digest(Array(nonce.utf8).span, with: .sha256)
+        let hash = try sha256(nonce)
         return switch rule.accepted.first {
         case .sha256Hex: String(hexadecimal: hash.span)
-        case .sha256Base64URL: String(decoding: Base64URL.encode(hash), as: UTF8.self)
+        case .sha256Base64URL: String(base64URL: hash)
         case .plain, nil: nonce
         }
     }
