@@ -110,8 +110,8 @@ package final class Introspector: Sendable {
     package func remember(_ answer: [UInt8], about token: AccessToken) throws(CallFailure) {
         guard let key = key(of: token) else { throw .notSent(.credential) }
         guard let object = try? JSONObject(answer) else { throw .answerInvalid(.notJSON) }
-        let read = Reading.read(try IntrospectionAnswer(object, answer), nil)
-        end(key, askedAt: SystemClocks.monotonic(), .success(read), by: 0, [])
+        let read = try IntrospectionAnswer(object, answer)
+        end(key, askedAt: SystemClocks.monotonic(), .success((read, nil)), by: 0, [])
     }
 
     /// - Returns: `nil` if OpenSSL fails.
@@ -133,9 +133,12 @@ package final class Introspector: Sendable {
 
     // MARK: A question
 
+    /// An answer, and the keys that signed it if it was signed.
+    private typealias Answered = (answer: IntrospectionAnswer, keys: SigningKeys?)
+
     /// A response, before or after its signature was verified.
     private enum Reading: Sendable {
-        case read(IntrospectionAnswer, SigningKeys?)
+        case read(Answered)
         /// The keys at hand did not make the signature.
         case unverified([UInt8], CallFailure)
     }
@@ -149,15 +152,17 @@ package final class Introspector: Sendable {
             token, by: responseRules.clientID, at: address, mustBeSigned: rules.mustBeSigned, slot, until: deadline
         ) { [self] response, now throws(CallFailure) in
             switch response {
-            case .plain(let answer): return Reading.read(answer, nil)
+            case .plain(let answer): return Reading.read((answer, nil))
             case .signed(let response): return try read(response, now)
             }
-        }.flatMap { [self] called -> EventLoopFuture<(Result<Reading, IntrospectionFailure>, [CallReport])> in
-            guard case .success(.unverified(let response, let failure)) = called.result else {
-                let result = called.result.mapError(IntrospectionFailure.call)
-                return calls.loop.makeSucceededFuture((result, called.reports))
+        }.flatMap { [self] called -> EventLoopFuture<(Result<Answered, IntrospectionFailure>, [CallReport])> in
+            let reports = called.reports
+            switch called.result {
+            case .success(.read(let answered)): return calls.loop.makeSucceededFuture((.success(answered), reports))
+            case .success(.unverified(let response, let failure)):
+                return verified(response, failure, until: deadline, triesLeft: Self.keyTries).map { ($0, reports) }
+            case .failure(let failure): return calls.loop.makeSucceededFuture((.failure(.call(failure)), reports))
             }
-            return verified(response, failure, until: deadline, triesLeft: Self.keyTries).map { ($0, called.reports) }
         }.whenSuccess { [self] result, reports in end(key, askedAt: askedAt, result, by: id, reports) }
     }
 
@@ -169,7 +174,7 @@ package final class Introspector: Sendable {
             let answer = try verifier.introspection(
                 in: response, with: snapshot?.keys ?? .empty, algorithms: snapshot?.algorithms ?? .all,
                 under: responseRules, now: now)
-            return .read(answer, snapshot.map(SigningKeys.init))
+            return .read((answer, snapshot.map(SigningKeys.init)))
         } catch {
             guard error == .answerInvalid(.signedResponse(.signature)) else { throw error }
             return .unverified(response, error)
@@ -182,7 +187,7 @@ package final class Introspector: Sendable {
     /// Verifies a signed response once its key has been fetched.
     private func verified(
         _ response: [UInt8], _ failure: CallFailure, until deadline: MonotonicTime, triesLeft: Int
-    ) -> EventLoopFuture<Result<Reading, IntrospectionFailure>> {
+    ) -> EventLoopFuture<Result<Answered, IntrospectionFailure>> {
         let loop = calls.loop
         guard triesLeft > 0 else { return loop.makeSucceededFuture(.failure(.call(failure))) }
         return keys.newer(for: response, until: deadline).hop(to: loop).flatMap { [self] outcome in
@@ -194,7 +199,7 @@ package final class Introspector: Sendable {
             }
             do throws(CallFailure) {
                 switch try read(response, .now()) {
-                case .read(let answer, let keys): return loop.makeSucceededFuture(.success(.read(answer, keys)))
+                case .read(let answered): return loop.makeSucceededFuture(.success(answered))
                 case .unverified(_, let failure):
                     let left = outcome == .retry ? triesLeft - 1 : 0
                     return verified(response, failure, until: deadline, triesLeft: left)
@@ -209,31 +214,26 @@ package final class Introspector: Sendable {
     ///
     /// - Parameter id: of the request that asked it, which reports the calls.
     private func end(
-        _ key: IntrospectionKey, askedAt: MonotonicTime, _ result: Result<Reading, IntrospectionFailure>,
+        _ key: IntrospectionKey, askedAt: MonotonicTime, _ result: Result<Answered, IntrospectionFailure>,
         by id: Int, _ reports: [CallReport]
     ) {
         let now = SystemClocks.monotonic()
-        var (outcome, signingKeys): (IntrospectionMemory<Waiter>.Outcome?, SigningKeys?)
+        let answered = try? result.get()
+        var outcome: IntrospectionMemory<Waiter>.Outcome?
         var known: KnownAnswer?
-        let answer: Result<IntrospectionAnswer, IntrospectionFailure>
-        switch result {
-        case .success(.read(let read, let keys)):
-            (answer, signingKeys) = (.success(read), keys)
-            switch read {
-            case .inactive: outcome = .inactive
-            case .active(let token):
-                let answer = KnownAnswer(token: token, keys: keys, askedAt: askedAt)
-                (outcome, known) = (.active(answer), answer)
-            }
-        case .success(.unverified(_, let failure)): answer = .failure(.call(failure))
-        case .failure(let failure): answer = .failure(failure)
+        switch answered?.answer {
+        case .inactive?: outcome = .inactive
+        case .active(let token)?:
+            let answer = KnownAnswer(token: token, keys: answered?.keys, askedAt: askedAt)
+            (outcome, known) = (.active(answer), answer)
+        case nil: break
         }
         let waiters = memory.state.value.end(key, outcome, keepingFor: rules.cachePeriod, now: now, .now())
         for (waiter, promise) in waiters {
             promise.succeed(
                 Introspection(
-                    result: answer, keys: signingKeys, age: now - askedAt, calls: waiter == id ? reports : [],
-                    known: known))
+                    result: result.map(\.answer), keys: answered?.keys, age: now - askedAt,
+                    calls: waiter == id ? reports : [], known: known))
         }
     }
 }
