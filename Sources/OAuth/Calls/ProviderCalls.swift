@@ -9,6 +9,8 @@ private import OpenSSL
 ///
 /// It opens a connection first, then authenticates the request, then sends it. So if anything fails before sending,
 /// the request is known to be unsent. Everything runs on one event loop, which serves no requests.
+///
+/// A call's future never fails, and completes on ``loop`` by the deadline, which is for all of the call's requests.
 package final class ProviderCalls: Sendable {
     package let loop: any EventLoop
     /// Begins calls, so that a crowd of them does not delay the answers to the first.
@@ -70,10 +72,7 @@ package final class ProviderCalls: Sendable {
     ///
     /// At most once, unless the endpoint refuses it only because its proof lacks a nonce: then once more.
     ///
-    /// - Parameters:
-    ///   - proofKey: the key that the tokens are, or will be, bound to; `nil` for bearer tokens.
-    ///   - deadline: for the whole call.
-    /// - Returns: never fails, and completes on ``loop`` by the deadline.
+    /// - Parameter proofKey: the key that the tokens are, or will be, bound to; `nil` for bearer tokens.
     package func exchange(
         _ request: GrantRequest, by client: CallingClient, provenBy proofKey: ProofKey? = nil, at address: FetchURL,
         _ slot: CallSlot, until deadline: MonotonicTime
@@ -99,8 +98,6 @@ package final class ProviderCalls: Sendable {
     /// - Parameters:
     ///   - proofKey: the key that the token is bound to; `nil` for a bearer token.
     ///   - methods: the endpoint's authentication methods; `nil` if they are not known.
-    ///   - deadline: for all attempts together.
-    /// - Returns: never fails, and completes on ``loop`` by the deadline.
     package func revoke(
         _ request: RevocationRequest, by client: CallingClient, provenBy proofKey: ProofKey? = nil,
         at address: FetchURL, accepting methods: [String]? = nil, _ slot: CallSlot, until deadline: MonotonicTime
@@ -142,13 +139,9 @@ package final class ProviderCalls: Sendable {
     /// - Parameters:
     ///   - subject: the ID Token's.
     ///   - refusal: why plain claims are refused; `nil` if they are not.
-    ///   - deadline: for the whole call.
-    /// - Returns: never fails, and completes on ``loop`` by the deadline.
     package func userInfo(
         _ request: UserInfoRequest, of subject: String, refusingClaims refusal: UserInfoTokenFault? = nil,
-        by client: CallingClient, at address: FetchURL,
-        _ slot: CallSlot,
-        until deadline: MonotonicTime
+        by client: CallingClient, at address: FetchURL, _ slot: CallSlot, until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<UserInfoResponse>> {
         let proof = request.proofKey.map { CallProof(key: $0, accessToken: request.accessToken) }
         let accepted = refusal == nil ? OutgoingMessage.json : UserInfoResponse.tokenType
@@ -163,10 +156,7 @@ package final class ProviderCalls: Sendable {
 
     /// Requests the migration of a user whose app moves to another team.
     ///
-    /// - Parameters:
-    ///   - accessToken: of the scope `user.migration`.
-    ///   - deadline: for the whole call.
-    /// - Returns: never fails, and completes on ``loop`` by the deadline.
+    /// - Parameter accessToken: of the scope `user.migration`.
     package func migrate(
         _ request: UserMigrationRequest, with accessToken: AccessToken, by client: CallingClient, at address: FetchURL,
         _ slot: CallSlot, until deadline: MonotonicTime
@@ -181,9 +171,7 @@ package final class ProviderCalls: Sendable {
     ///
     /// - Parameters:
     ///   - mustBeSigned: whether the response must be signed.
-    ///   - deadline: for the whole call.
     ///   - read: reads the response. Called on ``loop``.
-    /// - Returns: never fails, and completes on ``loop`` by the deadline.
     package func introspect<Value: Sendable>(
         _ token: AccessToken, by clientID: String, at address: FetchURL, mustBeSigned: Bool, _ slot: CallSlot,
         until deadline: MonotonicTime,
@@ -302,8 +290,6 @@ extension ProviderCalls {
 
     /// Sends an authorization request to the provider, once.
     ///
-    /// - Parameter deadline: for the whole call.
-    /// - Returns: never fails, and completes on ``loop`` by the deadline.
     /// - Source: RFC 9126, section 2.
     package func push(
         _ request: PushedAuthorization, by client: CallingClient, at address: FetchURL, _ slot: CallSlot,
