@@ -102,8 +102,6 @@ package struct ProofKey: Sendable, CustomStringConvertible, CustomReflectable {
 
 extension ProofKey: Equatable {
     package static func == (left: ProofKey, right: ProofKey) -> Bool {
-        left.octets.withBytes { left in
-            right.octets.withBytes { right in left.indices.allSatisfy { left[$0] == right[$0] } }
-        }
+        left.octets.withBytes { left in right.octets.withBytes { left.isExactly($0) } }
     }
 }

@@ -100,19 +100,19 @@ package struct EndpointAnswer: Sendable {
                 name, isInvalidRequestRevoked: quirks.contains(.revokedIsInvalidRequest), isIssued: answer.hasTokens)
         }
         guard status == 200 else { throw .answerInvalid(.status(status)) }
-        guard let accessToken: AccessToken = try answer.secret("access_token", .accessToken) else {
+        guard let accessToken: AccessToken = try answer.secret(.accessToken) else {
             throw .answerInvalid(.member(.accessToken))
         }
-        let tokenType = try answer.text("token_type", .tokenType)
+        let tokenType = try answer.text(.tokenType)
         guard tokenType?.isTokenType ?? quirks.contains(.noTokenType) else {
             throw .answerInvalid(.member(.tokenType))
         }
         if isProven, tokenType?.lowercased() != "dpop" { throw .answerInvalid(.notBound) }
-        let idToken: SecretText<IDTokenPurpose>? = try answer.secret("id_token", .idToken)
+        let idToken: SecretText<IDTokenPurpose>? = try answer.secret(.idToken)
         return Grant(
             accessToken: accessToken, tokenType: tokenType,
             expiresAt: answer.expiresInSeconds.map { now.advanced(bySeconds: $0) },
-            refreshToken: try answer.secret("refresh_token", .refreshToken),
+            refreshToken: try answer.secret(.refreshToken),
             scopes: try answer.scopes(areList: quirks.contains(.scopeIsList)),
             idToken: idToken.map { Array($0.text.utf8) })
     }
@@ -136,7 +136,7 @@ package struct EndpointAnswer: Sendable {
         switch answer.errorName {
         case .invalidToken: return
         case nil: if !isSuccess { throw .answerInvalid(.status(status)) }
-        case let name?: throw CallFailure(name, isInvalidRequestRevoked: false)
+        case let name?: throw CallFailure(name)
         }
     }
 
@@ -160,8 +160,7 @@ package struct EndpointAnswer: Sendable {
         if let name = answer.errorName ?? challengeError { throw .refused(name) }
         guard status == 200 else { throw .answerInvalid(.status(status)) }
         if let refusal { throw .answerInvalid(.userInfoToken(refusal)) }
-        guard let found = try answer.text("sub", .subject) else { throw .answerInvalid(.member(.subject)) }
-        guard found.isExactly(subject) else { throw .answerInvalid(.otherSubject) }
+        guard try answer.required(.subject).isExactly(subject) else { throw .answerInvalid(.otherSubject) }
         return .claims(body)
     }
 
@@ -171,15 +170,14 @@ package struct EndpointAnswer: Sendable {
     package func pushed() throws(CallFailure) -> PushedReference {
         let answer = try readable()
         if let name = answer.errorName {
-            let failure = CallFailure(name, isInvalidRequestRevoked: false)
             // There is no grant that could be invalid.
-            if case .grantInvalid = failure { throw .refused(name) }
-            throw failure
+            throw name == .invalidGrant ? .refused(name) : CallFailure(name)
         }
         guard status == 201 || status == 200 else { throw .answerInvalid(.status(status)) }
-        guard let uri = try answer.text("request_uri", .requestURI), (1...2048).contains(uri.utf8.count),
-            uri.utf8.allSatisfy(\.isVisibleASCII)
-        else { throw .answerInvalid(.member(.requestURI)) }
+        let uri = try answer.required(.requestURI)
+        guard (1...2048).contains(uri.utf8.count), uri.utf8.allSatisfy(\.isVisibleASCII) else {
+            throw .answerInvalid(.member(.requestURI))
+        }
         guard let seconds = answer.expiresInSeconds, seconds > 0 else { throw .answerInvalid(.member(.expiresIn)) }
         return PushedReference(uri: uri, lifetimeSeconds: seconds)
     }
@@ -217,7 +215,7 @@ package struct EndpointAnswer: Sendable {
 }
 
 extension CallFailure {
-    init(_ name: OAuthErrorName, isInvalidRequestRevoked: Bool, isIssued: Bool = false) {
+    init(_ name: OAuthErrorName, isInvalidRequestRevoked: Bool = false, isIssued: Bool = false) {
         self =
             switch name {
             case .invalidGrant: .grantInvalid(name, isIssued: isIssued)
@@ -255,7 +253,7 @@ extension JSONObject {
             // Such a list may have several scopes in one string.
             scopes = texts.isEmpty ? nil : texts
         } else {
-            scopes = try text("scope", .scope)?.split(separator: " ").map(String.init)
+            scopes = try text(.scope)?.split(separator: " ").map(String.init)
         }
         guard scopes?.allSatisfy({ $0.split(separator: " ").allSatisfy { String($0).isScope } }) ?? true else {
             throw .answerInvalid(.member(.scope))
@@ -263,9 +261,8 @@ extension JSONObject {
         return scopes
     }
 
-    func text(
-        _ name: JSONName, _ member: CallFailure.AnswerFault.Member
-    ) throws(CallFailure) -> String? {
+    func text(_ member: CallFailure.AnswerFault.Member) throws(CallFailure) -> String? {
+        let name = JSONName(member.rawValue)
         guard hasValue(name) else { return nil }
         do throws(JSONTypeMismatch) {
             return try string(name)
@@ -274,10 +271,15 @@ extension JSONObject {
         }
     }
 
+    func required(_ member: CallFailure.AnswerFault.Member) throws(CallFailure) -> String {
+        guard let text = try text(member) else { throw .answerInvalid(.member(member)) }
+        return text
+    }
+
     fileprivate func secret<Purpose>(
-        _ name: JSONName, _ member: CallFailure.AnswerFault.Member
+        _ member: CallFailure.AnswerFault.Member
     ) throws(CallFailure) -> SecretText<Purpose>? {
-        guard let text = try text(name, member) else { return nil }
+        guard let text = try text(member) else { return nil }
         guard let secret = SecretText<Purpose>(text) else { throw .answerInvalid(.member(member)) }
         return secret
     }

@@ -26,14 +26,7 @@ package struct Grant: Sendable {
         json.member("token_type", tokenType)
         json.member("expires_at", expiresAt?.seconds)
         json.member("refresh_token", secret: refreshToken)
-        json.name("scopes")
-        if let scopes {
-            json.beginArray()
-            for scope in scopes { json.value(scope) }
-            json.endArray()
-        } else {
-            json.null()
-        }
+        if let scopes { json.array("scopes", scopes) } else { json.member("scopes", String?.none) }
         json.member("id_token", idToken.map { String(decoding: $0, as: UTF8.self) })
     }
 }

@@ -39,8 +39,7 @@ extension EndpointAnswer {
         if status == 200, !hasContentCoding, mediaType == Self.signedIntrospection { return .signed(body) }
         let answer = try readable()
         if let name = answer.errorName {
-            throw name == .invalidGrant
-                ? .refused(name) : CallFailure(name, isInvalidRequestRevoked: false)
+            throw name == .invalidGrant ? .refused(name) : CallFailure(name)
         }
         guard status == 200 else { throw .answerInvalid(.status(status)) }
         guard !mustBeSigned else { throw .answerInvalid(.unsigned) }
@@ -110,7 +109,7 @@ extension JWSVerifier {
             .answerInvalid(.signedResponse(fault))
         }
         guard let jws = try? CompactJWS(response[...]) else { throw refused(.form) }
-        guard jws.header.type?.lowercased().withoutApplication == "token-introspection+jwt",
+        guard jws.header.type?.lowercased().trimmingPrefix("application/") == "token-introspection+jwt",
             !jws.header.hasUnsupportedParameter
         else { throw refused(.type) }
         guard let algorithm = jws.header.algorithm, (rules.issuer.algorithms ?? algorithms).contains(algorithm) else {
@@ -130,11 +129,5 @@ extension JWSVerifier {
         else { throw refused(.time) }
         guard let content = object["token_introspection"], let members = content.object else { throw refused(.content) }
         return try IntrospectionAnswer(members, Array(content.json))
-    }
-}
-
-extension String {
-    fileprivate var withoutApplication: String {
-        hasPrefix("application/") ? String(dropFirst("application/".count)) : self
     }
 }

@@ -25,16 +25,13 @@ extension EndpointAnswer {
     ///   `server_error`, `temporarily_unavailable` and `slow_down`.
     package func userMigration(_ request: UserMigrationRequest) throws(CallFailure) -> UserMigration {
         let answer = try readable()
-        if let name = answer.errorName { throw CallFailure(name, isInvalidRequestRevoked: false) }
+        if let name = answer.errorName { throw CallFailure(name) }
         guard status == 200 else { throw .answerInvalid(.status(status)) }
         switch request {
         case .generate:
-            guard let transferSubject = try answer.text("transfer_sub", .transferSubject) else {
-                throw .answerInvalid(.member(.transferSubject))
-            }
-            return .transferSubject(transferSubject)
+            return .transferSubject(try answer.required(.transferSubject))
         case .redeem:
-            guard let subject = try answer.text("sub", .subject) else { throw .answerInvalid(.member(.subject)) }
+            let subject = try answer.required(.subject)
             // A boolean here, but a string in Apple's ID Tokens.
             let isPrivateEmail: Bool? =
                 switch answer["is_private_email"] {
@@ -42,8 +39,7 @@ extension EndpointAnswer {
                 case let value?: value.string.map { $0 == "true" }
                 case nil: nil
                 }
-            return .user(
-                subject: subject, email: try answer.text("email", .email), isPrivateEmail: isPrivateEmail)
+            return .user(subject: subject, email: try answer.text(.email), isPrivateEmail: isPrivateEmail)
         }
     }
 }
