@@ -16,7 +16,9 @@ struct ClientAuthentication {
     /// - Throws: ``DevOAuthError``.
     init(_ form: FormParameters, authorization: String?) throws {
         if let credentials = authorization?.dropFirstWord("Basic") {
-            guard form["client_secret"] == nil, let octets = Base64.decode(credentials) else {
+            // Base64 with the other alphabet (RFC 4648, section 4), and padded.
+            let encoded = credentials.replacing("+", with: "-").replacing("/", with: "_").prefix { $0 != "=" }
+            guard form["client_secret"] == nil, let octets = Base64URL.decode(Array(encoded.utf8).span) else {
                 throw DevOAuthError.invalidRequest
             }
             let parts = String(decoding: octets, as: UTF8.self).split(
@@ -80,19 +82,5 @@ extension String {
     /// The text after a word and a space; `nil` if the text does not begin with this word.
     func dropFirstWord(_ word: String) -> String? {
         hasPrefix(word + " ") ? String(dropFirst(word.count + 1)) : nil
-    }
-}
-
-/// Base64 as HTTP Basic uses it (RFC 4648, section 4).
-private enum Base64 {
-    static func decode(_ text: String) -> [UInt8]? {
-        let unpadded = text.utf8.prefix { $0 != UInt8(ascii: "=") }.map { octet in
-            switch octet {
-            case UInt8(ascii: "+"): UInt8(ascii: "-")
-            case UInt8(ascii: "/"): UInt8(ascii: "_")
-            default: octet
-            }
-        }
-        return Base64URL.decode(unpadded.span)
     }
 }

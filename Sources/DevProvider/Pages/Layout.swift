@@ -56,6 +56,16 @@ enum Layout {
             """
     }
 
+    /// What a form sends besides what the person fills in.
+    static func hidden(_ fields: [(name: String, value: String)]) -> [HTML] {
+        fields.map { "<input type=\"hidden\" name=\"\($0.name)\" value=\"\($0.value)\">" }
+    }
+
+    /// The rows of a list, without those that have no value.
+    static func rows(_ rows: [(name: String, value: String?)]) -> [HTML] {
+        rows.compactMap { name, value in value.map { "<dt>\(name)</dt><dd><code>\($0)</code></dd>" } }
+    }
+
     /// A person in a few words.
     static func description(of person: Person) -> HTML {
         var words: [String] = []

@@ -67,12 +67,11 @@ enum SignInPage {
 
     /// The parameters as a form that submits itself.
     static func formPost(to url: String, _ parameters: [(name: String, value: String)]) -> Page {
-        let inputs: [HTML] = parameters.map { "<input type=\"hidden\" name=\"\($0.name)\" value=\"\($0.value)\">" }
-        return Page(
+        Page(
             title: "Signing in", hasScript: true,
             """
             <h1>Signing in</h1>
-            <form method="post" action="\(url)" id="submit">\(inputs)
+            <form method="post" action="\(url)" id="submit">\(Layout.hidden(parameters))
             <p class="actions"><button>Continue</button></p></form>
             """)
     }
@@ -92,19 +91,16 @@ enum SignInPage {
 /// The page of the end-session endpoint, where a person confirms that they sign out.
 enum SignOutPage {
     static func page(_ request: EndSessionRequest, _ provider: EmulatedProvider) -> Page {
-        let inputs: [HTML] = request.parameters.map {
-            "<input type=\"hidden\" name=\"\($0.name)\" value=\"\($0.value)\">"
-        }
-        let rows: [HTML] = [
+        let rows = Layout.rows([
             ("App", request.client?.id), ("Person", request.subject), ("Goes back to", request.redirectURI),
-        ].compactMap { name, value in value.map { "<dt>\(name)</dt><dd><code>\($0)</code></dd>" } }
+        ])
         return Page(
             title: "Sign out of \(provider.id)",
             """
             <h1>Sign out of \(provider.id)?</h1>
             <p class="aside">This page stands in for the provider: \(provider.settings.summary).</p>
             <dl>\(rows)</dl>
-            <form method="post">\(inputs)
+            <form method="post">\(Layout.hidden(request.parameters))
             <p class="actions"><button name="action" value="sign-out">Sign out</button></p></form>
             """)
     }

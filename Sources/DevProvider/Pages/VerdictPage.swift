@@ -82,24 +82,17 @@ enum VerdictPage {
     private static func summary(_ answer: Answer) -> HTML {
         guard answer.isAccepted else { return "<p>\(answer.members["detail"]?.string ?? "")</p>" }
         guard let identity = answer.members["identity"]?.object else { return "" }
-        let rows: [HTML] = ["provider", "issuer", "subject", "name", "email", "email_trust", "tenant"].compactMap {
-            name in
-            guard let text = identity[name]?.string else { return nil }
-            return "<dt>\(name)</dt><dd><code>\(text)</code></dd>"
-        }
-        return "<dl>\(rows)</dl>"
+        let names = ["provider", "issuer", "subject", "name", "email", "email_trust", "tenant"]
+        return "<dl>\(Layout.rows(names.map { ($0, identity[$0]?.string) }))</dl>"
     }
 
     private static func why(_ cause: Cause) -> HTML {
-        let rows: [HTML] = [("Expected", cause.expected), ("Found", cause.found)].compactMap { name, value in
-            value.map { "<dt>\(name)</dt><dd><code>\($0)</code></dd>" }
-        }
-        return """
-            <section aria-labelledby="why" class="trouble"><h2 id="why">Why</h2>
-            <p>\(cause.explanation)</p>
-            <dl>\(rows)</dl>
-            <p>\(cause.fix ?? "")</p></section>
-            """
+        """
+        <section aria-labelledby="why" class="trouble"><h2 id="why">Why</h2>
+        <p>\(cause.explanation)</p>
+        <dl>\(Layout.rows([("Expected", cause.expected), ("Found", cause.found)]))</dl>
+        <p>\(cause.fix ?? "")</p></section>
+        """
     }
 
     /// A request's members in the order of the contract.
@@ -141,9 +134,7 @@ enum VerdictPage {
     /// A button for the same request with a nonce in its proof.
     static func repeating(_ form: FormParameters, at provider: String, withNonce nonce: String) -> HTML {
         let names = ["person", "audience", "claims", "binding", "method", "url", "fault"]
-        let inputs: [HTML] = (names.map { ($0, form[$0] ?? "") } + [("proof_nonce", nonce)]).map { name, value in
-            "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">"
-        }
+        let inputs = Layout.hidden(names.map { ($0, form[$0] ?? "") } + [("proof_nonce", nonce)])
         return """
             <form method="post" action="/\(provider)/native">\(inputs)
             <p>The answer has a nonce for the client's next proof.</p>
