@@ -149,12 +149,11 @@ public final class RemoteKeySet: Service {
         case unavailable
 
         init(_ state: KeyState) {
-            self =
-                switch state {
-                case .ready: .ready
-                case .stale: .stale
-                case .unavailable: .unavailable
-                }
+            switch state {
+            case .ready: self = .ready
+            case .stale: self = .stale
+            case .unavailable: self = .unavailable
+            }
         }
     }
 }
@@ -324,11 +323,8 @@ extension KeyLocation.Network {
 
 extension Interval {
     init(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
         // Far below the values at which arithmetic would overflow.
-        let bound: Int64 = 1 << 50
-        let whole = overflow ? bound : milliseconds + attoseconds / 1_000_000_000_000_000
-        self.init(milliseconds: min(max(whole, 0), bound))
+        let (seconds, attoseconds) = min(max(duration, .zero), .milliseconds(1 << 50)).components
+        self.init(milliseconds: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
     }
 }

@@ -5,9 +5,9 @@ private import Synchronization
 
 /// The result of a fetch.
 package struct FetchedKeys: Sendable {
-    package let keys: JWKSet
+    package private(set) var keys: JWKSet
     /// The JSON text of the set as it was read; empty if it is not kept.
-    package let text: [UInt8]
+    package private(set) var text: [UInt8]
     package let algorithms: SignatureAlgorithms
     package let source: KeySnapshot.Source
     /// How long the provider lets clients cache the keys; `nil` if it does not say.
@@ -41,11 +41,10 @@ package struct FetchedKeys: Sendable {
 extension FetchedKeys {
     /// The same result with some of its keys.
     func keeping(where isKept: (JWK) -> Bool) -> FetchedKeys {
-        let kept = JWKSet.empty.adding(keys.keys.filter(isKept))
-        return FetchedKeys(
-            keys: kept, algorithms: algorithms, source: source, lifetime: lifetime,
-            fetchedAtUnixSeconds: fetchedAtUnixSeconds, isNotModified: isNotModified,
-            clockOffsetSeconds: clockOffsetSeconds, endpoints: endpoints)
+        var kept = self
+        kept.keys = JWKSet.empty.adding(keys.keys.filter(isKept))
+        kept.text = []
+        return kept
     }
 }
 
