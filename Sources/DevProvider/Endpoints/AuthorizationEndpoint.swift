@@ -140,7 +140,6 @@ extension EmulatedProvider {
         case nobody
     }
 
-    /// - Throws: ``OpenSSLError``.
     mutating func respond(
         to request: AuthorizationRequest, _ decision: Decision, now: Int64
     ) throws -> AuthorizationResponse {
@@ -202,8 +201,6 @@ extension EmulatedProvider {
     }
 
     /// A native app's code, which the provider's SDK returns together with the ID Token.
-    ///
-    /// - Throws: ``OpenSSLError``.
     mutating func nativeCode(_ person: Person, clientID: String, nonce: String?, now: Int64) throws -> String {
         try grants.code(
             for: IssuedGrants.Authorization(

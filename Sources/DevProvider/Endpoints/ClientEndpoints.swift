@@ -63,7 +63,6 @@ extension EmulatedProvider {
 
     /// The same in a JWT.
     ///
-    /// - Throws: ``OpenSSLError``.
     /// - Source: RFC 9701, section 5.
     func sign(_ introspection: Introspection, now: Int64) throws -> String {
         let claims: [String: JSONTree] = [

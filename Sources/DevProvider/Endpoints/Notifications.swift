@@ -23,7 +23,6 @@ extension EmulatedProvider {
     ///   - type: Apple's name for an event, the last part of a security event's type, or `logout`.
     ///   - claims: override the usual ones; `null` removes a claim.
     ///   - id: `jti`.
-    /// - Throws: ``OpenSSLError``.
     func notification(
         _ type: String, about person: Person, clientID: String?, overriding claims: [String: JSONTree], id: String,
         now: Int64

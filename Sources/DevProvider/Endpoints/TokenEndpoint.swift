@@ -144,7 +144,6 @@ extension EmulatedProvider {
     /// - Parameters:
     ///   - overriding: claims that replace the usual ones; `null` removes one.
     ///   - id: `jti`. An opaque token is nothing else.
-    /// - Throws: ``OpenSSLError``.
     mutating func accessToken(
         _ dialect: AccessTokenDialect, _ granted: GrantedAccess, overriding: [String: JSONTree] = [:], id: String,
         now: Int64

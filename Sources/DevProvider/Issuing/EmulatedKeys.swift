@@ -2,6 +2,7 @@ package import JOSE
 package import OpenSSL
 
 /// The signing keys of one development provider: the current one, and the one before it, which stays published.
+/// Functions that throw, throw ``OpenSSLError``.
 struct EmulatedKeys {
     private var signer: JWSSigner
     private(set) var keyID: String
@@ -9,7 +10,6 @@ struct EmulatedKeys {
     private var published: [JSONTree]
 
     /// - Parameter algorithm: the algorithm of the tokens; a key of another kind signs with its own.
-    /// - Throws: ``OpenSSLError``.
     init(_ key: SigningKey, _ algorithm: SignatureAlgorithm) throws(OpenSSLError) {
         signer = JWSSigner(key, algorithm) ?? JWSSigner(key)
         keyID = try Self.newID()
@@ -20,7 +20,6 @@ struct EmulatedKeys {
     ///
     /// - Parameter inPlace: whether the key reuses the `kid` of the previous one, which is no longer published. A
     ///   provider that does this invalidates the caches of all its clients.
-    /// - Throws: ``OpenSSLError``.
     mutating func rotate(to key: SigningKey, inPlace: Bool) throws {
         signer = JWSSigner(key, signer.algorithm) ?? JWSSigner(key)
         if !inPlace { keyID = try Self.newID() }
@@ -54,7 +53,6 @@ struct EmulatedKeys {
     /// Signs claims.
     ///
     /// - Parameter type: `typ`; `nil` for none.
-    /// - Throws: ``OpenSSLError``.
     func sign(_ claims: [String: JSONTree], type: String?) throws -> String {
         var header: [String: JSONTree] = ["alg": .string(signer.algorithm.rawValue), "kid": .string(keyID)]
         if let type { header["typ"] = .string(type) }
@@ -63,8 +61,6 @@ struct EmulatedKeys {
     }
 
     /// The left half of a hash in base64url, as in `at_hash` (OpenID Connect Core 1.0, section 3.1.3.6).
-    ///
-    /// - Throws: ``OpenSSLError``.
     func halfHash(_ text: String) throws -> String {
         let curve: EdwardsCurve = signer.algorithm == .ed448 ? .ed448 : .ed25519
         let algorithm = signer.algorithm.tokenHash(edwardsCurve: curve)

@@ -3,7 +3,7 @@ internal import IDToken
 internal import JOSE
 internal import OpenSSL
 
-/// A development provider: its settings and its state.
+/// A development provider: its settings and its state. Functions that throw, and don't say what, throw ``OpenSSLError``.
 struct EmulatedProvider {
     let settings: DevProviderSettings
     let dialect: Dialect
@@ -16,7 +16,6 @@ struct EmulatedProvider {
     var registered: [String: DevClient] = [:]
     var faults = Faults()
 
-    /// - Throws: ``OpenSSLError``.
     init(_ settings: DevProviderSettings, origin: String, key: SigningKey) throws(OpenSSLError) {
         self.settings = settings
         dialect = Dialect.of(settings.preset)
@@ -37,8 +36,6 @@ struct EmulatedProvider {
     }
 
     /// A hash of the provider's and the person's IDs, as 64 hexadecimal digits.
-    ///
-    /// - Throws: ``OpenSSLError``.
     func digest(of person: Person) throws -> String {
         let hash = try sha256("\(id)\0\(person.id)")
         return String(hexadecimal: hash.span)
@@ -79,22 +76,17 @@ extension EmulatedProvider {
     }
 
     /// An ID Token, encrypted if the settings say so.
-    ///
-    /// - Throws: ``OpenSSLError``.
     func idToken(_ claims: [String: JSONTree]) throws -> String {
         try sealed(try keys.sign(claims, type: dialect.headerType), as: .idToken)
     }
 
     /// A signed token as the relying party gets it: encrypted if the settings say so.
-    ///
-    /// - Throws: ``OpenSSLError``.
     func sealed(_ token: String, as kind: DevEncryption.Kind) throws -> String {
         guard let encryption = settings.encryption, encryption.kinds.contains(kind) else { return token }
         return String(decoding: try encryption.encrypter.encrypt(token.utf8.span), as: UTF8.self)
     }
 
     /// - Parameter now: the provider's clock.
-    /// - Throws: ``OpenSSLError``.
     func idTokenClaims(_ request: TokenRequest, now: Int64) throws -> [String: JSONTree] {
         let (person, clientID) = (request.person, request.clientID)
         let issuedAt = faults.has(.expiredTokens) ? now - dialect.tokenLifetimeSeconds - 3600 : now
@@ -124,7 +116,6 @@ extension EmulatedProvider {
     /// The claims about a person that are the same in each token.
     ///
     /// - Parameter scopes: `nil`: all.
-    /// - Throws: ``OpenSSLError``.
     func userClaims(of person: Person, scopes: [String]?) throws -> [String: JSONTree] {
         var claims: [String: JSONTree] = ["sub": .string(try subject(of: person))]
         if scopes?.contains("email") != false { claims.merge(try emailClaims(of: person)) { $1 } }

@@ -31,7 +31,7 @@ package struct AuthenticatedRequest: ~Copyable, Sendable {
 }
 
 /// Authenticates the requests of one client, by the configured method unless the endpoint does not accept it. Confined
-/// to one thread.
+/// to one thread. It throws if OpenSSL fails, or has no memory.
 package struct ClientAuthenticator {
     private let clientID: String
     private let credential: ClientCredential
@@ -42,7 +42,6 @@ package struct ClientAuthenticator {
         self.credential = credential
     }
 
-    /// - Throws: ``OpenSSLError``.
     package mutating func authenticate(
         _ request: GrantRequest, now: UnixTime
     ) throws(OpenSSLError) -> AuthenticatedRequest {
@@ -76,7 +75,6 @@ package struct ClientAuthenticator {
     }
 
     /// - Parameter methods: the endpoint's authentication methods; `nil` if they are not known.
-    /// - Throws: ``OpenSSLError``.
     package mutating func authenticate(
         _ request: RevocationRequest, acceptedBy methods: [String]? = nil, now: UnixTime
     ) throws(OpenSSLError) -> AuthenticatedRequest {
@@ -87,8 +85,6 @@ package struct ClientAuthenticator {
     }
 
     /// A question about an access token (RFC 7662, section 2.1).
-    ///
-    /// - Throws: ``OpenSSLError``.
     package mutating func authenticate(
         askingAbout token: AccessToken, now: UnixTime
     ) throws(OpenSSLError) -> AuthenticatedRequest {
@@ -98,7 +94,6 @@ package struct ClientAuthenticator {
         return try authenticate(form, by: credential, now: now)
     }
 
-    /// - Throws: ``OpenSSLError``.
     package mutating func authenticate(
         _ request: PushedAuthorization, now: UnixTime
     ) throws(OpenSSLError) -> AuthenticatedRequest {
@@ -126,7 +121,6 @@ package struct ClientAuthenticator {
     }
 
     /// - Parameter accessToken: for the scope `user.migration`. Apple requires both the token and the client secret.
-    /// - Throws: ``OpenSSLError``.
     package mutating func authenticate(
         _ request: UserMigrationRequest, with accessToken: AccessToken, now: UnixTime
     ) throws(OpenSSLError) -> AuthenticatedRequest {
@@ -263,7 +257,6 @@ enum ClientAssertion {
     /// - Parameters:
     ///   - thumbprint: the SHA-256 of the certificate in DER, for `x5t#S256`; `nil` for none.
     ///   - audience: the issuer, or the token endpoint for servers that require it.
-    /// - Throws: ``OpenSSLError``.
     static func make(
         clientID: String, _ key: ClientSigningKey, thumbprint: [UInt8]?, audience: String, now: UnixTime
     ) throws(OpenSSLError) -> [UInt8] {
@@ -297,7 +290,6 @@ struct AppleClientSecretCache {
     /// A secret is replaced when this much of its lifetime is left.
     private static let reserveSeconds: Int64 = 5 * 60
 
-    /// - Throws: ``OpenSSLError``.
     mutating func secret(
         _ key: AppleClientKey, clientID: String, now: UnixTime
     ) throws(OpenSSLError) -> SecretBytes {
