@@ -9,7 +9,8 @@ private import Synchronization
 
 /// The keys that a provider publishes on the network, kept fresh.
 ///
-/// - They are fetched ahead of their end, so that a verification rarely waits.
+/// - They are fetched ahead of their end, so that a verification rarely waits: only for a fetch that could change its
+///   result. A token that can be refused without keys is refused at once, and causes no fetch.
 /// - A token with an unknown `kid`, or with a signature that its key did not make, causes a fetch, within a budget: forged
 ///   tokens can't flood the provider.
 /// - While the provider can't be reached, expired keys stay in use for ``Options/staleFor``.

@@ -5,10 +5,7 @@ private import Keys
 private import NIOCore
 
 extension ProviderVerifier {
-    /// Verifies a token with the provider's keys as they are now, and waits for a fetch only if newer keys could change
-    /// the result.
-    ///
-    /// A token that can be refused without keys is refused at once, and causes no fetch.
+    /// Verifies a token with the provider's keys as they are now, or with newer ones if they could change the result.
     ///
     /// - Parameters:
     ///   - token: the token as it was received.
@@ -27,10 +24,7 @@ extension ProviderVerifier {
 }
 
 extension AccessTokenVerifier {
-    /// Verifies a token with the provider's keys as they are now, and waits for a fetch only if newer keys could change
-    /// the result.
-    ///
-    /// A token that can be refused without keys is refused at once, and causes no fetch.
+    /// Verifies a token with the provider's keys as they are now, or with newer ones if they could change the result.
     ///
     /// - Parameters:
     ///   - token: the token as it was received.
@@ -49,10 +43,8 @@ extension AccessTokenVerifier {
 }
 
 extension NotificationVerifier {
-    /// Verifies a notification with the provider's keys as they are now, and waits for a fetch only if newer keys could
-    /// change the result.
-    ///
-    /// A notification that can be refused without keys is refused at once, and causes no fetch.
+    /// Verifies a notification with the provider's keys as they are now, or with newer ones if they could change the
+    /// result.
     ///
     /// - Parameters:
     ///   - token: the token as it was received.
