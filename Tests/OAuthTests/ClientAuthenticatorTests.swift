@@ -179,7 +179,8 @@ import TestSupport
 
     @Test func `a client assertion has the claims of its kind, and its own ID`() throws {
         let credential = ClientCredential.key(
-            JWSSigner(TestKey.p256.signing), keyID: "k", certificateThumbprint: nil, audience: "https://as.example")
+            ClientSigningKey(id: "k", JWSSigner(TestKey.p256.signing)), certificateThumbprint: nil,
+            audience: "https://as.example")
         let prefix =
             "grant_type=refresh_token&refresh_token=r%2F1&client_id=client+1"
             + "&client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer&client_assertion="
@@ -218,8 +219,8 @@ import TestSupport
         func algorithm(_ key: TestKey) -> String? {
             let credential = ClientCredential(
                 key: key.signing, keyID: "k", certificateThumbprint: nil, audience: "a", profile: .fapi2)
-            guard case .key(let signer, _, _, _)? = credential else { return nil }
-            return signer.algorithm.rawValue
+            guard case .key(let key, _, _)? = credential else { return nil }
+            return key.signer.algorithm.rawValue
         }
         #expect(algorithm(.rsa) == "PS256")
         #expect(algorithm(.p256) == "ES256")

@@ -29,7 +29,7 @@ package final class ProviderCalls: Sendable {
         /// By the ID of a client of the settings.
         var authenticators: [String: ClientAuthenticator]
         /// `nil` if requests name no client that has a key.
-        var assertionKey: AssertionKey?
+        var assertionKey: ClientSigningKey?
         var pool: ConnectionPool<ClientConnection>
         /// Whether a timer will remove connections that were idle for too long.
         var isSweeping = false
@@ -49,7 +49,7 @@ package final class ProviderCalls: Sendable {
     ///   - onReport: called on that loop after each request.
     package init(
         rules: NetworkRules, proxy: ProxyEnvironment?, credentials: [String: ClientCredential],
-        assertionKey: AssertionKey? = nil, ownKeys: ClientKeys = ClientKeys(), quirks: Set<ProviderQuirk>,
+        assertionKey: ClientSigningKey? = nil, ownKeys: ClientKeys = ClientKeys(), quirks: Set<ProviderQuirk>,
         keptConnections: Int, on loop: any EventLoop,
         onReport: @escaping @Sendable (CallReport) -> Void
     ) {
@@ -194,7 +194,7 @@ package final class ProviderCalls: Sendable {
     }
 
     /// Replaces the key of clients that requests name.
-    package func change(_ key: AssertionKey) { loop.execute { self.state.value.assertionKey = key } }
+    package func change(_ key: ClientSigningKey) { loop.execute { self.state.value.assertionKey = key } }
 
     /// Closes idle connections, and keeps none from now on. Calls in progress continue.
     package func stop() {
@@ -305,7 +305,7 @@ extension ProviderCalls {
     private func requestKey(of client: CallingClient, _ name: String?) -> ClientSigningKey? {
         switch client {
         case .configured(let id): state.value.authenticators[id]?.requestKey ?? ownKeys.signing(name)
-        case .named: state.value.assertionKey?.requestKey ?? ownKeys.signing(nil)
+        case .named: state.value.assertionKey ?? ownKeys.signing(nil)
         }
     }
 }

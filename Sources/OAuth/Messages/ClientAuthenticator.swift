@@ -114,7 +114,7 @@ package struct ClientAuthenticator {
     /// The client's own key, which also signs its authorization requests; `nil` if it has none.
     var requestKey: ClientSigningKey? {
         switch credential {
-        case .key(let signer, let id, _, _): ClientSigningKey(id: id, signer)
+        case .key(let key, _, _): key
         case .ownKey(let keys, let id, _): keys.signing(id)
         case .secret, .apple, .certificate, .none: nil
         }
@@ -153,7 +153,7 @@ package struct ClientAuthenticator {
         case .apple(let key):
             form.add("client_id", clientID)
             form.add("client_secret", try appleSecret.secret(key, clientID: clientID, now: now))
-        case .key(_, _, let thumbprint, let audience):
+        case .key(_, let thumbprint, let audience):
             try addAssertion(to: &form, thumbprint: thumbprint, audience: audience, now: now)
         case .ownKey(_, _, let audience):
             try addAssertion(to: &form, thumbprint: nil, audience: audience, now: now)

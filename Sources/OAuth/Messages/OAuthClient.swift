@@ -1,7 +1,6 @@
 private import Bytes
 package import HTTP
 package import IDToken
-package import JOSE
 package import OpenSSL
 
 /// A client that is registered with a provider.
@@ -107,7 +106,7 @@ package enum ClientCredential: Sendable {
     /// `client_secret_basic` or `client_secret_post`.
     case secret(SecretBytes, sentIn: SecretPlace)
     /// `private_key_jwt`. The thumbprint is the SHA-256 of the certificate in DER, for `x5t#S256`.
-    case key(JWSSigner, keyID: String, certificateThumbprint: [UInt8]?, audience: String)
+    case key(ClientSigningKey, certificateThumbprint: [UInt8]?, audience: String)
     /// `private_key_jwt` by a key of the relying party that serves other clients too.
     ///
     /// - Parameter id: `nil` for the first.
@@ -198,24 +197,12 @@ package enum RequestAuthentication: Sendable {
     }
 }
 
-/// The key that signs the assertions of clients that requests name.
-package struct AssertionKey: Sendable {
-    private let key: SigningKey
-    private let keyID: String
-
-    package init(_ key: SigningKey, keyID: String) {
-        self.key = key
-        self.keyID = keyID
-    }
-
-    /// The audience is the issuer alone: the key is the same for all customers, so one customer's token endpoint must not
-    /// be able to use an assertion at another's.
+extension ClientSigningKey {
+    /// The credential of a client that a request names. The audience is the issuer alone: the key is the same for all
+    /// customers, so one customer's token endpoint must not be able to use an assertion at another's.
     func credential(at issuer: String) -> ClientCredential {
-        .key(JWSSigner(key), keyID: keyID, certificateThumbprint: nil, audience: issuer)
+        .key(self, certificateThumbprint: nil, audience: issuer)
     }
-
-    /// The key as one that signs authorization requests.
-    var requestKey: ClientSigningKey { ClientSigningKey(id: keyID, JWSSigner(key)) }
 }
 
 /// What requests for an entry with `issuers: any` may name as their client.

@@ -46,6 +46,6 @@ extension ClientCredential {
                 (thumbprint == nil ? nil : JWSSigner(key, .ps256)) ?? JWSSigner(key)
             }
         guard let signer else { return nil }
-        self = .key(signer, keyID: keyID, certificateThumbprint: thumbprint, audience: audience)
+        self = .key(ClientSigningKey(id: keyID, signer), certificateThumbprint: thumbprint, audience: audience)
     }
 }

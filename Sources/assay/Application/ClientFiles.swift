@@ -1,5 +1,6 @@
 import HTTP
 import IDToken
+import JOSE
 import OAuth
 import OpenSSL
 import Settings
@@ -72,9 +73,9 @@ final class ClientFiles: Sendable {
     /// - Throws: ``ConfigurationError`` if the file can't be used.
     static func assertionKey(
         _ key: NamedClientSettings.Key, provider: String
-    ) throws(ConfigurationError) -> AssertionKey {
+    ) throws(ConfigurationError) -> ClientSigningKey {
         let file = CredentialFile(path: key.file, name: "provider \(provider): clients: key_file")
-        return AssertionKey(try file.privateKey(), keyID: key.id)
+        return ClientSigningKey(id: key.id, JWSSigner(try file.privateKey()))
     }
 
     /// Reads a client's credential.

@@ -57,8 +57,8 @@ struct DevelopmentSettings {
                     for: client.authentication, issuer: developed.policy.issuer, credentials.ownKeys)
             }
             if let key = provider.namedClients?.key {
-                credentials.assertionKeys[id] = AssertionKey(
-                    try SigningKey(generating: .ellipticCurve(.p256)), keyID: key.id)
+                credentials.assertionKeys[id] = ClientSigningKey(
+                    id: key.id, JWSSigner(try SigningKey(generating: .ellipticCurve(.p256))))
             }
         }
         settings.resources = team.resources.map { resource in
@@ -204,7 +204,7 @@ extension ClientCredential {
             return AppleClientKey(key, teamID: teamID, keyID: keyID).map(ClientCredential.apple) ?? .none
         case .privateKeyJWT(let keyID, _, _, _):
             let key = try SigningKey(generating: .ellipticCurve(.p256))
-            return .key(JWSSigner(key), keyID: keyID, certificateThumbprint: nil, audience: issuer)
+            return .key(ClientSigningKey(id: keyID, JWSSigner(key)), certificateThumbprint: nil, audience: issuer)
         case .signingKey(let id, _): return ownKeys.map { .ownKey($0, id: id, audience: issuer) } ?? .none
         }
     }

@@ -14,7 +14,7 @@ struct GivenCredentials: Sendable {
     /// By provider and client ID.
     var clients: [String: [String: ClientCredential]] = [:]
     /// Of clients that requests name, by provider.
-    var assertionKeys: [String: AssertionKey] = [:]
+    var assertionKeys: [String: ClientSigningKey] = [:]
     /// Assay's own.
     var ownKeys: ClientKeys?
 }
