@@ -27,21 +27,60 @@ extension ProviderPreset {
         facts.accessTokens = .assertions(dialect)
         return facts
     }
-}
 
-extension PresetParameter {
-    fileprivate static let signer = PresetParameter(
-        "signer",
-        "the load balancer's ARN, such as arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/web/50dc6c495c0c9188"
-    ) { LoadBalancerName($0) != nil }
-
-    fileprivate static let client = PresetParameter(
-        "client", "the client ID with which the load balancer signs users in"
-    ) { text in
-        !text.isEmpty && text.utf8.allSatisfy(\.isVisibleASCII)
+    /// Assertions of Cloudflare Access, in `Cf-Access-Jwt-Assertion`.
+    ///
+    /// The same keys sign the token of the user's whole session, whose `type` is `org`. A service token has an empty
+    /// `sub`, and its name in `common_name`.
+    /// - Source: developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie,
+    ///   "Validate JWTs" and "Application token".
+    public static let cloudflareAccess = ProviderPreset(
+        name: "cloudflare-access", summary: "Cloudflare Access, assertions", parameters: [.team]
+    ) { arguments in
+        let issuer = "https://\(arguments[.team])"
+        var facts = ProviderFacts(issuer: issuer)
+        facts.keys = .jwkSet(issuer + "/cdn-cgi/access/certs")
+        facts.policy.algorithms = [.rs256]
+        let serviceName = ClaimName("common_name")
+        facts.accessTokens = .assertions(
+            AccessTokenDialect(clientClaims: [serviceName]) {
+                $0.requiresClient = false
+                $0.serviceNameClaim = serviceName
+                $0.claimRules = [ClaimRule(ClaimPath("type"), .oneOf, ["app"])]
+            })
+        return facts
     }
 
-    fileprivate static let identityProvider = issuer("https://<host>")
+    /// Assertions of Google's Identity-Aware Proxy, in `x-goog-iap-jwt-assertion`.
+    ///
+    /// The audience is a path, such as `/projects/123/global/backendServices/456`. `sub` is `accounts.google.com:` and
+    /// the account's ID.
+    /// - Source: docs.cloud.google.com/iap/docs/signed-headers-howto.
+    public static let googleIdentityAwareProxy = ProviderPreset(
+        name: "google-iap", summary: "Google Identity-Aware Proxy, assertions", issuer: "https://cloud.google.com/iap"
+    ) { facts in
+        facts.keys = .jwkSet("https://www.gstatic.com/iap/verify/public_key-jwk")
+        facts.policy.algorithms = [.es256]
+        facts.policy.reportsHostedDomain = true
+        facts.accessTokens = .assertions(.gateway)
+    }
+
+    /// Assertions of Pomerium, in `X-Pomerium-Jwt-Assertion`, for one route.
+    ///
+    /// The issuer and the audience are the route's host. With `jwt_issuer_format: uri`, the issuer is a URL.
+    /// - Source: pomerium.com/docs/capabilities/getting-users-identity and /docs/reference/jwt-issuer-format.
+    public static let pomerium = ProviderPreset(
+        name: "pomerium", summary: "Pomerium, assertions for one route", parameters: [.route]
+    ) { arguments in
+        let host = arguments[.route]
+        var facts = ProviderFacts(issuer: host)
+        facts.keys = .jwkSet("https://\(host)/.well-known/pomerium/jwks.json")
+        facts.policy.issuerAliases = ["https://\(host)/"]
+        facts.policy.audiences = [host]
+        facts.policy.algorithms = [.es256]
+        facts.accessTokens = .assertions(.gateway)
+        return facts
+    }
 }
 
 /// The ARN of an Application Load Balancer.
@@ -72,70 +111,21 @@ private struct LoadBalancerName {
     }
 }
 
-extension ProviderPreset {
-    /// Assertions of Cloudflare Access, in `Cf-Access-Jwt-Assertion`.
-    ///
-    /// The same keys sign the token of the user's whole session, whose `type` is `org`. A service token has an empty
-    /// `sub`, and its name in `common_name`.
-    /// - Source: developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie,
-    ///   "Validate JWTs" and "Application token".
-    public static let cloudflareAccess = ProviderPreset(
-        name: "cloudflare-access", summary: "Cloudflare Access, assertions", parameters: [.team]
-    ) { arguments in
-        let issuer = "https://\(arguments[.team])"
-        var facts = ProviderFacts(issuer: issuer)
-        facts.keys = .jwkSet(issuer + "/cdn-cgi/access/certs")
-        facts.policy.algorithms = [.rs256]
-        let serviceName = ClaimName("common_name")
-        facts.accessTokens = .assertions(
-            AccessTokenDialect(clientClaims: [serviceName]) {
-                $0.requiresClient = false
-                $0.serviceNameClaim = serviceName
-                $0.claimRules = [ClaimRule(ClaimPath("type"), .oneOf, ["app"])]
-            })
-        return facts
-    }
-}
-
 extension PresetParameter {
+    fileprivate static let signer = PresetParameter(
+        "signer",
+        "the load balancer's ARN, such as arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/web/50dc6c495c0c9188"
+    ) { LoadBalancerName($0) != nil }
+
+    fileprivate static let client = PresetParameter(
+        "client", "the client ID with which the load balancer signs users in"
+    ) { text in
+        !text.isEmpty && text.utf8.allSatisfy(\.isVisibleASCII)
+    }
+
+    fileprivate static let identityProvider = issuer("https://<host>")
+
     fileprivate static let team = host("the team domain, such as example.cloudflareaccess.com")
-}
 
-extension ProviderPreset {
-    /// Assertions of Google's Identity-Aware Proxy, in `x-goog-iap-jwt-assertion`.
-    ///
-    /// The audience is a path, such as `/projects/123/global/backendServices/456`. `sub` is `accounts.google.com:` and
-    /// the account's ID.
-    /// - Source: docs.cloud.google.com/iap/docs/signed-headers-howto.
-    public static let googleIdentityAwareProxy = ProviderPreset(
-        name: "google-iap", summary: "Google Identity-Aware Proxy, assertions", issuer: "https://cloud.google.com/iap"
-    ) { facts in
-        facts.keys = .jwkSet("https://www.gstatic.com/iap/verify/public_key-jwk")
-        facts.policy.algorithms = [.es256]
-        facts.policy.reportsHostedDomain = true
-        facts.accessTokens = .assertions(.gateway)
-    }
-}
-
-extension ProviderPreset {
-    /// Assertions of Pomerium, in `X-Pomerium-Jwt-Assertion`, for one route.
-    ///
-    /// The issuer and the audience are the route's host. With `jwt_issuer_format: uri`, the issuer is a URL.
-    /// - Source: pomerium.com/docs/capabilities/getting-users-identity and /docs/reference/jwt-issuer-format.
-    public static let pomerium = ProviderPreset(
-        name: "pomerium", summary: "Pomerium, assertions for one route", parameters: [.route]
-    ) { arguments in
-        let host = arguments[.route]
-        var facts = ProviderFacts(issuer: host)
-        facts.keys = .jwkSet("https://\(host)/.well-known/pomerium/jwks.json")
-        facts.policy.issuerAliases = ["https://\(host)/"]
-        facts.policy.audiences = [host]
-        facts.policy.algorithms = [.es256]
-        facts.accessTokens = .assertions(.gateway)
-        return facts
-    }
-}
-
-extension PresetParameter {
     fileprivate static let route = host("the host of the route, such as app.example.com")
 }

@@ -38,9 +38,7 @@ extension ProviderPreset {
         facts.policy.serviceAccounts.refusesAzpEqualToSub = true
         facts.policy.serviceAccounts.emailDomains = ["gserviceaccount.com"]
     }
-}
 
-extension ProviderPreset {
     /// ID Tokens of Firebase Authentication and Google Cloud Identity Platform.
     ///
     /// - Source: github.com/firebase/firebase-admin-node, `src/auth/token-verifier.ts`; the JWK Set's address from a

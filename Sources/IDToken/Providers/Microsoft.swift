@@ -49,6 +49,59 @@ extension ProviderPreset {
 
     private static let issuerOfVersion1 = "https://sts.windows.net/{tid}/"
     private static let issuerOfVersion2 = "https://login.microsoftonline.com/{tid}/v2.0"
+
+    /// Microsoft Entra External ID, for customers.
+    ///
+    /// The issuer's host is the tenant's UUID, whatever name is used to request the metadata. The same tenant's
+    /// metadata at login.microsoftonline.com has different keys.
+    /// - Source: github.com/AzureAD/microsoft-authentication-library-for-js, issues 8592 and 8595. `xms_edov` is
+    ///   unsourced here.
+    public static let entraExternal = ProviderPreset(
+        name: "entra-external", summary: "Microsoft Entra External ID", parameters: [.subdomain, .tenant]
+    ) { arguments in
+        let tenant = arguments[.tenant]
+        let issuer = "https://\(tenant).ciamlogin.com/\(tenant)/v2.0"
+        var facts = ProviderFacts(issuer: issuer)
+        facts.keys = .discovery(
+            url: "https://\(arguments[.subdomain]).ciamlogin.com/\(tenant)/v2.0/.well-known/openid-configuration",
+            issuer: issuer)
+        facts.policy.algorithms = [.rs256]
+        facts.policy.claimRules = .noEntraAccessToken
+        facts.policy.email.verification = .entra
+        facts.accessTokens = .jwt(.entraVersion2)
+        return facts
+    }
+
+    /// Azure AD B2C, one user flow or custom policy.
+    ///
+    /// All policies of a tenant share one issuer; `tfp` names the policy. The discovery document is not below the
+    /// issuer.
+    /// - Source: learn.microsoft.com/azure/active-directory-b2c/tokens-overview. That `emails` replaces `email` is
+    ///   unsourced.
+    public static let azureB2C = ProviderPreset(
+        name: "azure-b2c", summary: "Azure AD B2C, one user flow", parameters: [.subdomain, .tenant, .policy]
+    ) { arguments in
+        let host = "https://\(arguments[.subdomain]).b2clogin.com"
+        let issuer = "\(host)/\(arguments[.tenant])/v2.0/"
+        let policy = arguments[.policy]
+        var facts = ProviderFacts(issuer: issuer)
+        facts.keys = .discovery(
+            url: "\(host)/\(arguments[.subdomain]).onmicrosoft.com/\(policy)/v2.0/.well-known/openid-configuration",
+            issuer: issuer)
+        facts.policy.algorithms = [.rs256]
+        // An app that is also an API gets access tokens of the same issuer, audience and policy. Only access tokens
+        // have scp.
+        facts.policy.claimRules = [
+            ClaimRule(ClaimPath("tfp"), .oneOf, [policy]), ClaimRule(ClaimPath("scp"), .absent, []),
+        ]
+        facts.policy.identityClaims = [.email: ClaimPath("emails")]
+        facts.accessTokens = .jwt(
+            AccessTokenDialect(clientClaims: [.authorizedParty]) {
+                $0.requiredClaims = [.shortScope]
+                $0.claimRules = [ClaimRule(ClaimPath("tfp"), .oneOf, [policy])]
+            })
+        return facts
+    }
 }
 
 extension ProviderPolicy {
@@ -102,22 +155,6 @@ extension AccessTokenDialect {
     }
 }
 
-extension PresetParameter {
-    fileprivate static let directory = PresetParameter(
-        "tenant", "the tenant's UUID in lower case, or common, organizations or consumers", advice: adviceOnTenant
-    ) { EntraAuthority.severalTenants[$0] != nil || $0.isLowercaseUUID }
-
-    /// For the forms in which Microsoft's pages show a tenant.
-    @Sendable static func adviceOnTenant(_ text: String) -> String? {
-        if text.lowercased().isLowercaseUUID, !text.isLowercaseUUID {
-            return "write it in lower case, as in its tokens"
-        }
-        guard isHost(text) else { return nil }
-        return
-            "tokens name a tenant by its UUID, not by a domain: find the UUID in the issuer of https://login.microsoftonline.com/\(text)/v2.0/.well-known/openid-configuration"
-    }
-}
-
 /// What Microsoft calls an authority: one tenant, or a keyword for several.
 private struct EntraAuthority {
     let name: String
@@ -138,64 +175,21 @@ private struct EntraAuthority {
     var issuerPart: String { if case .only(let tenants) = tenants { tenants[0] } else { "{tenantid}" } }
 }
 
-extension ProviderPreset {
-    /// Microsoft Entra External ID, for customers.
-    ///
-    /// The issuer's host is the tenant's UUID, whatever name is used to request the metadata. The same tenant's
-    /// metadata at login.microsoftonline.com has different keys.
-    /// - Source: github.com/AzureAD/microsoft-authentication-library-for-js, issues 8592 and 8595. `xms_edov` is
-    ///   unsourced here.
-    public static let entraExternal = ProviderPreset(
-        name: "entra-external", summary: "Microsoft Entra External ID", parameters: [.subdomain, .tenant]
-    ) { arguments in
-        let tenant = arguments[.tenant]
-        let issuer = "https://\(tenant).ciamlogin.com/\(tenant)/v2.0"
-        var facts = ProviderFacts(issuer: issuer)
-        facts.keys = .discovery(
-            url: "https://\(arguments[.subdomain]).ciamlogin.com/\(tenant)/v2.0/.well-known/openid-configuration",
-            issuer: issuer)
-        facts.policy.algorithms = [.rs256]
-        facts.policy.claimRules = .noEntraAccessToken
-        facts.policy.email.verification = .entra
-        facts.accessTokens = .jwt(.entraVersion2)
-        return facts
-    }
-}
-
-extension ProviderPreset {
-    /// Azure AD B2C, one user flow or custom policy.
-    ///
-    /// All policies of a tenant share one issuer; `tfp` names the policy. The discovery document is not below the
-    /// issuer.
-    /// - Source: learn.microsoft.com/azure/active-directory-b2c/tokens-overview. That `emails` replaces `email` is
-    ///   unsourced.
-    public static let azureB2C = ProviderPreset(
-        name: "azure-b2c", summary: "Azure AD B2C, one user flow", parameters: [.subdomain, .tenant, .policy]
-    ) { arguments in
-        let host = "https://\(arguments[.subdomain]).b2clogin.com"
-        let issuer = "\(host)/\(arguments[.tenant])/v2.0/"
-        let policy = arguments[.policy]
-        var facts = ProviderFacts(issuer: issuer)
-        facts.keys = .discovery(
-            url: "\(host)/\(arguments[.subdomain]).onmicrosoft.com/\(policy)/v2.0/.well-known/openid-configuration",
-            issuer: issuer)
-        facts.policy.algorithms = [.rs256]
-        // An app that is also an API gets access tokens of the same issuer, audience and policy. Only access tokens
-        // have scp.
-        facts.policy.claimRules = [
-            ClaimRule(ClaimPath("tfp"), .oneOf, [policy]), ClaimRule(ClaimPath("scp"), .absent, []),
-        ]
-        facts.policy.identityClaims = [.email: ClaimPath("emails")]
-        facts.accessTokens = .jwt(
-            AccessTokenDialect(clientClaims: [.authorizedParty]) {
-                $0.requiredClaims = [.shortScope]
-                $0.claimRules = [ClaimRule(ClaimPath("tfp"), .oneOf, [policy])]
-            })
-        return facts
-    }
-}
-
 extension PresetParameter {
+    fileprivate static let directory = PresetParameter(
+        "tenant", "the tenant's UUID in lower case, or common, organizations or consumers", advice: adviceOnTenant
+    ) { EntraAuthority.severalTenants[$0] != nil || $0.isLowercaseUUID }
+
+    /// For the forms in which Microsoft's pages show a tenant.
+    @Sendable static func adviceOnTenant(_ text: String) -> String? {
+        if text.lowercased().isLowercaseUUID, !text.isLowercaseUUID {
+            return "write it in lower case, as in its tokens"
+        }
+        guard isHost(text) else { return nil }
+        return
+            "tokens name a tenant by its UUID, not by a domain: find the UUID in the issuer of https://login.microsoftonline.com/\(text)/v2.0/.well-known/openid-configuration"
+    }
+
     fileprivate static let policy = word("policy", "the name of the user flow, such as B2C_1_sign_in")
 
     /// The part before `.b2clogin.com` or `.ciamlogin.com`.

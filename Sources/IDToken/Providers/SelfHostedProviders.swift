@@ -30,9 +30,7 @@ extension ProviderPreset {
             return facts
         }
     }
-}
 
-extension ProviderPreset {
     /// Dex.
     ///
     /// Its access tokens have the same claims, audience and nonce as its ID Tokens. Only comparing the nonce, or
@@ -45,9 +43,7 @@ extension ProviderPreset {
         facts.policy.refusesAccessTokens = true
         facts.accessTokens = .unsupported(because: "nothing in them says that they are not ID Tokens")
     }
-}
 
-extension ProviderPreset {
     /// GitLab.com. For a self-managed instance, set `issuer` to its URL.
     ///
     /// - Source: docs.gitlab.com/integration/openid_connect_provider.
@@ -59,9 +55,7 @@ extension ProviderPreset {
         // have this claim (docs.gitlab.com/ci/secrets/id_token_authentication).
         facts.policy.claimRules = [ClaimRule(ClaimPath("ref_protected"), .noneOf, ["true", "false"])]
     }
-}
 
-extension ProviderPreset {
     /// Keycloak, one realm.
     ///
     /// Access and logout tokens are signed with the same keys. The claim `typ` (not the header's `typ`) tells them
@@ -79,9 +73,7 @@ extension ProviderPreset {
                 $0.authorization.roles = ClaimPath("/realm_access/roles")
             })
     }
-}
 
-extension ProviderPreset {
     /// Ory Network, or a self-hosted Ory Hydra.
     ///
     /// JWT access tokens may be signed with keys of the same set: never request one whose audience is a client ID.
@@ -94,9 +86,7 @@ extension ProviderPreset {
         facts.logoutTokensLackExpiration = true
         facts.accessTokens = .jwt(AccessTokenDialect { $0.requiredClaims = [.tokenID, .shortScope] })
     }
-}
 
-extension ProviderPreset {
     /// Zitadel. A token's audiences are all clients of the project and the project itself; `azp` is the client that
     /// requested it.
     ///
@@ -115,9 +105,7 @@ extension ProviderPreset {
                 $0.authorization.roles = ClaimPath("urn:zitadel:iam:org:project:roles")
             })
     }
-}
 
-extension ProviderPreset {
     /// authentik, one application.
     ///
     /// Its access tokens are its ID Tokens with two more claims, and have the same audience, the client's ID, and the
@@ -134,9 +122,7 @@ extension ProviderPreset {
                 $0.requiredClaims = [ClaimName("uid")]
             })
     }
-}
 
-extension ProviderPreset {
     /// Spring Authorization Server.
     ///
     /// Unless the server's own code changes that, `aud` of both kinds of token is the client's ID, and no other claim of

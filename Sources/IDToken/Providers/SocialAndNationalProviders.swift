@@ -20,9 +20,7 @@ extension ProviderPreset {
         facts.policy.algorithms = [.rs256]
         facts.refusesBrowserSignIns = true
     }
-}
 
-extension ProviderPreset {
     /// Kakao Login. An app has one key per platform, and each key is a separate audience.
     ///
     /// - Source: developers.kakao.com/docs/latest/en/kakaologin/common, "OpenID Connect"; github.com/supabase,
@@ -32,9 +30,7 @@ extension ProviderPreset {
     ) { facts in
         facts.policy.identityClaims = [.name: ClaimPath("nickname")]
     }
-}
 
-extension ProviderPreset {
     /// LINE Login from native apps and LIFF, whose tokens are signed with ES256.
     ///
     /// Tokens for web channels are signed with HS256 and the channel's secret. This is not supported: anyone who can
@@ -50,9 +46,7 @@ extension ProviderPreset {
         facts.policy.algorithms = [.es256]
         facts.refusesBrowserSignIns = true
     }
-}
 
-extension ProviderPreset {
     /// Sign in with LinkedIn using OpenID Connect. LinkedIn does not echo the nonce.
     ///
     /// - Source: learn.microsoft.com/linkedin/consumer/integrations/self-serve/sign-in-with-linkedin-v2; the issuer
@@ -68,9 +62,7 @@ extension ProviderPreset {
         facts.usesPKCE = false
         facts.quirks = [.noTokenType]
     }
-}
 
-extension ProviderPreset {
     /// Sign in with Slack. A user belongs to one workspace.
     ///
     /// - Source: a copy of slack.com/.well-known/openid-configuration; the workspace's claim is unsourced.
@@ -80,9 +72,7 @@ extension ProviderPreset {
         facts.policy.algorithms = [.rs256]
         facts.policy.identityClaims = [.tenant: ClaimPath("https://slack.com/team_id")]
     }
-}
 
-extension ProviderPreset {
     /// Twitch. Claims about the user are present only if the request's `claims` parameter asked for them.
     ///
     /// - Source: dev.twitch.tv/docs/authentication/getting-tokens-oidc (the token endpoint returns `scope` as a list).
@@ -92,9 +82,7 @@ extension ProviderPreset {
         facts.quirks = [.scopeIsList]
         facts.policy.algorithms = [.rs256]
     }
-}
 
-extension ProviderPreset {
     /// Yahoo! JAPAN ID. Its metadata spells the issuer with a slash at the end, its documentation without.
     ///
     /// - Source: developer.yahoo.co.jp/yconnect/v2, by way of integrators' notes; the endpoints from its pages
@@ -110,9 +98,7 @@ extension ProviderPreset {
         facts.policy.issuerAliases = ["https://auth.login.yahoo.co.jp/yconnect/v2/"]
         facts.policy.algorithms = [.rs256]
     }
-}
 
-extension ProviderPreset {
     /// Singpass (Singapore): its FAPI 2.0 API, which all apps must use by the end of 2026.
     ///
     /// ID Tokens and UserInfo are encrypted to a key of `client_keys`. `sub` is a UUID; names and addresses are in
@@ -127,9 +113,7 @@ extension ProviderPreset {
         facts.policy.algorithms = [.es256]
         facts.policy.nonce.isRequired = true
     }
-}
 
-extension ProviderPreset {
     /// itsme (Belgium, the Netherlands and others).
     ///
     /// `email_verified` is always `false`, because itsme does not verify addresses. A client that authenticates by a secret
@@ -139,9 +123,7 @@ extension ProviderPreset {
     public static let itsme = ProviderPreset(
         name: "itsme", summary: "itsme; for the sandbox, set issuer", issuer: "https://idp.prd.itsme.services/v2"
     ) { _ in }
-}
 
-extension ProviderPreset {
     /// eSignet (MOSIP), one installation.
     ///
     /// Access tokens have the same keys and the same audience, the client's ID, but no access token's hash, which each ID
@@ -154,9 +136,7 @@ extension ProviderPreset {
         facts.accessTokens = .unsupported(
             because: "their audience is the client's ID, since they are for eSignet's own UserInfo endpoint")
     }
-}
 
-extension ProviderPreset {
     /// ProConnect (France, for professionals; formerly AgentConnect).
     ///
     /// It refuses an authorization request with parameters that it does not know, those of PKCE among them. Names and
@@ -175,9 +155,7 @@ extension ProviderPreset {
         facts.policy.identityClaims = [.familyName: ClaimPath("usual_name")]
         facts.usesPKCE = false
     }
-}
 
-extension ProviderPreset {
     /// Login.gov. Its tokens identify the user by subject only; everything else is in UserInfo. Every request has a
     /// nonce.
     ///

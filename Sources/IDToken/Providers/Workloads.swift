@@ -20,9 +20,7 @@ extension ProviderPreset {
             on: "repository_owner_id", "repository_id", "repository_owner", "repository", "enterprise_id", "enterprise",
             "sub", against: "every repository at GitHub")
     }
-}
 
-extension ProviderPreset {
     /// Service accounts of a Kubernetes cluster: tokens identify machines, not users.
     ///
     /// A pod chooses the audience of its projected token, so any pod of the cluster can get one for yours. A rule must
