@@ -23,20 +23,13 @@ public final class JWK: Sendable {
     /// The members that this type reads, unchanged, as JSON text; `nil` for a key that can be written from its parts, as
     /// nearly all can: there may be many thousands.
     private let text: [UInt8]?
-    let material: Material
+    /// `nil` if the key is well-formed enough to be listed, but can't verify anything.
+    let publicKey: PublicKey?
     /// The algorithms of the tokens that the key may verify, according to its `kty`, `crv`, `alg`, `use` and `key_ops`.
     let algorithms: SignatureAlgorithms
 
-    enum Material: Sendable {
-        case usable(PublicKey)
-        /// The key is well-formed enough to be listed, but can't verify anything.
-        case unsuitable
-    }
-
     /// Whether this key can verify signatures.
-    public var isUsable: Bool {
-        if case .usable = material { !algorithms.isEmpty } else { false }
-    }
+    public var isUsable: Bool { publicKey != nil && !algorithms.isEmpty }
 
     /// Reads a JWK.
     ///
@@ -52,15 +45,17 @@ public final class JWK: Sendable {
                 members[name.string].map { $0.string.flatMap(Base64URL.decodeLeniently) }
             }
             guard let found else { return nil }
-            material = .usable(try PublicKey(found))
+            publicKey = try PublicKey(found)
         } catch {
-            switch error {
-            case .tooLarge: return nil
-            case .tooSmall, .malformed: material = .unsuitable
-            }
+            guard error != .tooLarge else { return nil }
+            publicKey = nil
         }
-        let isCanonical = Self.isCanonical(members, material)
-        guard let thumbprint = Self.thumbprint(of: members, keyType, areCanonical: isCanonical) else { return nil }
+        let isCanonical = publicKey.map { Self.isCanonical(members, $0) } ?? false
+        let thumbprint = keyThumbprint(keyType: keyType) { name in
+            let text = members[name.string]?.string
+            return isCanonical ? text : text.map(Self.canonical)
+        }
+        guard let thumbprint else { return nil }
         self.thumbprint = thumbprint
         self.keyType = keyType
         curve = members["crv"]?.string
@@ -86,11 +81,7 @@ public final class JWK: Sendable {
         issuer = other.issuer
         thumbprint = other.thumbprint
         text = other.text
-        material =
-            switch other.material {
-            case .usable(let key): .usable(PublicKey(copying: key))
-            case .unsuitable: .unsuitable
-            }
+        publicKey = other.publicKey.map(PublicKey.init(copying:))
         algorithms = other.algorithms
     }
 
@@ -105,9 +96,8 @@ public final class JWK: Sendable {
     }
 
     /// Whether the numbers of a usable key are written as they would be written here.
-    private static func isCanonical(_ members: [String: JSONTree], _ material: Material) -> Bool {
-        guard case .usable(let key) = material else { return false }
-        return key.publicComponents.allSatisfy { name, octets in
+    private static func isCanonical(_ members: [String: JSONTree], _ key: PublicKey) -> Bool {
+        key.publicComponents.allSatisfy { name, octets in
             members[name]?.string.map { $0.utf8.span.isExactly(Base64URL.encode(octets).span) } ?? false
         }
     }
@@ -122,7 +112,7 @@ public final class JWK: Sendable {
     /// Writes the members that this type reads.
     func write(to json: inout JSONWriter) {
         if let text { return json.raw(text[...]) }
-        guard case .usable(let key) = material else { return json.object { _ in } }
+        guard let publicKey else { return json.object { _ in } }
         json.object { json in
             json.member("kty", keyType)
             if let curve { json.member("crv", curve) }
@@ -130,19 +120,7 @@ public final class JWK: Sendable {
             if let algorithm { json.member("alg", algorithm) }
             if let use { json.member("use", use) }
             if let issuer { json.member("issuer", issuer) }
-            for (name, octets) in key.publicComponents {
-                json.name(escaping: name)
-                json.value(String(decoding: Base64URL.encode(octets), as: UTF8.self))
-            }
-        }
-    }
-
-    private static func thumbprint(
-        of members: [String: JSONTree], _ keyType: String, areCanonical: Bool
-    ) -> String? {
-        keyThumbprint(keyType: keyType) { name in
-            let text = members[name.string]?.string
-            return areCanonical ? text : text.map(canonical)
+            json.members(publicKey.publicComponents)
         }
     }
 
@@ -264,9 +242,7 @@ extension JWK {
     }
 
     /// The length of its signatures in bytes; `nil` if it can't verify anything.
-    package var signatureLength: Int? {
-        if case .usable(let key) = material { key.kind.signatureLength } else { nil }
-    }
+    package var signatureLength: Int? { publicKey?.kind.signatureLength }
 
     /// Whether it is an RSA key with fewer than 2048 bits.
     var isTooSmall: Bool { modulusBits.map { $0 < 2048 } ?? false }
@@ -278,9 +254,7 @@ extension JWK {
         let significant = octets.drop { $0 == 0 }
         return significant.count * 8 - (significant.first?.leadingZeroBitCount ?? 0)
     }
-}
 
-extension JWK {
     /// - Parameter pem: one public key in PEM (RFC 7468, section 13).
     /// - Returns: `nil` for anything else, and for a key that is neither an RSA key nor on a NIST curve.
     package convenience init?(keyID: String, publicKey pem: [UInt8]) {
@@ -301,19 +275,33 @@ extension JWK {
     package static func publicMembers(
         _ kind: PublicKeyKind, _ components: PublicComponents
     ) -> [String: JSONTree] {
-        var members: [String: JSONTree] = [:]
-        switch kind {
-        case .rsa: members["kty"] = .string("RSA")
-        case .ellipticCurve(let curve):
-            members["kty"] = .string("EC")
-            members["crv"] = .string(curve.rawValue)
-        case .edwards(let curve):
-            members["kty"] = .string("OKP")
-            members["crv"] = .string(curve.rawValue)
-        }
+        let (type, curve) = kind.names
+        var members: [String: JSONTree] = ["kty": .string(type)]
+        members["crv"] = curve.map(JSONTree.string)
         for (name, octets) in components {
             members[name] = .string(String(decoding: Base64URL.encode(octets), as: UTF8.self))
         }
         return members
+    }
+}
+
+extension PublicKeyKind {
+    /// `kty`, and `crv` if the type has curves (RFC 7518, section 6; RFC 8037, section 2).
+    var names: (type: String, curve: String?) {
+        switch self {
+        case .rsa: ("RSA", nil)
+        case .ellipticCurve(let curve): ("EC", curve.rawValue)
+        case .edwards(let curve): ("OKP", curve.rawValue)
+        }
+    }
+}
+
+extension JSONWriter {
+    /// Writes the numbers or points of a JWK.
+    mutating func members(_ components: PublicComponents) {
+        for (name, octets) in components {
+            self.name(escaping: name)
+            value(String(decoding: Base64URL.encode(octets), as: UTF8.self))
+        }
     }
 }

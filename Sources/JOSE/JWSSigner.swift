@@ -59,29 +59,17 @@ package struct ProofSigner: Sendable {
 
     /// - Throws: ``OpenSSLError``, also for a key that is not on P-256.
     package init(_ key: SigningKey) throws(OpenSSLError) {
-        guard let signer = JWSSigner(key, .es256) else { throw .unspecified }
-        let coordinates = try key.publicComponents().map {
-            String(decoding: Base64URL.encode($0.octets), as: UTF8.self)
-        }
-        guard coordinates.count == 2,
-            let key = JWK([
-                "kty": .string("EC"), "crv": .string("P-256"), "x": .string(coordinates[0]),
-                "y": .string(coordinates[1]),
-            ])
+        guard let signer = JWSSigner(key, .es256),
+            let jwk = JWK(JWK.publicMembers(key.kind, try key.publicComponents()))
         else { throw .unspecified }
         self.signer = signer
-        thumbprint = key.thumbprint
+        thumbprint = jwk.thumbprint
         var header = JSONWriter()
         header.beginObject()
         header.member("typ", "dpop+jwt")
         header.member("alg", signer.algorithm.rawValue)
         header.name("jwk")
-        header.beginObject()
-        header.member("kty", "EC")
-        header.member("crv", "P-256")
-        header.member("x", coordinates[0])
-        header.member("y", coordinates[1])
-        header.endObject()
+        jwk.write(to: &header)
         header.endObject()
         self.header = header.bytes
     }

@@ -3,21 +3,12 @@ package import OpenSSL
 
 /// A JWS whose signature was verified with a key of the given set. Only ``JWSVerifier`` creates one.
 public struct VerifiedJWS: Sendable {
-    private let jws: CompactJWS
+    fileprivate let jws: CompactJWS
     /// The algorithm with which it was verified.
     public let algorithm: SignatureAlgorithm
-    private let keyKind: PublicKeyKind
+    fileprivate let keyKind: PublicKeyKind
     /// The issuer to which the key is restricted.
     package let keyIssuer: String?
-
-    fileprivate init(
-        _ jws: CompactJWS, _ algorithm: SignatureAlgorithm, _ keyKind: PublicKeyKind, keyIssuer: String?
-    ) {
-        self.jws = jws
-        self.algorithm = algorithm
-        self.keyKind = keyKind
-        self.keyIssuer = keyIssuer
-    }
 
     public var header: JOSEHeader { jws.header }
     /// The decoded payload that was signed.
@@ -25,11 +16,8 @@ public struct VerifiedJWS: Sendable {
 
     /// The hash function of `at_hash` and `c_hash` for the algorithm.
     package var tokenHash: DigestAlgorithm {
-        if case .edwards(let curve) = keyKind {
-            algorithm.tokenHash(edwardsCurve: curve)
-        } else {
-            algorithm.tokenHash(edwardsCurve: nil)
-        }
+        let curve: EdwardsCurve? = if case .edwards(let curve) = keyKind { curve } else { nil }
+        return algorithm.tokenHash(edwardsCurve: curve)
     }
 }
 
@@ -81,13 +69,11 @@ public final class JWSVerifier {
         for candidate in keys.candidates(keyID: jws.header.keyID) where tried < Self.maximumKeysTried {
             guard candidate.algorithms.contains(algorithm) else { continue }
             isFound = true
-            guard case .usable(let key) = candidate.material, let scheme = algorithm.scheme(for: key.kind) else {
-                continue
-            }
+            guard let key = candidate.publicKey, let scheme = algorithm.scheme(for: key.kind) else { continue }
             tried += 1
             if try isValid(jws, key, scheme) {
                 headerCache.insert(jws)
-                return VerifiedJWS(jws, algorithm, key.kind, keyIssuer: candidate.issuer)
+                return VerifiedJWS(jws: jws, algorithm: algorithm, keyKind: key.kind, keyIssuer: candidate.issuer)
             }
         }
         throw !isFound ? .keyNotFound : tried == 0 ? .keyUnsuitable : .signatureInvalid

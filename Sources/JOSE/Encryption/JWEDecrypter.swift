@@ -148,43 +148,38 @@ package struct EncryptionKey: Sendable {
 extension JSONWriter {
     /// - Throws: ``OpenSSLError``.
     package mutating func publicKey(of key: EncryptionKey) throws(OpenSSLError) {
-        let (type, curve) =
-            switch key.key.kind {
-            case .rsa: ("RSA", nil as String?)
-            case .agreement(.x25519): ("OKP", "X25519")
-            case .agreement(let curve): ("EC", curve.rawValue)
-            }
-        publicKey(
-            id: key.id, use: "enc", algorithm: key.algorithms[0].rawValue, type, curve,
-            try key.key.publicComponents())
+        let components = try key.key.publicComponents()
+        publicKey(id: key.id, use: "enc", algorithm: key.algorithms[0].rawValue, key.key.kind.names, components)
     }
 
     /// - Throws: ``OpenSSLError``.
     package mutating func publicKey(
         id: String, of key: SigningKey, _ algorithm: SignatureAlgorithm
     ) throws(OpenSSLError) {
-        let (type, curve) =
-            switch key.kind {
-            case .rsa: ("RSA", nil as String?)
-            case .ellipticCurve(let curve): ("EC", curve.rawValue)
-            case .edwards(let curve): ("OKP", curve.rawValue)
-            }
-        publicKey(id: id, use: "sig", algorithm: algorithm.rawValue, type, curve, try key.publicComponents())
+        publicKey(id: id, use: "sig", algorithm: algorithm.rawValue, key.kind.names, try key.publicComponents())
     }
 
     private mutating func publicKey(
-        id: String, use: String, algorithm: String, _ type: String, _ curve: String?, _ components: PublicComponents
+        id: String, use: String, algorithm: String, _ names: (type: String, curve: String?),
+        _ components: PublicComponents
     ) {
         beginObject()
-        member("kty", type)
+        member("kty", names.type)
         member("kid", id)
         member("use", use)
         member("alg", algorithm)
-        if let curve { member("crv", curve) }
-        for (name, octets) in components {
-            self.name(escaping: name)
-            value(String(decoding: Base64URL.encode(octets), as: UTF8.self))
-        }
+        if let curve = names.curve { member("crv", curve) }
+        members(components)
         endObject()
+    }
+}
+
+extension DecryptionKeyKind {
+    /// `kty`, and `crv` if the type has curves (RFC 7518, section 6; RFC 8037, section 2).
+    var names: (type: String, curve: String?) {
+        switch self {
+        case .rsa: ("RSA", nil)
+        case .agreement(let curve): (curve == .x25519 ? "OKP" : "EC", curve.rawValue)
+        }
     }
 }

@@ -74,15 +74,11 @@ extension JSONWriter {
     ///
     /// - Throws: ``OpenSSLError``.
     fileprivate mutating func senderKey(_ key: DecryptionKey) throws(OpenSSLError) {
-        guard case .agreement(let curve) = key.kind else { return }
         name("epk")
         beginObject()
-        member("kty", curve == .x25519 ? "OKP" : "EC")
-        member("crv", curve.rawValue)
-        for (name, octets) in try key.publicComponents() {
-            self.name(escaping: name)
-            value(String(decoding: Base64URL.encode(octets), as: UTF8.self))
-        }
+        member("kty", key.kind.names.type)
+        member("crv", key.kind.names.curve)
+        members(try key.publicComponents())
         endObject()
     }
 }
