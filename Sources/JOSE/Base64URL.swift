@@ -39,10 +39,15 @@ package enum Base64URL {
 
     /// Decodes base64 with the standard alphabet and padding (RFC 4648, section 4), in any number of lines.
     package static func decodeLines(_ text: Span<UInt8>) -> [UInt8]? {
-        let characters = translated(text, by: lineTable)
-        guard characters.count.isMultiple(of: 4) else { return nil }
-        let padding = characters.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
-        return decode(characters.span.extracting(..<(characters.count - padding)))
+        decode(padded: translated(text, by: lineTable)[...])
+    }
+
+    /// Decodes base64url with padding: a multiple of four characters, of which the last one or two may be `=`. As
+    /// without padding, no two texts decode to the same bytes.
+    static func decode(padded text: ArraySlice<UInt8>) -> [UInt8]? {
+        guard text.count.isMultiple(of: 4) else { return nil }
+        let padding = text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        return decode(text.span.extracting(..<(text.count - padding)))
     }
 
     /// Replaces characters by those of base64url, without a branch for each: a `switch` took 16 instructions for a character.
