@@ -19,14 +19,13 @@ public struct JOSEHeader: Sendable, Equatable {
     /// - Throws: ``JWSError/malformed(_:)`` unless it is one strict JSON object and `kid` and `typ` are strings.
     package init(_ json: [UInt8]) throws(JWSError) {
         guard let object = try? JSONObject(json) else { throw .malformed(.header) }
-        func string(_ name: JSONName) throws(JWSError) -> String? {
-            guard let value = object[name] else { return nil }
-            guard let string = value.string else { throw .malformed(.header) }
-            return string
-        }
         algorithm = (object[Names.alg]?.string).flatMap(SignatureAlgorithm.init(rawValue:))
-        keyID = try string(Names.kid)
-        type = try string(Names.typ)
+        do throws(JSONTypeMismatch) {
+            keyID = try object.string(Names.kid)
+            type = try object.string(Names.typ)
+        } catch {
+            throw .malformed(.header)
+        }
         hasUnsupportedParameter = Self.unsupportedParameters.contains { object[$0] != nil }
     }
 

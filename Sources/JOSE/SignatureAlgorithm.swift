@@ -64,6 +64,26 @@ extension SignatureAlgorithm {
         case .ed448: .shake256
         }
     }
+
+    fileprivate var bit: UInt16 {
+        switch self {
+        case .rs256: 1 << 0
+        case .rs384: 1 << 1
+        case .rs512: 1 << 2
+        case .ps256: 1 << 3
+        case .ps384: 1 << 4
+        case .ps512: 1 << 5
+        case .es256: 1 << 6
+        case .es384: 1 << 7
+        case .es512: 1 << 8
+        case .edDSA: 1 << 9 | Self.bitOfEdDSAByEd448
+        case .ed25519: 1 << 10
+        case .ed448: 1 << 11
+        }
+    }
+
+    /// Of EdDSA, whose keys may then be on Ed448, too.
+    fileprivate static var bitOfEdDSAByEd448: UInt16 { 1 << 12 }
 }
 
 /// A set of signature algorithms.
@@ -122,26 +142,4 @@ public struct SignatureAlgorithms: Sendable, Hashable {
 
 extension SignatureAlgorithms: ExpressibleByArrayLiteral {
     public init(arrayLiteral algorithms: SignatureAlgorithm...) { self.init(algorithms) }
-}
-
-extension SignatureAlgorithm {
-    fileprivate var bit: UInt16 {
-        switch self {
-        case .rs256: 1 << 0
-        case .rs384: 1 << 1
-        case .rs512: 1 << 2
-        case .ps256: 1 << 3
-        case .ps384: 1 << 4
-        case .ps512: 1 << 5
-        case .es256: 1 << 6
-        case .es384: 1 << 7
-        case .es512: 1 << 8
-        case .edDSA: 1 << 9 | Self.bitOfEdDSAByEd448
-        case .ed25519: 1 << 10
-        case .ed448: 1 << 11
-        }
-    }
-
-    /// Of EdDSA, whose keys may then be on Ed448, too.
-    fileprivate static var bitOfEdDSAByEd448: UInt16 { 1 << 12 }
 }

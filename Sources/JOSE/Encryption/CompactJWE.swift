@@ -62,9 +62,7 @@ package struct JWEHeader: Sendable {
     init(_ json: [UInt8]) throws(JWEError) {
         guard let object = try? JSONObject(json) else { throw .malformed(.header) }
         func string(_ name: JSONName) throws(JWEError) -> String? {
-            guard let value = object[name] else { return nil }
-            guard let string = value.string else { throw .malformed(.header) }
-            return string
+            do throws(JSONTypeMismatch) { return try object.string(name) } catch { throw .malformed(.header) }
         }
         algorithm = try string("alg").flatMap(KeyManagementAlgorithm.init(rawValue:))
         content = try string("enc").flatMap(ContentAlgorithm.init(rawValue:))

@@ -47,23 +47,17 @@ package struct JSONObject: Sendable {
         try read(name) { $0.string(in: text.span) }
     }
 
-    /// The value of a member that must be an integer, or `nil` if there is no member of this name.
-    ///
-    /// - Throws: ``JSONTypeMismatch``, also beyond 64 bits.
+    /// Like ``string(_:)``, for an integer; one beyond 64 bits is a mismatch.
     package func integer(_ name: JSONName) throws(JSONTypeMismatch) -> Int64? {
         try read(name) { $0.integer(in: text.span) }
     }
 
-    /// The value of a member that must be a boolean, or `nil` if there is no member of this name.
-    ///
-    /// - Throws: ``JSONTypeMismatch``.
+    /// Like ``string(_:)``, for a boolean.
     package func bool(_ name: JSONName) throws(JSONTypeMismatch) -> Bool? {
         try read(name) { $0.bool }
     }
 
-    /// The UTF-8 of a member that must be a string, with escapes resolved, or `nil` if there is no member of this name.
-    ///
-    /// - Throws: ``JSONTypeMismatch``.
+    /// Like ``string(_:)``, as UTF-8 with escapes resolved.
     package func utf8(_ name: JSONName) throws(JSONTypeMismatch) -> ArraySlice<UInt8>? {
         try read(name) { $0.utf8(in: text) }
     }
@@ -242,12 +236,10 @@ package struct JSONValue: Sendable {
 
     package var kind: JSONKind { location.kind }
 
-    private var text: ArraySlice<UInt8> { whole.slice(location) }
-
     package var bool: Bool? { location.bool }
 
     /// The value as written, without the quotation marks of a string.
-    package var json: ArraySlice<UInt8> { text }
+    package var json: ArraySlice<UInt8> { whole.slice(location) }
 
     /// The UTF-8 of a string, with escapes resolved.
     package var utf8: ArraySlice<UInt8>? { location.utf8(in: whole) }
@@ -260,13 +252,13 @@ package struct JSONValue: Sendable {
     /// A number as a double; integers beyond its range become infinite.
     package var double: Double? {
         guard kind == .integer || kind == .real else { return nil }
-        return Double(String(decoding: text, as: UTF8.self))
+        return Double(String(decoding: json, as: UTF8.self))
     }
 
     /// The elements of an array.
     package var elements: [JSONValue]? {
         guard kind == .array else { return nil }
-        return (try? JSONScanner.elements(in: text.span))?.map { JSONValue($0, in: text) }
+        return (try? JSONScanner.elements(in: json.span))?.map { JSONValue($0, in: json) }
     }
 
     /// The number of elements of an array; 65,535 also means more.
@@ -278,7 +270,7 @@ package struct JSONValue: Sendable {
     /// members.
     package func forEachObject(_ body: (JSONObject?) -> Void) {
         guard kind == .array else { return }
-        let array = text
+        let array = json
         // The text has been validated as a whole, with or without U+0000.
         try? JSONScanner.forEachElement(in: array.span) { members in
             body(members.map { JSONObject($0, in: array) })
@@ -288,12 +280,12 @@ package struct JSONValue: Sendable {
     package var object: JSONObject? {
         guard kind == .object else { return nil }
         // The text has been validated as a whole, with or without U+0000.
-        return try? JSONObject(text, allowsNUL: true)
+        return try? JSONObject(json, allowsNUL: true)
     }
 }
 
+/// The value at a location, with escapes resolved; `nil` if it has another type.
 extension JSONLocation {
-    /// The boolean at this location; `nil` if it is something else.
     var bool: Bool? {
         switch kind {
         case .true: true
@@ -302,14 +294,13 @@ extension JSONLocation {
         }
     }
 
-    /// The UTF-8 of the string at this location, with escapes resolved; `nil` if it is something else.
+    /// The UTF-8 of a string.
     func utf8(in text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard kind == .string else { return nil }
         let written = text.slice(self)
         return hasEscapes ? unescaped(written.span)[...] : written
     }
 
-    /// The string at this location, with escapes resolved; `nil` if it is something else.
     func string(in text: Span<UInt8>) -> String? {
         guard kind == .string else { return nil }
         let written = text.extracting(indices)
@@ -317,7 +308,7 @@ extension JSONLocation {
         return unsafe written.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The integer at this location, without fraction and exponent, within 64 bits.
+    /// An integer without a fraction or an exponent, within 64 bits.
     func integer(in text: Span<UInt8>) -> Int64? {
         guard kind == .integer else { return nil }
         let isNegative = text[indices.lowerBound] == UInt8(ascii: "-")

@@ -63,7 +63,11 @@ private import Bytes
 
     /// Writes a string that needs no escapes.
     package mutating func value(_ text: StaticString) {
-        quote(text)
+        reserve(text.utf8CodeUnitCount + 3)
+        separate()
+        put(UInt8(ascii: "\""))
+        put(text)
+        put(UInt8(ascii: "\""))
         needsComma = true
     }
 
@@ -74,7 +78,12 @@ private import Bytes
         needsComma = true
     }
 
-    package mutating func value(_ bool: Bool) { literal(bool ? "true" : "false") }
+    package mutating func value(_ bool: Bool) {
+        reserve(6)
+        separate()
+        put(bool ? "true" : "false")
+        needsComma = true
+    }
 
     package mutating func null() {
         reserve(5)
@@ -141,13 +150,6 @@ private import Bytes
         needsComma = false
     }
 
-    private mutating func literal(_ text: StaticString) {
-        reserve(text.utf8CodeUnitCount + 1)
-        separate()
-        put(text)
-        needsComma = true
-    }
-
     private mutating func open(_ bracket: UInt8) {
         reserve(2)
         separate()
@@ -159,14 +161,6 @@ private import Bytes
         reserve(1)
         put(bracket)
         needsComma = true
-    }
-
-    private mutating func quote(_ text: StaticString) {
-        reserve(text.utf8CodeUnitCount + 3)
-        separate()
-        put(UInt8(ascii: "\""))
-        put(text)
-        put(UInt8(ascii: "\""))
     }
 
     private mutating func quote(_ string: String) {
