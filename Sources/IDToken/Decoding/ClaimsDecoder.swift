@@ -8,38 +8,22 @@ struct ClaimsDecoder: Decoder {
         case object(JSONObject)
         case value(JSONValue)
 
-        var object: JSONObject? {
-            switch self {
-            case .object(let object): object
-            case .value(let value): value.object
-            }
-        }
-
-        var value: JSONValue? {
-            switch self {
-            case .object: nil
-            case .value(let value): value
-            }
-        }
+        var object: JSONObject? { if case .object(let object) = self { object } else { value?.object } }
+        var value: JSONValue? { if case .value(let value) = self { value } else { nil } }
     }
 
-    private let source: Source
+    let source: Source
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    init(_ source: Source, at codingPath: [any CodingKey]) {
-        self.source = source
-        self.codingPath = codingPath
-    }
-
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard let object = source.object else { throw mismatch([String: Any].self, "an object") }
-        return KeyedDecodingContainer(KeyedClaims<Key>(object, at: codingPath))
+        return KeyedDecodingContainer(KeyedClaims<Key>(object: object, codingPath: codingPath))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         guard let elements = source.value?.elements else { throw mismatch([Any].self, "an array") }
-        return ClaimElements(elements, at: codingPath)
+        return ClaimElements(elements: elements, codingPath: codingPath)
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
@@ -122,13 +106,8 @@ extension ClaimsDecoder: SingleValueDecodingContainer {
 
 /// The members of an object.
 private struct KeyedClaims<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    private let object: JSONObject
+    let object: JSONObject
     let codingPath: [any CodingKey]
-
-    init(_ object: JSONObject, at codingPath: [any CodingKey]) {
-        self.object = object
-        self.codingPath = codingPath
-    }
 
     var allKeys: [Key] {
         var keys: [Key] = []
@@ -140,20 +119,6 @@ private struct KeyedClaims<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeNil(forKey key: Key) throws -> Bool { try decoder(key).decodeNil() }
 
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decoder(key).decode(type) }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try decoder(key).decode(type) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try decoder(key).decode(type) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try decoder(key).decode(type) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decoder(key).decode(type) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try decoder(key).decode(type) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try decoder(key).decode(type) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try decoder(key).decode(type) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try decoder(key).decode(type) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try decoder(key).decode(type) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try decoder(key).decode(type) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try decoder(key).decode(type) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try decoder(key).decode(type) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try decoder(key).decode(type) }
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try decoder(key).decode(type)
     }
@@ -166,7 +131,7 @@ private struct KeyedClaims<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try decoder(key).unkeyedContainer()
     }
 
-    func superDecoder() throws -> any Decoder { ClaimsDecoder(.object(object), at: codingPath) }
+    func superDecoder() throws -> any Decoder { ClaimsDecoder(source: .object(object), codingPath: codingPath) }
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
 
     private func decoder(_ key: Key) throws -> ClaimsDecoder {
@@ -174,62 +139,52 @@ private struct KeyedClaims<Key: CodingKey>: KeyedDecodingContainerProtocol {
             throw DecodingError.keyNotFound(
                 key, .init(codingPath: codingPath, debugDescription: "The token has no claim of this name."))
         }
-        return ClaimsDecoder(.value(value), at: codingPath + [key])
+        return ClaimsDecoder(source: .value(value), codingPath: codingPath + [key])
     }
 }
 
 /// The elements of an array.
 private struct ClaimElements: UnkeyedDecodingContainer {
-    private let elements: [JSONValue]
+    let elements: [JSONValue]
     let codingPath: [any CodingKey]
     private(set) var currentIndex = 0
     var count: Int? { elements.count }
     var isAtEnd: Bool { currentIndex == elements.count }
 
-    init(_ elements: [JSONValue], at codingPath: [any CodingKey]) {
-        self.elements = elements
-        self.codingPath = codingPath
-    }
-
     mutating func decodeNil() throws -> Bool {
-        guard try next(Never.self).decodeNil() else { return false }
+        guard try decoder(Never.self).decodeNil() else { return false }
         currentIndex += 1
         return true
     }
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        let value = try next(type).decode(type)
-        currentIndex += 1
-        return value
+        try next(type) { try $0.decode(type) }
     }
 
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type
-    ) throws -> KeyedDecodingContainer<NestedKey> {
-        let container = try next([String: Any].self).container(keyedBy: type)
-        currentIndex += 1
-        return container
-    }
+    ) throws -> KeyedDecodingContainer<NestedKey> { try next([String: Any].self) { try $0.container(keyedBy: type) } }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        let container = try next([Any].self).unkeyedContainer()
-        currentIndex += 1
-        return container
+        try next([Any].self) { try $0.unkeyedContainer() }
     }
 
-    mutating func superDecoder() throws -> any Decoder {
-        let decoder = try next((any Decoder).self)
+    mutating func superDecoder() throws -> any Decoder { try next((any Decoder).self) { $0 } }
+
+    /// Reads an element, and moves on to the next one if it can be read.
+    private mutating func next<Value>(_ type: Any.Type, _ read: (ClaimsDecoder) throws -> Value) throws -> Value {
+        let value = try read(decoder(type))
         currentIndex += 1
-        return decoder
+        return value
     }
 
-    private func next(_ type: Any.Type) throws -> ClaimsDecoder {
+    private func decoder(_ type: Any.Type) throws -> ClaimsDecoder {
         let path = codingPath + [ClaimKey(index: currentIndex)]
         guard !isAtEnd else {
             throw DecodingError.valueNotFound(
                 type, .init(codingPath: path, debugDescription: "The array has no further element."))
         }
-        return ClaimsDecoder(.value(elements[currentIndex]), at: path)
+        return ClaimsDecoder(source: .value(elements[currentIndex]), codingPath: path)
     }
 }
 

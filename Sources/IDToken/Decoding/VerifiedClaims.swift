@@ -35,7 +35,10 @@ extension DecodableClaims {
     public func claim<Value: Decodable>(
         _ name: String, as type: Value.Type = Value.self
     ) throws(DecodingError) -> Value? {
-        try decoded(name, in: claimsText)
+        try withDecodingErrors {
+            guard let value = try object(claimsText)[JSONName(name)], value.kind != .null else { return nil }
+            return try ClaimsDecoder(source: .value(value), codingPath: [ClaimKey(name)]).decode(Value.self)
+        }
     }
 }
 
@@ -49,16 +52,7 @@ extension NotifiedEvent {
 }
 
 private func decoded<Value: Decodable>(_ text: ArraySlice<UInt8>) throws(DecodingError) -> Value {
-    try withDecodingErrors { try Value(from: ClaimsDecoder(.object(try object(text)), at: [])) }
-}
-
-private func decoded<Value: Decodable>(
-    _ name: String, in text: ArraySlice<UInt8>
-) throws(DecodingError) -> Value? {
-    try withDecodingErrors {
-        guard let value = try object(text)[JSONName(name)], value.kind != .null else { return nil }
-        return try ClaimsDecoder(.value(value), at: [ClaimKey(name)]).decode(Value.self)
-    }
+    try withDecodingErrors { try Value(from: ClaimsDecoder(source: .object(try object(text)), codingPath: [])) }
 }
 
 private func object(_ text: ArraySlice<UInt8>) throws(DecodingError) -> JSONObject {
