@@ -65,7 +65,7 @@ extension SharedVerifier {
     fileprivate func verify(
         _ token: String, _ keys: RemoteKeySet, _ parameters: Parameters, _ now: UnixTime?, _ limit: Duration
     ) async throws -> Verified {
-        let token = try withVerifier { verifier throws(Rejection) in
+        let token = try verifiers.withVerifier { verifier throws(Rejection) in
             try read(Array(token.utf8)[...], by: verifier)
         }
         let deadline = SystemClocks.monotonic() + Interval(limit)
@@ -103,7 +103,7 @@ extension SharedVerifier {
             throw refusalWithoutKeys(of: token, at: now).map(Doubt.init(settledBy:)) ?? .withoutKeys
         }
         do throws(Rejection) {
-            let verified = try withVerifier { verifier throws(Rejection) in
+            let verified = try verifiers.withVerifier { verifier throws(Rejection) in
                 try verify(
                     token, with: snapshot.keys, algorithms: snapshot.algorithms, expecting: parameters, now: now,
                     by: verifier)
@@ -126,7 +126,7 @@ extension SharedVerifier {
     /// Why a token is refused whatever the keys are; `nil` if keys could verify it.
     private func refusalWithoutKeys(of token: UnverifiedToken, at now: UnixTime) -> Rejection? {
         do throws(Rejection) {
-            try withVerifier { verifier throws(Rejection) in try checkHeader(token, by: verifier) }
+            try verifiers.withVerifier { verifier throws(Rejection) in try checkHeader(token, by: verifier) }
             try checkClaims(token, now: now)
             return nil
         } catch {

@@ -10,22 +10,22 @@ struct CheckDescriptions {
     let token: UnverifiedToken
     let kind: ExpectedKind
     let policy: ProviderPolicy
-    let parameters: VerificationParameters
+    var parameters = VerificationParameters()
     /// Whether the provider's nonces are single-use.
-    let usesNoncesOnce: Bool
+    var usesNoncesOnce = false
     /// Whether the provider's keys are fetched only for tokens that could pass.
     let fetchesLazily: Bool
     let keys: ExplainedKeys?
     /// The policies of all other configured providers.
     let others: [ProviderPolicy]
     /// The provider that verifies access tokens from the token's issuer.
-    let accessTokens: AccessTokenEntry?
+    var accessTokens: AccessTokenEntry?
     let now: UnixTime
     let checker: SignatureChecker
     /// The signature that was verified; `nil` if none was.
-    let jws: VerifiedJWS?
+    var jws: VerifiedJWS?
     /// How the nonce matched; `nil` if it did not.
-    let nonceMatch: NonceMatch?
+    var nonceMatch: NonceMatch?
 
     var claims: Claims { token.claims }
 
@@ -88,8 +88,7 @@ struct CheckDescriptions {
         case .expectedSubject: expectedSubject(rejection)
         // Not in the verifier's list, or described elsewhere.
         case .tokenForm, .provider, .active, .key, .signature, .signer, .client, .tokenID, .binding, .scopes,
-            .policyScopes,
-            .policyClaims, .policyEmail, .policyAge, .policyHeaders:
+            .policyScopes, .policyClaims, .policyEmail, .policyAge, .policyHeaders:
             made(name, rejection, passed: "The check passed.", failed: Diagnosis("The check failed."))
         }
     }
@@ -147,6 +146,25 @@ struct CheckDescriptions {
         default: "it depends on an earlier check that failed"
         }
     }
+
+    /// Whether a token without a nonce is an ID Token rather than an access token.
+    func tokenKind(_ rejection: Rejection?) -> Check {
+        let suspicious = TokenKind.accessTokenClaims.filter(claims.contains).map(\.string)
+        let found = suspicious.isEmpty ? nil : suspicious.joined(separator: ", ")
+        let markers = TokenKind.idTokenClaims.map(\.string).joined(separator: ", ")
+        return .checked(
+            .tokenKind, rejection, passed: "The token does not look like an access token.",
+            failed: Diagnosis(
+                """
+                The token is probably an access token: it has \(suspicious.joined(separator: " and ")), but no nonce \
+                and none of \(markers).
+                """,
+                fix: """
+                    Send the id_token of the provider's response, not the access_token. If this is the id_token, use a \
+                    nonce, or set refuse_access_tokens: false for the provider \(policy.id).
+                    """),
+            expected: "none of scope, scp and client_id, or one of \(markers)", found: found)
+    }
 }
 
 /// A provider's keys, and their origin as far as it is known. An empty ``set`` means that there are none.
@@ -179,32 +197,6 @@ public struct ExplainedKeys: Sendable {
         self.clockOffsetSeconds = clockOffsetSeconds
         self.fetchFailure = fetchFailure
         self.isMissingKey = isMissingKey
-    }
-}
-
-extension CheckDescriptions {
-    /// Whether a token without a nonce is an ID Token rather than an access token.
-    func tokenKind(_ rejection: Rejection?) -> Check {
-        let suspicious = TokenKind.accessTokenClaims.filter(claims.contains).map(\.string)
-        let found = suspicious.isEmpty ? nil : suspicious.joined(separator: ", ")
-        let markers = TokenKind.idTokenClaims.map(\.string).joined(separator: ", ")
-        let expected = "none of scope, scp and client_id, or one of \(markers)"
-        guard let rejection else {
-            return .passed(
-                .tokenKind, "The token does not look like an access token.", expected: expected, found: found)
-        }
-        return .failed(
-            .tokenKind, rejection,
-            Diagnosis(
-                """
-                The token is probably an access token: it has \(suspicious.joined(separator: " and ")), but no nonce \
-                and none of \(markers).
-                """,
-                fix: """
-                    Send the id_token of the provider's response, not the access_token. If this is the id_token, use a \
-                    nonce, or set refuse_access_tokens: false for the provider \(policy.id).
-                    """
-            ), expected: expected, found: found)
     }
 }
 

@@ -66,41 +66,49 @@ extension IDTokenVerifier {
     public func explain(
         _ token: UnverifiedToken, with keys: ExplainedKeys?, under policy: ProviderPolicy, isNamed: Bool = true,
         usesNoncesOnce: Bool = false, fetchesLazily: Bool = false, others: [ProviderPolicy] = [],
-        accessTokens: AccessTokenEntry? = nil,
-        expecting parameters: VerificationParameters, now: UnixTime
+        accessTokens: AccessTokenEntry? = nil, expecting parameters: VerificationParameters, now: UnixTime
     ) -> Explanation {
-        let recorder = CheckRecorder()
-        let results: CheckResults
-        do throws(Rejection) {
-            results = try runChecks(
-                on: token, with: keys?.set ?? .empty, algorithms: keys?.algorithms ?? .all, under: policy,
-                expecting: parameters, now: now, watchedBy: recorder)
-        } catch {
-            // The recorder never ends a verification.
-            return explain(malformed: [], error)
-        }
         let descriptions = CheckDescriptions(
             token: token, kind: .idToken, policy: policy, parameters: parameters, usesNoncesOnce: usesNoncesOnce,
             fetchesLazily: fetchesLazily, keys: keys, others: others, accessTokens: accessTokens, now: now,
-            checker: jwsVerifier.checker,
-            jws: results.jws, nonceMatch: results.nonceMatch)
-        return Explanation(recorder.outcomes, descriptions, isNamed: isNamed, contents: contents(of: token, now: now))
+            checker: jwsVerifier.checker)
+        return explain(descriptions, isNamed: isNamed) { recorder throws(Rejection) in
+            try runChecks(
+                on: token, with: keys?.set ?? .empty, algorithms: keys?.algorithms ?? .all, under: policy,
+                expecting: parameters, now: now, watchedBy: recorder)
+        }
+    }
+
+    /// - Parameters:
+    ///   - descriptions: of the checks that are to be made.
+    ///   - run: makes them.
+    private func explain<Token>(
+        _ descriptions: consuming CheckDescriptions, isNamed: Bool,
+        _ run: (CheckRecorder) throws(Rejection) -> CheckResults<Token>
+    ) -> Explanation {
+        let recorder = CheckRecorder()
+        do throws(Rejection) {
+            let results = try run(recorder)
+            (descriptions.jws, descriptions.nonceMatch) = (results.jws, results.nonceMatch)
+        } catch {
+            // The recorder never ends a verification.
+            return explain(malformed: [], as: descriptions.kind.plain, error)
+        }
+        let contents = contents(of: descriptions.token, now: descriptions.now)
+        return Explanation(recorder.outcomes, descriptions, isNamed: isNamed, contents: contents)
     }
 
     /// The contents of a token, with personal values masked.
     func contents(of token: UnverifiedToken, now: UnixTime) -> TokenContents {
         TokenContents(token, showingValues: false, now: now, jwsVerifier.checker)
     }
-}
 
-extension IDTokenVerifier {
     /// Explains why a token matches no provider with `tokens: access`.
     ///
     /// - Parameters:
     ///   - policies: the policies of all providers with `tokens: access`.
     ///   - providerOfIDTokens: the ID of the provider that verifies ID Tokens of this issuer; `nil` if there is none.
     ///   - isForResource: whether the providers are those of a resource, which the token is then not for.
-    ///   - now: the current time.
     package func explain(
         accessToken token: UnverifiedToken, ofNoneOf policies: [ProviderPolicy], providerOfIDTokens: String?,
         isForResource: Bool, now: UnixTime
@@ -114,63 +122,29 @@ extension IDTokenVerifier {
 
     /// Explains the result of verifying an access token. Runs the same checks, and continues after failures.
     ///
-    /// - Parameters:
-    ///   - keys: the provider's keys; `nil` if there are none.
-    ///   - isNamed: whether the request named the provider; otherwise, the token's issuer did.
-    ///   - others: the policies of all other providers with `tokens: access`.
-    ///   - parameters: the parameters of this request.
-    ///   - now: the current time.
+    /// - Parameter others: the policies of all other providers with `tokens: access`.
     package func explain(
         accessToken token: UnverifiedToken, with keys: ExplainedKeys?, under policy: ProviderPolicy,
         _ dialect: AccessTokenDialect, isNamed: Bool, fetchesLazily: Bool = false, others: [ProviderPolicy],
         expecting parameters: AccessTokenParameters, now: UnixTime
     ) -> Explanation {
-        let recorder = CheckRecorder()
-        let results: AccessTokenCheckResults
-        do throws(Rejection) {
-            results = try jwsVerifier.runAccessTokenChecks(
-                on: token, with: keys?.set ?? .empty, algorithms: keys?.algorithms ?? .all, under: policy, dialect,
-                expecting: parameters, now: now, watchedBy: recorder)
-        } catch {
-            // The recorder never ends a verification.
-            return explain(malformed: [], as: .accessToken, error)
-        }
-        var described = VerificationParameters()
-        described.audience = parameters.audience
-        described.authenticatedAfter = parameters.authenticatedAfter
-        described.expectedSubject = parameters.expectedSubject
+        let described = VerificationParameters(
+            audience: parameters.audience, authenticatedAfter: parameters.authenticatedAfter,
+            expectedSubject: parameters.expectedSubject)
         let descriptions = CheckDescriptions(
             token: token, kind: .accessToken(dialect, scopes: parameters.scopes), policy: policy,
-            parameters: described, usesNoncesOnce: false, fetchesLazily: fetchesLazily, keys: keys, others: others,
-            accessTokens: nil, now: now,
-            checker: jwsVerifier.checker, jws: results.jws, nonceMatch: nil)
-        return Explanation(recorder.outcomes, descriptions, isNamed: isNamed, contents: contents(of: token, now: now))
+            parameters: described, fetchesLazily: fetchesLazily, keys: keys, others: others, now: now,
+            checker: jwsVerifier.checker)
+        return explain(descriptions, isNamed: isNamed) { recorder throws(Rejection) in
+            try jwsVerifier.runAccessTokenChecks(
+                on: token, with: keys?.set ?? .empty, algorithms: keys?.algorithms ?? .all, under: policy, dialect,
+                expecting: parameters, now: now, watchedBy: recorder)
+        }
     }
-}
 
-extension Check {
-    /// The token's issuer, or the request, names a provider that verifies only ID Tokens.
-    fileprivate static func verifiesIDTokens(_ token: UnverifiedToken, _ id: String, _ refusal: Refusal) -> Check {
-        let diagnosis =
-            if case .idToken(let reason) = TokenKindGuess(token) {
-                Diagnosis(
-                    "The token is an ID Token (\(reason)), which the provider \(id) verifies, but access tokens are verified here.",
-                    fix: "Send it to POST /v1/verify.")
-            } else {
-                Diagnosis(
-                    "The provider \(id) verifies only ID Tokens, but access tokens are verified here.",
-                    fix: "To accept its access tokens, add a provider with this issuer and tokens: access.")
-            }
-        return .failed(.provider, refusal, diagnosis, found: id)
-    }
-}
-
-extension IDTokenVerifier {
     /// Explains why a notification matches no provider with `notifications`.
     ///
-    /// - Parameters:
-    ///   - policies: the policies of all providers with `notifications`.
-    ///   - now: the current time.
+    /// - Parameter policies: the policies of all providers with `notifications`.
     package func explain(
         notification token: UnverifiedToken, ofNoneOf policies: [ProviderPolicy], now: UnixTime
     ) -> Explanation {
@@ -179,44 +153,21 @@ extension IDTokenVerifier {
 
     /// Explains the result of verifying a notification. Runs the same checks, and continues after failures.
     ///
-    /// - Parameters:
-    ///   - keys: the provider's keys; `nil` if there are none.
-    ///   - isNamed: whether the request named the provider; otherwise, the token's issuer did.
-    ///   - others: the policies of all other providers with `notifications`.
-    ///   - now: the current time.
+    /// - Parameter others: the policies of all other providers with `notifications`.
     package func explain(
         notification token: UnverifiedToken, with keys: ExplainedKeys?, under policy: ProviderPolicy,
-        _ rules: NotificationRules, isNamed: Bool, fetchesLazily: Bool = false, others: [ProviderPolicy],
-        now: UnixTime
+        _ rules: NotificationRules, isNamed: Bool, fetchesLazily: Bool = false, others: [ProviderPolicy], now: UnixTime
     ) -> Explanation {
-        let recorder = CheckRecorder()
-        let results: NotificationCheckResults
-        do throws(Rejection) {
-            results = try jwsVerifier.runNotificationChecks(
+        let descriptions = CheckDescriptions(
+            token: token, kind: .notification(rules), policy: policy, fetchesLazily: fetchesLazily, keys: keys,
+            others: others, now: now, checker: jwsVerifier.checker)
+        return explain(descriptions, isNamed: isNamed) { recorder throws(Rejection) in
+            try jwsVerifier.runNotificationChecks(
                 on: token, with: keys?.set ?? .empty, algorithms: keys?.algorithms ?? .all, under: policy, rules,
                 now: now, watchedBy: recorder)
-        } catch {
-            // The recorder never ends a verification.
-            return explain(malformed: [], as: .notification, error)
         }
-        let descriptions = CheckDescriptions(
-            token: token, kind: .notification(rules), policy: policy, parameters: VerificationParameters(),
-            usesNoncesOnce: false, fetchesLazily: fetchesLazily, keys: keys, others: others, accessTokens: nil,
-            now: now, checker: jwsVerifier.checker, jws: results.jws, nonceMatch: nil)
-        return Explanation(recorder.outcomes, descriptions, isNamed: isNamed, contents: contents(of: token, now: now))
     }
-}
 
-/// What the provider of an opaque token said of it.
-package enum ExplainedAnswer {
-    case active(IntrospectedClaims)
-    /// The token is not active, or there is no answer.
-    ///
-    /// - Parameter code: of the problem.
-    case none(code: String, Diagnosis)
-}
-
-extension IDTokenVerifier {
     /// Explains the result of verifying an opaque token. Runs the same checks, and continues after failures.
     ///
     /// - Parameters:
@@ -261,6 +212,32 @@ extension IDTokenVerifier {
                 "The token is valid: the provider \(policy.id) says that it is active, and it is for this API.",
             contents: TokenContents(introspected: introspected.claims, now: now, jwsVerifier.checker))
     }
+}
+
+extension Check {
+    /// The token's issuer, or the request, names a provider that verifies only ID Tokens.
+    fileprivate static func verifiesIDTokens(_ token: UnverifiedToken, _ id: String, _ refusal: Refusal) -> Check {
+        let diagnosis =
+            if case .idToken(let reason) = TokenKindGuess(token) {
+                Diagnosis(
+                    "The token is an ID Token (\(reason)), which the provider \(id) verifies, but access tokens are verified here.",
+                    fix: "Send it to POST /v1/verify.")
+            } else {
+                Diagnosis(
+                    "The provider \(id) verifies only ID Tokens, but access tokens are verified here.",
+                    fix: "To accept its access tokens, add a provider with this issuer and tokens: access.")
+            }
+        return .failed(.provider, refusal, diagnosis, found: id)
+    }
+}
+
+/// What the provider of an opaque token said of it.
+package enum ExplainedAnswer {
+    case active(IntrospectedClaims)
+    /// The token is not active, or there is no answer.
+    ///
+    /// - Parameter code: of the problem.
+    case none(code: String, Diagnosis)
 }
 
 extension Diagnosis {
@@ -365,7 +342,7 @@ extension SharedVerifier {
     fileprivate func explain(
         _ token: String, as kind: ExplainedKind, _ explain: (UnverifiedToken, IDTokenVerifier) -> Explanation
     ) throws(Rejection) -> Explanation {
-        try withVerifier { verifier throws(Rejection) in
+        try verifiers.withVerifier { verifier throws(Rejection) in
             let text = Array(token.utf8)[...]
             let token: UnverifiedToken
             do throws(Rejection) {

@@ -76,9 +76,7 @@ public struct Explanation: Sendable, Equatable {
 
     /// Whether a verification would succeed: every enabled check was reached and passed.
     public var isValid: Bool { refusal == nil && !checks.contains { $0.state == .notReached } }
-}
 
-extension Explanation {
     /// Appended to the explanation of each check of a claim if the signature is wrong or was not checked.
     package static let unverifiedNote = " Anyone could have written this: the signature is not verified."
 }
@@ -119,13 +117,14 @@ enum ExpectedKind {
         }
     }
 
-    /// Whether fetching keys for a token of this kind could help.
-    func wouldPassClaims(_ token: UnverifiedToken, under policy: ProviderPolicy, now: UnixTime) -> Bool {
+    /// Checks those unverified claims of a token of this kind without which fetching keys for it could not help.
+    ///
+    /// - Throws: ``Rejection``.
+    func checkClaims(_ token: UnverifiedToken, under policy: ProviderPolicy, now: UnixTime) throws(Rejection) {
         switch self {
-        case .idToken: token.wouldPassClaims(of: policy, now: now)
-        case .accessToken(let dialect, _):
-            token.wouldPassClaims(ofAccessTokenUnder: policy, dialect, now: now)
-        case .notification(let rules): token.wouldPassClaims(ofNotificationUnder: policy, rules, now: now)
+        case .idToken: try token.checkClaims(of: policy, now: now)
+        case .accessToken(let dialect, _): try token.checkClaims(ofAccessTokenUnder: policy, dialect, now: now)
+        case .notification(let rules): try token.checkClaims(ofNotificationUnder: policy, rules, now: now)
         }
     }
 }

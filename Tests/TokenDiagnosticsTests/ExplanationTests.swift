@@ -271,6 +271,30 @@ import TokenDiagnostics
         #expect(explanation[.audience].state == .passed)
     }
 
+    @Test func `such a header fails the same check in each kind of token`() throws {
+        let (issuer, now) = ("https://op.example", UnixTime(seconds: 1_700_000_100))
+        let keys = try JWKSet(jwkSet([TestKey.p256.jwk()]))
+        func token(_ type: String) -> String {
+            let header = #"{"alg":"ES256","kid":"p256","typ":"\#(type)","crit":["x"]}"#
+            return compactJWS(header: header, payload: #"{"iss":"\#(issuer)"}"#, signedBy: .p256)
+        }
+        let access = try AccessTokenVerifier(
+            try #require(ProviderPreset.oidc.accessTokenPolicy(id: "op", issuer: issuer, audiences: ["api"])))
+        let notified = try NotificationVerifier(
+            ProviderPreset.oidc.policy(id: "op", issuer: issuer, audiences: ["app"]),
+            ProviderPreset.oidc.notifications([.logout]))
+        let explanations = [
+            try access.explain(token("at+jwt"), with: keys, now: now),
+            try notified.explain(token("logout+jwt"), with: keys, now: now),
+        ]
+        for explanation in explanations {
+            #expect(explanation[.header].refusal == .rejected(.headerUnsupported))
+            #expect(explanation[.header].found?.hasSuffix("+jwt, crit") == true)
+            for name in [Check.Name.algorithm, .key, .signature] { #expect(explanation[name].state == .notReached) }
+        }
+        #expect(explanations[0][.header].explanation == "The header has crit, which access tokens must not use.")
+    }
+
     /// Mutates valid tokens: nothing traps, and verifier and explanation agree.
     @Test func `it agrees with the verifier on whatever comes`() throws {
         var random = SplitMix64(seed: 20_261_121)

@@ -15,7 +15,7 @@ extension JWSVerifier {
         on token: UnverifiedToken, with keys: JWKSet, algorithms: SignatureAlgorithms, under policy: ProviderPolicy,
         _ dialect: AccessTokenDialect, expecting parameters: AccessTokenParameters, now: UnixTime,
         watchedBy observer: Observer
-    ) throws(Rejection) -> AccessTokenCheckResults {
+    ) throws(Rejection) -> CheckResults<VerifiedAccessToken> {
         let claims = token.claims
 
         let algorithm = try runAccessTokenHeaderChecks(
@@ -40,7 +40,7 @@ extension JWSVerifier {
         let issuedAt = try observer.check(
             .issuedAt, if: !mayLackIssuedAt || claims.contains(.issuedAt), checkIssuedAt(claims, policy, now: now))
         try observer.check(.tokenAge, if: maximumAge != nil, given: issuedAt) { issuedAt throws(Rejection) in
-            try checkTokenAge(issuedAt: issuedAt, policy, now: now)
+            try checkTokenAge(issuedAt: issuedAt, atMost: maximumAge, policy, now: now)
         }
         try observer.check(.authenticatedAfter, if: revokedAt != nil, given: issuedAt) {
             issuedAt throws(Rejection) in
@@ -68,12 +68,12 @@ extension JWSVerifier {
         // `FirstFailure` has already thrown if a check failed. Other observers never produce a verified token.
         guard Observer.self == FirstFailure.self, let jws, let identity, let authorization, let audiences,
             let expiresAt, let notBefore, let binding
-        else { return AccessTokenCheckResults(token: nil, jws: jws) }
+        else { return CheckResults(token: nil, jws: jws) }
         let verified = VerifiedAccessToken(
             identity: identity, authorization: authorization, binding: binding, audiences: audiences,
             authorizedParty: claims.text(.authorizedParty), issuedAt: issuedAt, expiresAt: expiresAt,
             notBefore: notBefore, authTime: try claims.time(.authTime), claims: claims, jws: jws)
-        return AccessTokenCheckResults(token: verified, jws: jws)
+        return CheckResults(token: verified, jws: jws)
     }
 
     /// The checks that need no key, and the algorithm.
@@ -82,26 +82,15 @@ extension JWSVerifier {
         on token: UnverifiedToken, allowing algorithms: SignatureAlgorithms, _ dialect: AccessTokenDialect,
         watchedBy observer: Observer
     ) throws(Rejection) -> SignatureAlgorithm? {
-        let header = token.jws.header
-        let isReadable: Void? =
-            try observer.check(.header, checkAccessTokenType(header, dialect))
-            ?? (header.hasUnsupportedParameter ? nil : ())
-        let algorithm = try observer.check(.algorithm, given: isReadable) { () throws(Rejection) in
-            try checkAlgorithm(header, allowing: algorithms)
-        }
+        let algorithm = try runHeaderChecks(
+            on: token, allowing: algorithms,
+            type: { header throws(Rejection) in try checkAccessTokenType(header, dialect) }, watchedBy: observer)
         try observer.check(.signer, if: dialect.loadBalancer != nil, given: dialect.loadBalancer) {
             signer throws(Rejection) in
             try LoadBalancerHeader(token).check(token, signedBy: signer)
         }
-        return algorithm ?? isReadable.flatMap { header.algorithm }
+        return algorithm
     }
-}
-
-/// The results of an access token's checks.
-package struct AccessTokenCheckResults {
-    let token: VerifiedAccessToken?
-    /// `nil` if the signature was not verified.
-    package let jws: VerifiedJWS?
 }
 
 /// Checks the JOSE header's `typ`.
@@ -111,7 +100,7 @@ package struct AccessTokenCheckResults {
 ///
 /// - Throws: ``Rejection/headerUnsupported``.
 /// - Source: RFC 9068, section 4, step 1; RFC 7515, section 4.1.9.
-func checkAccessTokenType(_ header: JOSEHeader, _ dialect: AccessTokenDialect) throws(Rejection) {
+package func checkAccessTokenType(_ header: JOSEHeader, _ dialect: AccessTokenDialect) throws(Rejection) {
     guard let type = try? accessTokenType(of: header), dialect.types.contains(type) else { throw .headerUnsupported }
 }
 

@@ -4,25 +4,17 @@ public import JOSE
 ///
 /// - Source: RFC 9068, section 4; RFC 8725, section 3.12.
 extension JWSVerifier {
-    /// Verifies an access token: header, signature, then the claims. Throws at the first check that fails.
+    /// Verifies an access token; see ``AccessTokenVerifier/verify(_:with:algorithms:expecting:now:)``.
     ///
-    /// - Parameters:
-    ///   - keys: the provider's keys.
-    ///   - algorithms: the algorithms that the provider may sign with, unless the policy lists its own.
-    ///   - policy: its audiences are the API's own identifiers, and its authorized parties are clients.
-    ///   - dialect: how the provider's access tokens are recognized and read.
-    ///   - now: the current time.
     /// - Throws: ``Rejection``.
     package func verifyAccessToken(
         _ token: UnverifiedToken, with keys: JWKSet, algorithms: SignatureAlgorithms, under policy: ProviderPolicy,
         _ dialect: AccessTokenDialect, expecting parameters: AccessTokenParameters, now: UnixTime
     ) throws(Rejection) -> VerifiedAccessToken {
-        let results = try runAccessTokenChecks(
+        try runAccessTokenChecks(
             on: token, with: keys, algorithms: algorithms, under: policy, dialect, expecting: parameters, now: now,
-            watchedBy: FirstFailure())
-        // Unreachable: `FirstFailure` throws when a check fails.
-        guard let verified = results.token else { throw .cryptographyUnavailable }
-        return verified
+            watchedBy: FirstFailure()
+        ).verified()
     }
 
     /// Runs the checks that need no keys.
@@ -37,17 +29,8 @@ extension JWSVerifier {
 }
 
 extension UnverifiedToken {
-    /// Whether fetching keys for this access token could help: its unverified issuer, audience, client and expiry would
-    /// pass.
-    ///
-    /// Without this check, junk tokens could trigger requests to a provider.
-    package func wouldPassClaims(
-        ofAccessTokenUnder policy: ProviderPolicy, _ dialect: AccessTokenDialect, now: UnixTime
-    ) -> Bool {
-        (try? checkClaims(ofAccessTokenUnder: policy, dialect, now: now)) != nil
-    }
-
-    /// Checks the unverified issuer, audience, client and expiry.
+    /// Checks the unverified issuer, audience, client and expiry. If they don't pass, fetching keys could not help, and
+    /// junk tokens could trigger requests to a provider.
     ///
     /// - Throws: the rejection for the first that would not pass.
     package func checkClaims(
@@ -127,8 +110,7 @@ public final class VerifiedAccessToken: Sendable {
     init(
         identity: Identity, authorization: Authorization, binding: TokenBinding?, audiences: [String],
         authorizedParty: String?, issuedAt: UnixTime?, expiresAt: UnixTime, notBefore: UnixTime?, authTime: UnixTime?,
-        claims: Claims,
-        jws: VerifiedJWS
+        claims: Claims, jws: VerifiedJWS
     ) {
         self.identity = identity
         self.authorization = authorization

@@ -173,7 +173,7 @@ extension JWSVerifier {
             .issuedAt, if: needsIssuedAt || claims.hasValue(.issuedAt),
             checkIntrospectedIssuedAt(claims, policy, now: now))
         try observer.check(.tokenAge, if: maximumAge != nil, given: issuedAt) { issuedAt throws(Rejection) in
-            try checkTokenAge(issuedAt: issuedAt, policy, now: now)
+            try checkTokenAge(issuedAt: issuedAt, atMost: maximumAge, policy, now: now)
         }
         try observer.check(.authenticatedAfter, if: revokedAt != nil, given: issuedAt) {
             issuedAt throws(Rejection) in

@@ -15,11 +15,11 @@ extension IDTokenVerifier {
     package func runChecks<Observer: CheckObserver>(
         on token: UnverifiedToken, with keys: JWKSet, algorithms: SignatureAlgorithms, under policy: ProviderPolicy,
         expecting signIn: VerificationParameters, now: UnixTime, watchedBy observer: Observer
-    ) throws(Rejection) -> CheckResults {
+    ) throws(Rejection) -> CheckResults<VerifiedIDToken> {
         let (claims, checker) = (token.claims, jwsVerifier.checker)
 
-        let algorithm = try runHeaderChecks(
-            on: token, allowing: policy.algorithms ?? algorithms, watchedBy: observer)
+        let algorithm = try jwsVerifier.runHeaderChecks(
+            on: token, allowing: policy.algorithms ?? algorithms, type: checkTokenType, watchedBy: observer)
         let jws = try observer.check(.signature, given: algorithm) { algorithm throws(Rejection) in
             try jwsVerifier.checkSignature(token.jws, keys, algorithm)
         }
@@ -35,7 +35,7 @@ extension IDTokenVerifier {
         let issuedAt = try observer.check(.issuedAt, checkIssuedAt(claims, policy, now: now)) ?? claims.issuedAt
         try observer.check(.tokenAge, if: policy.maximumTokenAgeSeconds != nil, given: issuedAt) {
             issuedAt throws(Rejection) in
-            try checkTokenAge(issuedAt: issuedAt, policy, now: now)
+            try checkTokenAge(issuedAt: issuedAt, atMost: policy.maximumTokenAgeSeconds, policy, now: now)
         }
         let maximumAge = signIn.maximumAuthenticationAgeSeconds
         let authTime = try observer.check(
@@ -70,13 +70,15 @@ extension IDTokenVerifier {
         try observer.check(
             .atHash, if: signIn.accessToken != nil, given: token.hashAlgorithm(jws)
         ) { digest throws(Rejection) in
-            try checkAccessTokenHash(
-                claims, of: signIn.accessToken, isOptional: signIn.isAccessTokenHashOptional, by: digest, checker)
+            try checkHash(
+                in: .accessTokenHash, claims, of: signIn.accessToken, isOptional: signIn.isAccessTokenHashOptional,
+                by: digest, checker, faults: (.atHashMissing, .atHashMismatch))
         }
         try observer.check(.cHash, if: signIn.code != nil, given: token.hashAlgorithm(jws)) {
             digest throws(Rejection) in
-            try checkCodeHash(
-                claims, of: signIn.code, isOptional: signIn.isCodeHashOptional, by: digest, checker)
+            try checkHash(
+                in: .codeHash, claims, of: signIn.code, isOptional: signIn.isCodeHashOptional, by: digest, checker,
+                faults: (.cHashMissing, .cHashMismatch))
         }
         try observer.check(.expectedSubject, if: signIn.expectedSubject != nil, given: identity) {
             identity throws(Rejection) in
@@ -93,30 +95,23 @@ extension IDTokenVerifier {
             nonceMatch: nonceMatch)
         return CheckResults(token: verified, jws: jws, nonceMatch: nonceMatch)
     }
-
-    /// The checks that need no key, and the algorithm. If the algorithm is not allowed but known, the token's own is
-    /// returned.
-    @inline(__always)
-    func runHeaderChecks<Observer: CheckObserver>(
-        on token: UnverifiedToken, allowing algorithms: SignatureAlgorithms, watchedBy observer: Observer
-    ) throws(Rejection) -> SignatureAlgorithm? {
-        let header = token.jws.header
-        let isReadable: Void? =
-            try observer.check(.header, checkJOSEHeader(header)) ?? (header.hasUnsupportedParameter ? nil : ())
-        let algorithm = try observer.check(.algorithm, given: isReadable) { () throws(Rejection) in
-            try jwsVerifier.checkAlgorithm(header, allowing: algorithms)
-        }
-        return algorithm ?? isReadable.flatMap { header.algorithm }
-    }
 }
 
 /// The results of a verification's checks.
-package struct CheckResults {
-    let token: VerifiedIDToken?
+package struct CheckResults<Token> {
+    let token: Token?
     /// `nil` if the signature was not verified.
     package let jws: VerifiedJWS?
     /// `nil` if no nonce was compared, or it did not match.
-    package let nonceMatch: NonceMatch?
+    package var nonceMatch: NonceMatch?
+
+    /// What passed every check.
+    ///
+    /// - Throws: ``Rejection/cryptographyUnavailable``, but never with ``FirstFailure``, which throws when a check fails.
+    func verified() throws(Rejection) -> Token {
+        guard let token else { throw .cryptographyUnavailable }
+        return token
+    }
 }
 
 extension UnverifiedToken {

@@ -208,11 +208,14 @@ package func checkIssuedAt(_ claims: Claims, _ policy: ProviderPolicy, now: Unix
     return issuedAt
 }
 
-/// Checks the token's age by its `iat`, if the settings limit it.
+/// Checks the token's age by its `iat`, if it is limited.
 ///
+/// - Parameter maximumAge: in seconds.
 /// - Throws: ``Rejection/tokenTooOld``.
-package func checkTokenAge(issuedAt: UnixTime, _ policy: ProviderPolicy, now: UnixTime) throws(Rejection) {
-    guard let maximumAge = policy.maximumTokenAgeSeconds else { return }
+func checkTokenAge(
+    issuedAt: UnixTime, atMost maximumAge: Int64?, _ policy: ProviderPolicy, now: UnixTime
+) throws(Rejection) {
+    guard let maximumAge else { return }
     let oldest = issuedAt.advanced(bySeconds: maximumAge).advanced(bySeconds: policy.clockSkewSeconds)
     guard now <= oldest else { throw .tokenTooOld }
 }

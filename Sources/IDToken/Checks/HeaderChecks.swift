@@ -1,44 +1,35 @@
 private import Bytes
 package import JOSE
 
-/// Checks that the JOSE header declares no other kind of token and no unsupported extension.
-///
-/// - Throws: ``Rejection/headerUnsupported``.
-func checkJOSEHeader(_ header: JOSEHeader) throws(Rejection) {
-    try checkTokenType(header)
-    guard !header.hasUnsupportedParameter else { throw .headerUnsupported }
-}
-
-/// Checks the JOSE header's `typ`.
-///
-/// It may be absent, `JWT` or `application/jwt`, in any letter case. Access tokens (`at+jwt`), logout tokens
-/// (`logout+jwt`) and security events (`secevent+jwt`) declare other types and are rejected.
-///
-/// - Throws: ``Rejection/headerUnsupported``.
-/// - Source: RFC 7515, section 4.1.9; RFC 8725, sections 3.11 and 3.12.
-package func checkTokenType(_ header: JOSEHeader) throws(Rejection) {
-    guard let type = header.type?.lowercased() else { return }
-    guard type == "jwt" || type == "application/jwt" else { throw .headerUnsupported }
-}
-
 extension JWSVerifier {
-    /// Checks that the header's `alg` is one that the provider may sign with, and returns it.
+    /// The checks that need no key: the JOSE header declares no other kind of token and no unsupported extension, and its
+    /// `alg` is allowed.
     ///
+    /// - Parameter checkType: checks the header's `typ`.
+    /// - Returns: the algorithm. If it is not allowed but known, and the observer continues, the token's own.
     /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``.
     /// - Source: OpenID Connect Core 1.0, 3.1.3.7, step 7; RFC 8725, section 3.1.
     @inline(__always)
-    func checkAlgorithm(
-        _ header: JOSEHeader, allowing algorithms: SignatureAlgorithms
-    ) throws(Rejection) -> SignatureAlgorithm {
-        do throws(JWSError) {
-            return try checkHeader(header, allowing: algorithms)
-        } catch {
-            throw Rejection(error)
+    func runHeaderChecks<Observer: CheckObserver>(
+        on token: UnverifiedToken, allowing algorithms: SignatureAlgorithms,
+        type checkType: (JOSEHeader) throws(Rejection) -> Void, watchedBy observer: Observer
+    ) throws(Rejection) -> SignatureAlgorithm? {
+        let header = token.jws.header
+        let isReadable: Void? =
+            try observer.check(.header, given: ()) { () throws(Rejection) in
+                try checkType(header)
+                guard !header.hasUnsupportedParameter else { throw .headerUnsupported }
+            } ?? (header.hasUnsupportedParameter ? nil : ())
+        let algorithm = try observer.check(.algorithm, given: isReadable) { () throws(Rejection) in
+            do throws(JWSError) {
+                return try checkHeader(header, allowing: algorithms)
+            } catch {
+                throw Rejection(error)
+            }
         }
+        return algorithm ?? isReadable.flatMap { header.algorithm }
     }
-}
 
-extension JWSVerifier {
     /// Checks that the signature was made by a key that the provider has published.
     ///
     /// - Throws: ``Rejection/keyNotFound``, ``Rejection/keyUnsuitable``, ``Rejection/signatureInvalid``,
@@ -56,6 +47,18 @@ extension JWSVerifier {
     }
 }
 
+/// Checks the JOSE header's `typ`.
+///
+/// It may be absent, `JWT` or `application/jwt`, in any letter case. Access tokens (`at+jwt`), logout tokens
+/// (`logout+jwt`) and security events (`secevent+jwt`) declare other types and are rejected.
+///
+/// - Throws: ``Rejection/headerUnsupported``.
+/// - Source: RFC 7515, section 4.1.9; RFC 8725, sections 3.11 and 3.12.
+package func checkTokenType(_ header: JOSEHeader) throws(Rejection) {
+    guard let type = header.type?.lowercased() else { return }
+    guard type == "jwt" || type == "application/jwt" else { throw .headerUnsupported }
+}
+
 extension IDTokenVerifier {
     /// Checks the header and the signature of a token that is no ID Token of a sign-in.
     ///
@@ -63,7 +66,8 @@ extension IDTokenVerifier {
     func checkSigned(
         _ token: UnverifiedToken, with keys: JWKSet, allowing algorithms: SignatureAlgorithms
     ) throws(Rejection) -> VerifiedJWS {
-        let algorithm = try runHeaderChecks(on: token, allowing: algorithms, watchedBy: FirstFailure())
+        let algorithm = try jwsVerifier.runHeaderChecks(
+            on: token, allowing: algorithms, type: checkTokenType, watchedBy: FirstFailure())
         // Unreachable: `FirstFailure` throws when a check fails.
         guard let algorithm else { throw .headerUnsupported }
         return try jwsVerifier.checkSignature(token.jws, keys, algorithm)

@@ -84,44 +84,24 @@ extension SignatureChecker {
     }
 }
 
-/// Checks that the ID Token was issued with this access token: the token's `at_hash` must match.
+/// Checks that the ID Token was issued with this access token or code, whose half hash is in a claim.
 /// Compared in constant time.
 ///
 /// - Parameters:
-///   - accessToken: `nil` if the caller has none.
-///   - isOptional: whether a token without `at_hash` passes.
-///   - digest: the hash function of the token's algorithm.
-/// - Throws: ``Rejection/atHashMissing``, ``Rejection/atHashMismatch``, ``Rejection/claimInvalid(_:)``,
-///   ``Rejection/cryptographyUnavailable``.
-/// - Source: OpenID Connect Core 1.0, 3.1.3.8 and 3.2.2.9.
-func checkAccessTokenHash(
-    _ claims: Claims, of accessToken: String?, isOptional: Bool, by digest: DigestAlgorithm, _ checker: SignatureChecker
-) throws(Rejection) {
-    guard let accessToken else { return }
-    guard let claimed = try claims.utf8(.accessTokenHash) else {
-        if isOptional { return }
-        throw .atHashMissing
-    }
-    guard try halfHash(of: accessToken, by: digest, checker, equals: claimed) else { throw .atHashMismatch }
-}
-
-/// Checks that the ID Token was issued with this authorization code: the token's `c_hash` must match.
-/// Compared in constant time.
-///
-/// - Parameters:
-///   - code: `nil` if the caller has none.
+///   - value: `nil` if the caller has none.
 ///   - isOptional: whether a token without the claim passes.
 ///   - digest: the hash function of the token's algorithm.
-/// - Throws: ``Rejection/cHashMissing``, ``Rejection/cHashMismatch``, ``Rejection/claimInvalid(_:)``,
-///   ``Rejection/cryptographyUnavailable``.
-/// - Source: OpenID Connect Core 1.0, 3.3.2.10 and 3.3.2.11.
-func checkCodeHash(
-    _ claims: Claims, of code: String?, isOptional: Bool, by digest: DigestAlgorithm, _ checker: SignatureChecker
+/// - Throws: one of `faults`, ``Rejection/claimInvalid(_:)``, ``Rejection/cryptographyUnavailable``.
+/// - Source: OpenID Connect Core 1.0, 3.1.3.8 and 3.2.2.9 for `at_hash`, 3.3.2.10 and 3.3.2.11 for `c_hash`.
+@inline(__always)
+func checkHash(
+    in claim: ClaimName, _ claims: Claims, of value: String?, isOptional: Bool, by digest: DigestAlgorithm,
+    _ checker: SignatureChecker, faults: (missing: Rejection, mismatch: Rejection)
 ) throws(Rejection) {
-    guard let code else { return }
-    guard let claimed = try claims.utf8(.codeHash) else {
+    guard let value else { return }
+    guard let claimed = try claims.utf8(claim) else {
         if isOptional { return }
-        throw .cHashMissing
+        throw faults.missing
     }
-    guard try halfHash(of: code, by: digest, checker, equals: claimed) else { throw .cHashMismatch }
+    guard try halfHash(of: value, by: digest, checker, equals: claimed) else { throw faults.mismatch }
 }

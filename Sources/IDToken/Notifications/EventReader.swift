@@ -124,9 +124,6 @@ enum EventsClaim {
         }
     }
 
-    /// The maximum number of events in one token.
-    static let maximumEvents = 16
-
     static let logoutType: JSONName = "http://schemas.openid.net/event/backchannel-logout"
 
     /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``.
@@ -171,7 +168,7 @@ enum EventsClaim {
     private static func members(
         of object: JSONObject
     ) -> (events: [(type: String, event: JSONObject)], others: [(name: String, value: JSONValue)])? {
-        guard (1...maximumEvents).contains(object.count) else { return nil }
+        guard (1...NotificationKind.maximumEvents).contains(object.count) else { return nil }
         var events: [(type: String, event: JSONObject)] = []
         var others: [(name: String, value: JSONValue)] = []
         object.forEachMember { name, value in
@@ -200,20 +197,14 @@ extension EventsClaim {
         _ events: [(type: String, event: JSONObject)], _ claims: Claims, _ policy: ProviderPolicy,
         _ rules: NotificationRules
     ) -> [NotifiedEvent] {
-        let own = OwnIssuer(claims, policy, rules)
-        return events.map { NotifiedEvent(security: $0.event, named: $0.type, claims, issuer: own) }
-    }
-}
-
-extension OwnIssuer {
-    /// Accepts the token's own issuer, and any other spelling of the provider's. If each tenant has an issuer of its
-    /// own, subjects differ by tenant, so only the token's own issuer is accepted.
-    fileprivate init(_ claims: Claims, _ policy: ProviderPolicy, _ rules: NotificationRules) {
         let issuer = claims.text(.issuer)
-        isOwn = { named in
+        // Accepts the token's own issuer, and any other spelling of the provider's. If each tenant has an issuer of its
+        // own, subjects differ by tenant, so only the token's own issuer is accepted.
+        func isOwn(_ named: String) -> Bool {
             if let issuer, issuer.isExactly(named) { return true }
             return !policy.hasTemplateIssuer && (policy.isIssuer(named) || rules.issuers.containsExactly(named))
         }
+        return events.map { NotifiedEvent(security: $0.event, named: $0.type, claims, isOwnIssuer: isOwn) }
     }
 }
 
@@ -236,23 +227,7 @@ extension NotifiedEvent {
         reader.take(EventNames.type, EventNames.sub)
         data = self.type == .other ? reader.everything : reader.rest
     }
-}
 
-extension NotifiedEvent.EventType {
-    fileprivate init(apple type: String) {
-        self =
-            switch type {
-            case "consent-revoked": .consentRevoked
-            // Deliveries and older documentation have the first spelling, Apple's current page the second.
-            case "account-delete", "account-deleted": .accountDeleted
-            case "email-disabled": .emailRelayDisabled
-            case "email-enabled": .emailRelayEnabled
-            default: .other
-            }
-    }
-}
-
-extension NotifiedEvent {
     /// Reads the event of a logout token.
     ///
     /// - Parameter members: what `events` has beside events. Recipients ignore what they don't know, so it is passed on.
@@ -270,25 +245,25 @@ extension NotifiedEvent {
         sessionID = session?.isEmpty == true ? nil : session
         if self.subject == nil, sessionID == nil { throw .claimMissing(.subject) }
     }
-}
 
-extension NotifiedEvent {
     /// Reads one event of a security event token.
     ///
     /// - Parameters:
     ///   - name: the event's type, a URI.
     ///   - claims: the token's claims, which may name the user for all events.
-    ///   - issuer: tells whether an issuer is the token's own.
+    ///   - isOwnIssuer: whether an issuer is the token's own.
     /// - Source: RFC 8417; RFC 9493; OpenID RISC Profile 1.0; OpenID CAEP 1.0;
     ///   developers.google.com/identity/protocols/risc.
-    fileprivate init(security event: JSONObject, named name: String, _ claims: Claims, issuer: OwnIssuer) {
+    fileprivate init(
+        security event: JSONObject, named name: String, _ claims: Claims, isOwnIssuer: (String) -> Bool
+    ) {
         var reader = EventReader(event)
         self.init(type: .other, data: [])
         if let value = event[EventNames.subject] {
-            if read(value, issuer) { reader.take(EventNames.subject) }
+            if read(value, isOwnIssuer) { reader.take(EventNames.subject) }
         } else if let value = claims.object[EventNames.subID] {
             // Members that are not read stay in the data.
-            if !read(value, issuer) { reader.add(EventNames.subID, value) }
+            if !read(value, isOwnIssuer) { reader.add(EventNames.subID, value) }
         } else {
             subject = claims.text(.subject).flatMap { $0.isEmpty ? nil : $0 }
         }
@@ -302,7 +277,7 @@ extension NotifiedEvent {
     /// Reads a subject identifier (RFC 9493, or an older form of it).
     ///
     /// - Returns: whether everything in it was read.
-    private mutating func read(_ value: JSONValue, _ issuer: OwnIssuer) -> Bool {
+    private mutating func read(_ value: JSONValue, _ isOwnIssuer: (String) -> Bool) -> Bool {
         guard let identifier = value.object else { return false }
         var reader = EventReader(identifier)
         // Google's `subject_type` is older than `format`.
@@ -310,14 +285,14 @@ extension NotifiedEvent {
         switch format {
         case "iss_sub", "iss-sub", "id_token_claims":
             let named = reader.string("iss")
-            guard named.map(issuer.isOwn) ?? (identifier.kind(of: "iss") == nil) else { return false }
+            guard named.map(isOwnIssuer) ?? (identifier.kind(of: "iss") == nil) else { return false }
             subject = reader.string("sub")
             email = reader.string(EventNames.email)
         case "email":
             email = reader.string(EventNames.email)
         case "complex", nil:
             // A user and a session, each with an identifier of its own.
-            guard let user = identifier["user"], read(user, issuer) else { return false }
+            guard let user = identifier["user"], read(user, isOwnIssuer) else { return false }
             reader.take("user")
             if let session = identifier["session"]?.object, let id = try? session.string("id") {
                 sessionID = id
@@ -329,12 +304,19 @@ extension NotifiedEvent {
     }
 }
 
-/// Recognizes the token's own issuer in a subject identifier.
-private struct OwnIssuer {
-    let isOwn: (String) -> Bool
-}
-
 extension NotifiedEvent.EventType {
+    fileprivate init(apple type: String) {
+        self =
+            switch type {
+            case "consent-revoked": .consentRevoked
+            // Deliveries and older documentation have the first spelling, Apple's current page the second.
+            case "account-delete", "account-deleted": .accountDeleted
+            case "email-disabled": .emailRelayDisabled
+            case "email-enabled": .emailRelayEnabled
+            default: .other
+            }
+    }
+
     /// - Parameter ofSession: whether the event names a session.
     fileprivate init(security name: String, ofSession: Bool) {
         let prefix = "https://schemas.openid.net/secevent/"

@@ -12,10 +12,10 @@ extension JWSVerifier {
     package func runNotificationChecks<Observer: CheckObserver>(
         on token: UnverifiedToken, with keys: JWKSet, algorithms: SignatureAlgorithms, under policy: ProviderPolicy,
         _ rules: NotificationRules, now: UnixTime, watchedBy observer: Observer
-    ) throws(Rejection) -> NotificationCheckResults {
+    ) throws(Rejection) -> CheckResults<VerifiedNotification> {
         let claims = token.claims
-        let algorithm = try runNotificationHeaderChecks(
-            on: token, allowing: policy.algorithms ?? algorithms, watchedBy: observer)
+        let algorithm = try runHeaderChecks(
+            on: token, allowing: policy.algorithms ?? algorithms, type: checkNotificationType, watchedBy: observer)
         let jws = try observer.check(.signature, given: algorithm) { algorithm throws(Rejection) in
             try checkSignature(token.jws, keys, algorithm)
         }
@@ -32,7 +32,7 @@ extension JWSVerifier {
         try observer.check(.notBefore, checkNotBefore(claims, policy, now: now))
         let issuedAt = try observer.check(.issuedAt, checkIssuedAt(claims, policy, now: now))
         try observer.check(.tokenAge, given: issuedAt) { issuedAt throws(Rejection) in
-            try checkNotificationAge(issuedAt: issuedAt, policy, rules, now: now)
+            try checkTokenAge(issuedAt: issuedAt, atMost: rules.maximumAgeSeconds, policy, now: now)
         }
         let id = try observer.check(.tokenID, checkNotificationID(claims))
         try observer.check(.nonce, if: content.map { $0.kind != .apple } ?? true, checkNoNonce(claims))
@@ -42,32 +42,11 @@ extension JWSVerifier {
 
         // `FirstFailure` has already thrown if a check failed. Other observers never produce a verified notification.
         guard Observer.self == FirstFailure.self, let jws, let issuer, let content, let issuedAt, let id, let events
-        else { return NotificationCheckResults(notification: nil, jws: jws) }
+        else { return CheckResults(token: nil, jws: jws) }
         let notification = VerifiedNotification(
             kind: content.kind, issuer: issuer, id: id, issuedAt: issuedAt, events: events)
-        return NotificationCheckResults(notification: notification, jws: jws)
+        return CheckResults(token: notification, jws: jws)
     }
-
-    /// The checks that need no key, and the algorithm.
-    @inline(__always)
-    func runNotificationHeaderChecks<Observer: CheckObserver>(
-        on token: UnverifiedToken, allowing algorithms: SignatureAlgorithms, watchedBy observer: Observer
-    ) throws(Rejection) -> SignatureAlgorithm? {
-        let header = token.jws.header
-        let isReadable: Void? =
-            try observer.check(.header, checkNotificationType(header)) ?? (header.hasUnsupportedParameter ? nil : ())
-        let algorithm = try observer.check(.algorithm, given: isReadable) { () throws(Rejection) in
-            try checkAlgorithm(header, allowing: algorithms)
-        }
-        return algorithm ?? isReadable.flatMap { header.algorithm }
-    }
-}
-
-/// The results of a notification's checks.
-package struct NotificationCheckResults {
-    let notification: VerifiedNotification?
-    /// `nil` if the signature was not verified.
-    package let jws: VerifiedJWS?
 }
 
 /// Checks the JOSE header's `typ`: that of a notification, `JWT`, or none.
@@ -109,9 +88,7 @@ extension NotificationKind {
         case .logout: declared == .logout
         }
     }
-}
 
-extension NotificationKind {
     /// The kind of a token's `events`; `nil` if they have none of the known forms.
     package init?(of claims: Claims) {
         guard let content = try? EventsClaim(claims) else { return nil }
@@ -119,7 +96,7 @@ extension NotificationKind {
     }
 
     /// The maximum number of events in one notification.
-    package static var maximumEvents: Int { EventsClaim.maximumEvents }
+    package static let maximumEvents = 16
 }
 
 /// Checks the issuer, and returns the provider's canonical one.
@@ -155,29 +132,6 @@ func checkNotificationID(_ claims: Claims) throws(Rejection) -> String {
 /// - Source: OpenID Connect Back-Channel Logout 1.0, section 2.4.
 func checkNoNonce(_ claims: Claims) throws(Rejection) {
     guard !claims.contains(.nonce) else { throw .claimInvalid(.nonce) }
-}
-
-/// Checks the times without knowing whether the signature is valid.
-///
-/// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/tokenExpired``,
-///   ``Rejection/tokenNotYetValid``, ``Rejection/tokenTooOld``.
-func checkNotificationTimes(
-    _ claims: Claims, _ kind: NotificationKind, _ policy: ProviderPolicy, _ rules: NotificationRules, now: UnixTime
-) throws(Rejection) {
-    if rules.mustExpire(kind) || claims.contains(.expiration) { _ = try checkExpiration(claims, policy, now: now) }
-    _ = try checkNotBefore(claims, policy, now: now)
-    let issuedAt = try checkIssuedAt(claims, policy, now: now)
-    try checkNotificationAge(issuedAt: issuedAt, policy, rules, now: now)
-}
-
-/// Checks that the notification is not too old.
-///
-/// - Throws: ``Rejection/tokenTooOld``.
-func checkNotificationAge(
-    issuedAt: UnixTime, _ policy: ProviderPolicy, _ rules: NotificationRules, now: UnixTime
-) throws(Rejection) {
-    let oldest = issuedAt.advanced(bySeconds: rules.maximumAgeSeconds).advanced(bySeconds: policy.clockSkewSeconds)
-    guard now <= oldest else { throw .tokenTooOld }
 }
 
 extension NotificationRules {

@@ -5,22 +5,16 @@ package import JOSE
 ///
 /// - Source: OpenID Connect Back-Channel Logout 1.0, section 2.6; RFC 8417, section 2.2; RFC 8725, section 3.12.
 extension JWSVerifier {
-    /// Verifies a notification: header, signature, then the claims. Throws at the first check that fails.
+    /// Verifies a notification; see ``NotificationVerifier/verify(_:with:algorithms:now:)``.
     ///
-    /// - Parameters:
-    ///   - keys: the provider's keys.
-    ///   - algorithms: the algorithms that the provider may sign with, unless the policy lists its own.
-    ///   - now: the current time.
     /// - Throws: ``Rejection``.
     package func verifyNotification(
         _ token: UnverifiedToken, with keys: JWKSet, algorithms: SignatureAlgorithms, under policy: ProviderPolicy,
         _ rules: NotificationRules, now: UnixTime
     ) throws(Rejection) -> VerifiedNotification {
-        let results = try runNotificationChecks(
-            on: token, with: keys, algorithms: algorithms, under: policy, rules, now: now, watchedBy: FirstFailure())
-        // Unreachable: `FirstFailure` throws when a check fails.
-        guard let notification = results.notification else { throw .cryptographyUnavailable }
-        return notification
+        try runNotificationChecks(
+            on: token, with: keys, algorithms: algorithms, under: policy, rules, now: now, watchedBy: FirstFailure()
+        ).verified()
     }
 
     /// Runs the checks that need no keys.
@@ -29,22 +23,14 @@ extension JWSVerifier {
     package func checkNotificationHeader(
         _ token: UnverifiedToken, allowing algorithms: SignatureAlgorithms
     ) throws(Rejection) {
-        _ = try runNotificationHeaderChecks(on: token, allowing: algorithms, watchedBy: FirstFailure())
+        _ = try runHeaderChecks(
+            on: token, allowing: algorithms, type: checkNotificationType, watchedBy: FirstFailure())
     }
 }
 
 extension UnverifiedToken {
-    /// Whether fetching keys for this notification could help: its unverified issuer, audience, kind and times would
-    /// pass.
-    ///
-    /// Without this check, junk tokens could trigger requests to a provider.
-    package func wouldPassClaims(
-        ofNotificationUnder policy: ProviderPolicy, _ rules: NotificationRules, now: UnixTime
-    ) -> Bool {
-        (try? checkClaims(ofNotificationUnder: policy, rules, now: now)) != nil
-    }
-
-    /// Checks the unverified issuer, audience, kind and times.
+    /// Checks the unverified issuer, audience, kind and times. If they don't pass, fetching keys could not help, and
+    /// junk tokens could trigger requests to a provider.
     ///
     /// - Throws: the rejection for the first that would not pass.
     package func checkClaims(
@@ -52,7 +38,11 @@ extension UnverifiedToken {
     ) throws(Rejection) {
         _ = try checkNotificationIssuer(claims, policy, rules)
         try checkNotificationAudience(claims, policy)
-        try checkNotificationTimes(claims, checkEvents(self, rules).kind, policy, rules, now: now)
+        let kind = try checkEvents(self, rules).kind
+        if rules.mustExpire(kind) || claims.contains(.expiration) { _ = try checkExpiration(claims, policy, now: now) }
+        _ = try checkNotBefore(claims, policy, now: now)
+        let issuedAt = try checkIssuedAt(claims, policy, now: now)
+        try checkTokenAge(issuedAt: issuedAt, atMost: rules.maximumAgeSeconds, policy, now: now)
     }
 }
 

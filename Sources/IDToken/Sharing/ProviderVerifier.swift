@@ -62,9 +62,8 @@ public final class ProviderVerifier: SharedVerifier {
         _ token: UnverifiedToken, with keys: JWKSet, algorithms: SignatureAlgorithms = .all,
         expecting parameters: VerificationParameters = VerificationParameters(), now: UnixTime
     ) throws(Rejection) -> VerifiedIDToken {
-        try withVerifier { verifier throws(Rejection) in
-            try verify(
-                token, with: keys, algorithms: algorithms, expecting: parameters, now: now, by: verifier)
+        try verifiers.withVerifier { verifier throws(Rejection) in
+            try verify(token, with: keys, algorithms: algorithms, expecting: parameters, now: now, by: verifier)
         }
     }
 
@@ -72,15 +71,14 @@ public final class ProviderVerifier: SharedVerifier {
     ///
     /// - Throws: ``Rejection/tokenMalformed(_:)``.
     public func read(_ token: String) throws(Rejection) -> UnverifiedToken {
-        try withVerifier { verifier throws(Rejection) in try verifier.read(Array(token.utf8)[...]) }
+        try verifiers.withVerifier { verifier throws(Rejection) in try verifier.read(Array(token.utf8)[...]) }
     }
 
     package func verify(
         _ token: UnverifiedToken, with keys: JWKSet, algorithms: SignatureAlgorithms,
         expecting parameters: VerificationParameters, now: UnixTime, by verifier: IDTokenVerifier
     ) throws(Rejection) -> VerifiedIDToken {
-        try verifier.verify(
-            token, with: keys, algorithms: algorithms, under: policy, expecting: parameters, now: now)
+        try verifier.verify(token, with: keys, algorithms: algorithms, under: policy, expecting: parameters, now: now)
     }
 
     package func checkHeader(_ token: UnverifiedToken, by verifier: IDTokenVerifier) throws(Rejection) {
@@ -133,15 +131,6 @@ extension SharedVerifier {
         try verifier.read(text)
     }
 
-    /// Lends a verifier that nobody else uses at the same time.
-    ///
-    /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory; errors of `body`.
-    package func withVerifier<Result>(
-        _ body: (IDTokenVerifier) throws(Rejection) -> Result
-    ) throws(Rejection) -> Result {
-        try verifiers.withVerifier(body)
-    }
-
     /// Reads and verifies a token.
     ///
     /// - Throws: ``Rejection``.
@@ -149,7 +138,7 @@ extension SharedVerifier {
         text: String, with keys: JWKSet, algorithms: SignatureAlgorithms, expecting parameters: Parameters,
         now: UnixTime
     ) throws(Rejection) -> Verified {
-        try withVerifier { verifier throws(Rejection) in
+        try verifiers.withVerifier { verifier throws(Rejection) in
             try verify(
                 read(Array(text.utf8)[...], by: verifier), with: keys, algorithms: algorithms, expecting: parameters,
                 now: now, by: verifier)
@@ -178,18 +167,19 @@ package final class VerifierPool: Sendable {
         try withVerifier { _ in }
     }
 
-    fileprivate func withVerifier<Result>(
+    /// Lends a verifier that nobody else uses at the same time.
+    ///
+    /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory; errors of `body`.
+    package func withVerifier<Result>(
         _ body: (IDTokenVerifier) throws(Rejection) -> Result
     ) throws(Rejection) -> Result {
         // The last one that was returned: its OpenSSL contexts for the provider's keys exist.
-        let lent = if let last = idle.withLock({ $0.popLast() }) { last } else { try makeIdle() }
+        let lent = if let last = idle.withLock({ $0.popLast() }) { last } else { try Idle(verifier: makeVerifier()) }
         defer { idle.withLock { $0.append(lent) } }
         return try body(lent.verifier)
     }
 
-    private func makeIdle() throws(Rejection) -> Idle {
-        Idle(
-            verifier: try IDTokenVerifier(
-                signatureCacheCapacity: signatureCacheCapacity, maximumTokenLength: maximumTokenLength))
+    private func makeVerifier() throws(Rejection) -> IDTokenVerifier {
+        try IDTokenVerifier(signatureCacheCapacity: signatureCacheCapacity, maximumTokenLength: maximumTokenLength)
     }
 }

@@ -60,23 +60,21 @@ public final class IDTokenVerifier {
     /// - Throws: ``Rejection``.
     /// - Source: OpenID Connect Core 1.0, 3.1.3.7; RFC 8725.
     public func verify(
-        _ token: UnverifiedToken, with keys: JWKSet,
-        algorithms: SignatureAlgorithms = .all,
+        _ token: UnverifiedToken, with keys: JWKSet, algorithms: SignatureAlgorithms = .all,
         under policy: ProviderPolicy, expecting parameters: VerificationParameters, now: UnixTime
     ) throws(Rejection) -> VerifiedIDToken {
-        let results = try runChecks(
+        try runChecks(
             on: token, with: keys, algorithms: algorithms, under: policy, expecting: parameters, now: now,
-            watchedBy: FirstFailure())
-        // Unreachable: `FirstFailure` throws when a check fails.
-        guard let verified = results.token else { throw .cryptographyUnavailable }
-        return verified
+            watchedBy: FirstFailure()
+        ).verified()
     }
 
     /// Runs the checks that need no keys: the header, and the algorithm if the policy lists its own.
     ///
     /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``.
     public func checkHeader(_ token: UnverifiedToken, under policy: ProviderPolicy) throws(Rejection) {
-        _ = try runHeaderChecks(on: token, allowing: policy.algorithms ?? .all, watchedBy: FirstFailure())
+        _ = try jwsVerifier.runHeaderChecks(
+            on: token, allowing: policy.algorithms ?? .all, type: checkTokenType, watchedBy: FirstFailure())
     }
 }
 

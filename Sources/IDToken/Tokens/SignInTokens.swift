@@ -26,26 +26,7 @@ extension IDTokenVerifier {
         _ = try checkNotBefore(claims, policy, now: now)
         return VerifiedResponse(claims: claims.object)
     }
-}
 
-/// Checks that an ID Token from the authorization endpoint came with this `state`, if it has an `s_hash`. Compared in
-/// constant time.
-///
-/// - Throws: ``Rejection/claimInvalid(_:)``, ``Rejection/cryptographyUnavailable``.
-/// - Source: Financial-grade API Security Profile 1.0, part 2, section 5.1.1.
-package func checkStateHash(
-    of token: VerifiedIDToken, _ state: String, _ checker: SignatureChecker
-) throws(Rejection) {
-    guard let claims = (try? JSONObject(token.claimsText)).map(Claims.init), claims.contains(.stateHash) else { return }
-    guard let claimed = try claims.utf8(.stateHash) else { throw .claimInvalid(.stateHash) }
-    // The curve's hash is 114 bytes long, and half of it has 76 characters.
-    let digest = token.algorithm.tokenHash(edwardsCurve: claimed.count == 76 ? .ed448 : nil)
-    guard try halfHash(of: state, by: digest, checker, equals: claimed) else {
-        throw .claimInvalid(.stateHash)
-    }
-}
-
-extension IDTokenVerifier {
     /// Verifies a UserInfo response that is a signed JWT: its header and signature, that it is about the ID Token's user,
     /// and `iss`, `aud`, `exp` and `nbf` if it has them.
     ///
@@ -72,6 +53,47 @@ extension IDTokenVerifier {
         guard let claimed = try claims.string(.subject) else { throw .claimMissing(.subject) }
         guard claimed.isExactly(subject) else { throw .subjectMismatch }
         return jws.payload
+    }
+
+    /// Verifies an `id_token_hint`: its header, signature, issuer, audience and subject. Its age does not matter, so
+    /// neither does `exp`, but a token from the future is refused.
+    ///
+    /// - Parameter audience: if given, the only audience that counts as ours.
+    /// - Throws: ``Rejection``.
+    /// - Source: OpenID Connect Core 1.0, section 3.1.2.2; RP-Initiated Logout 1.0, section 4.
+    package func verifyHint(
+        _ token: UnverifiedToken, with keys: JWKSet, algorithms: SignatureAlgorithms, under policy: ProviderPolicy,
+        audience: String?, now: UnixTime
+    ) throws(Rejection) -> VerifiedHint {
+        let claims = token.claims
+        let jws = try checkSigned(token, with: keys, allowing: policy.algorithms ?? algorithms)
+        let issuer = try checkIssuer(claims, policy)
+        if !policy.keyIssuers.isEmpty { try checkKeyIssuer(jws.keyIssuer, claims, policy) }
+        _ = try checkAudience(claims, policy, narrowedTo: audience)
+        _ = try checkAuthorizedParty(claims, policy)
+        _ = try checkNotBefore(claims, policy, now: now)
+        _ = try checkIssuedAt(claims, policy, now: now)
+        let subject = try checkSubject(claims, policy)
+        // A logout token of the provider is no ID Token.
+        try checkNoEvents(claims)
+        return VerifiedHint(issuer: issuer, subject: subject)
+    }
+}
+
+/// Checks that an ID Token from the authorization endpoint came with this `state`, if it has an `s_hash`. Compared in
+/// constant time.
+///
+/// - Throws: ``Rejection/claimInvalid(_:)``, ``Rejection/cryptographyUnavailable``.
+/// - Source: Financial-grade API Security Profile 1.0, part 2, section 5.1.1.
+package func checkStateHash(
+    of token: VerifiedIDToken, _ state: String, _ checker: SignatureChecker
+) throws(Rejection) {
+    guard let claims = (try? JSONObject(token.claimsText)).map(Claims.init), claims.contains(.stateHash) else { return }
+    guard let claimed = try claims.utf8(.stateHash) else { throw .claimInvalid(.stateHash) }
+    // The curve's hash is 114 bytes long, and half of it has 76 characters.
+    let digest = token.algorithm.tokenHash(edwardsCurve: claimed.count == 76 ? .ed448 : nil)
+    guard try halfHash(of: state, by: digest, checker, equals: claimed) else {
+        throw .claimInvalid(.stateHash)
     }
 }
 
@@ -115,32 +137,6 @@ package struct VerifiedHint: Sendable {
     /// The canonical issuer.
     package let issuer: String
     package let subject: String
-}
-
-extension IDTokenVerifier {
-    /// Verifies an `id_token_hint`: its header, signature, issuer, audience and subject. Its age does not matter, so
-    /// neither does `exp`, but a token from the future is refused.
-    ///
-    /// - Parameter audience: if given, the only audience that counts as ours.
-    /// - Throws: ``Rejection``.
-    /// - Source: OpenID Connect Core 1.0, section 3.1.2.2; RP-Initiated Logout 1.0, section 4.
-    package func verifyHint(
-        _ token: UnverifiedToken, with keys: JWKSet, algorithms: SignatureAlgorithms, under policy: ProviderPolicy,
-        audience: String?, now: UnixTime
-    ) throws(Rejection) -> VerifiedHint {
-        let claims = token.claims
-        let jws = try checkSigned(token, with: keys, allowing: policy.algorithms ?? algorithms)
-        let issuer = try checkIssuer(claims, policy)
-        if !policy.keyIssuers.isEmpty { try checkKeyIssuer(jws.keyIssuer, claims, policy) }
-        _ = try checkAudience(claims, policy, narrowedTo: audience)
-        _ = try checkAuthorizedParty(claims, policy)
-        _ = try checkNotBefore(claims, policy, now: now)
-        _ = try checkIssuedAt(claims, policy, now: now)
-        let subject = try checkSubject(claims, policy)
-        // A logout token of the provider is no ID Token.
-        try checkNoEvents(claims)
-        return VerifiedHint(issuer: issuer, subject: subject)
-    }
 }
 
 extension UnverifiedToken {

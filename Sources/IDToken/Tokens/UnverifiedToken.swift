@@ -62,9 +62,7 @@ public struct UnverifiedToken: Sendable {
         _ = try checkAudience(claims, policy, narrowedTo: nil)
         _ = try checkExpiration(claims, policy, now: now)
     }
-}
 
-extension UnverifiedToken {
     /// Reads an assertion of an AWS load balancer, whose parts are padded; see ``JOSE/CompactJWS/init(padded:)``.
     ///
     /// - Throws: ``Rejection/tokenMalformed(_:)``.

@@ -23,20 +23,21 @@ extension CheckDescriptions {
 
     private func type(_ rejection: Rejection?, _ dialect: AccessTokenDialect) -> Check {
         let words = AccessTokenType.allCases.filter(dialect.types.contains).map { $0 == .none ? "none" : $0.rawValue }
-        let expected = "typ " + words.joined(separator: " or ")
         let isOnlyDeclared = dialect.types == [.accessToken]
-        let type = token.jws.header.type
+        let isTypeGood = (try? checkAccessTokenType(token.jws.header, dialect)) != nil
         return made(
             .header, rejection, passed: "The header is that of an access token.",
-            failed: Diagnosis(
-                isOnlyDeclared && (try? checkTokenType(token.jws.header)) != nil
-                    ? "The header does not declare an access token: its typ must be at+jwt (RFC 9068)."
-                    : "The header is not that of an access token.",
-                fix: """
-                    Send the access_token of the provider's response. If that is it, set the matching preset for the \
-                    provider \(policy.id), or list its typ in token_types.
-                    """),
-            expected: expected, found: "typ " + (type.map(Redaction.text) ?? "absent"))
+            failed: isTypeGood
+                ? parametersDiagnosis
+                : Diagnosis(
+                    isOnlyDeclared && (try? checkTokenType(token.jws.header)) != nil
+                        ? "The header does not declare an access token: its typ must be at+jwt (RFC 9068)."
+                        : "The header is not that of an access token.",
+                    fix: """
+                        Send the access_token of the provider's response. If that is it, set the matching preset for the \
+                        provider \(policy.id), or list its typ in token_types.
+                        """),
+            expected: "typ " + words.joined(separator: " or "), found: foundHeader)
     }
 
     private func signer(_ rejection: Rejection?, _ dialect: AccessTokenDialect) -> Check {
@@ -89,29 +90,17 @@ extension CheckDescriptions {
 
     private func resourceAudience(_ rejection: Rejection?) -> Check {
         let found = claims.texts(.audience)
-        let isConfigured = found.contains { policy.audiences.containsExactly($0) }
-        let diagnosis =
-            if policy.audiences.isEmpty {
-                Diagnosis(
-                    "The token has an audience, but tokens of the provider \(policy.id) must have none.",
-                    fix: "If it is your API's identifier, \(policy.audienceAdvice).")
-            } else if isConfigured, let audience = parameters.audience {
-                Diagnosis(
-                    """
-                    The token is for \(Redaction.list(found)), which is configured, but the request accepts only \
-                    \(Redaction.text(audience)).
-                    """,
-                    fix: "Set audience to the identifier of the API that was called, or omit it.")
-            } else {
-                Diagnosis(
+        let own = "your API's identifier"
+        let common = commonAudienceDiagnosis(
+            rejection, found, own: own, expected: "the identifier of the API that was called")
+        return made(
+            .audience, rejection, passed: "The token is for this API.",
+            failed: common
+                ?? Diagnosis(
                     "The token is for \(Redaction.list(found)), but \(policy.audienceOwner) has other audiences.",
                     fix: """
-                        If it is your API's identifier, \(policy.audienceAdvice). Otherwise, \
-                        have the client request a token for this API.
-                        """)
-            }
-        return made(
-            .audience, rejection, passed: "The token is for this API.", failed: diagnosis,
+                        If it is \(own), \(policy.audienceAdvice). Otherwise, have the client request a token for this API.
+                        """),
             expected: expectedAudience, found: found.isEmpty ? nil : Redaction.list(found))
     }
 

@@ -24,7 +24,7 @@ extension CheckDescriptions {
                 "The header has the typ of another kind of token, or a parameter that is not supported (crit, b64 or zip).",
                 fix: Self.sendNotification),
             expected: "typ logout+jwt, secevent+jwt, JWT or none",
-            found: "typ " + (token.jws.header.type.map(Redaction.text) ?? "absent"))
+            found: foundHeader)
     }
 
     private func notificationAudience(_ rejection: Rejection?) -> Check {

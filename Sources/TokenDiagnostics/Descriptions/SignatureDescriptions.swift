@@ -2,27 +2,30 @@ internal import IDToken
 internal import JOSE
 
 extension CheckDescriptions {
-    /// The header, for members that the verifier does not read.
-    var headerObject: JSONObject? { token.jws.headerObject }
-
     func header(_ rejection: Rejection?) -> Check {
-        let type = token.jws.header.type
         let refused = JOSEHeader.unsupportedParameters.map(\.string).joined(separator: ", ")
-        let expected = "typ JWT or none; none of \(refused)"
-        let parameters = JOSEHeader.unsupportedParameters.filter { headerObject?[$0] != nil }.map(\.string)
-        let found = (["typ " + (type.map(Redaction.text) ?? "absent")] + parameters).joined(separator: ", ")
         let isTypeGood = (try? checkTokenType(token.jws.header)) != nil
-        let diagnosis =
-            isTypeGood
-            ? Diagnosis(
-                """
-                The header has \(parameters.joined(separator: " and ")), which ID Tokens must not use.
-                """,
-                fix: "Check that it is an ID Token. If so, configure the provider not to use these parameters.")
-            : typeDiagnosis(type ?? "")
         return made(
-            .header, rejection, passed: "The header is that of an ID Token.", failed: diagnosis,
-            expected: expected, found: found)
+            .header, rejection, passed: "The header is that of an ID Token.",
+            failed: isTypeGood ? parametersDiagnosis : typeDiagnosis(token.jws.header.type ?? ""),
+            expected: "typ JWT or none; none of \(refused)", found: foundHeader)
+    }
+
+    /// What the check of the header reads.
+    var foundHeader: String {
+        (["typ " + (token.jws.header.type.map(Redaction.text) ?? "absent")] + refusedParameters).joined(separator: ", ")
+    }
+
+    private var refusedParameters: [String] {
+        JOSEHeader.unsupportedParameters.filter { token.jws.headerObject?[$0] != nil }.map(\.string)
+    }
+
+    /// The diagnosis for a header with parameters that the verifier does not support.
+    var parametersDiagnosis: Diagnosis {
+        let tokens = kind.isAccessToken ? "access tokens" : "ID Tokens"
+        return Diagnosis(
+            "The header has \(refusedParameters.joined(separator: " and ")), which \(tokens) must not use.",
+            fix: "Check that it is \(kind.article). If so, configure the provider not to use these parameters.")
     }
 
     private func typeDiagnosis(_ type: String) -> Diagnosis {
@@ -43,13 +46,9 @@ extension CheckDescriptions {
 
     // MARK: Algorithm
 
-    private var allowedAlgorithms: SignatureAlgorithms {
-        policy.algorithms ?? keys?.algorithms ?? .all
-    }
-
     func algorithm(_ rejection: Rejection?) -> Check {
-        let expected = allowedAlgorithms.names.joined(separator: ", ")
-        let alg = headerObject?["alg"]
+        let expected = (policy.algorithms ?? keys?.algorithms ?? .all).names.joined(separator: ", ")
+        let alg = token.jws.headerObject?["alg"]
         let found = alg.map { $0.string.map(Redaction.text) ?? "not a string" }
         // The provider may have added the algorithm, and a key for it, since its keys were last fetched.
         if rejection != nil, let keys, keys.isMissingKey, policy.algorithms == nil, token.algorithm != nil {
@@ -72,12 +71,10 @@ extension CheckDescriptions {
                 ? "the provider's discovery document lists others" : "the settings of \(policy.id) allow others"
             return Diagnosis(
                 "The token is signed with \(algorithm.rawValue), but \(source).",
-                fix:
-                    """
+                fix: """
                     If the provider really signs with \(algorithm.rawValue), add it to algorithms of the \
                     provider \(policy.id); otherwise configure the client there to use another algorithm.
-                    """
-            )
+                    """)
         }
         switch name.uppercased() {
         case "NONE":
@@ -91,12 +88,10 @@ extension CheckDescriptions {
                     LINE signs tokens of web channels with \(name) and the channel secret; Assay supports no \
                     symmetric algorithms.
                     """,
-                    fix:
-                        """
+                    fix: """
                         Sign in from a native app or LIFF, whose tokens are signed with ES256; or use LINE's \
                         own verify endpoint.
-                        """
-                )
+                        """)
             }
             return Diagnosis(
                 """
@@ -114,9 +109,7 @@ extension CheckDescriptions {
                 fix: "Configure the client at the provider so that its tokens are signed with RS256 or ES256.")
         }
     }
-}
 
-extension CheckDescriptions {
     /// Describes one check of the verifier as two: that the key was found, and that the signature is valid.
     ///
     /// - Parameter isAlgorithmRefused: whether the previous check refused the algorithm. The signature is still
@@ -174,7 +167,7 @@ extension CheckDescriptions {
         guard !isAlgorithmRefused else {
             return .notReached(.key, "Not reached: Assay has no keys for the provider.")
         }
-        guard !fetchesLazily || kind.wouldPassClaims(token, under: policy, now: now) else {
+        guard !fetchesLazily || wouldPassClaims else {
             return .notReached(
                 .key,
                 "Not reached: Assay has no keys for this issuer yet, and fetches them only for a token whose issuer, audience and expiry pass (see the checks below)."
@@ -190,6 +183,9 @@ extension CheckDescriptions {
                 fix: keys?.fetchAdvice ?? "Send the token again once the keys have been fetched."),
             found: token.keyID.map { "kid " + Redaction.text($0) })
     }
+
+    /// Whether fetching keys for the token could help.
+    private var wouldPassClaims: Bool { (try? kind.checkClaims(token, under: policy, now: now)) != nil }
 
     /// The keys that may have created the signature.
     private var candidates: [JWK] {
@@ -212,8 +208,6 @@ extension CheckDescriptions {
                 \(keys.fetchAdvice ?? "The provider's last_error says why they are not.")
                 """)
     }
-
-    /// The command that tries to fetch the keys.
 
     /// Whether the token names a key of `assay dev`.
     var isOfDevelopmentProvider: Bool { DevelopmentKeys.contain(token.keyID) }
@@ -244,7 +238,7 @@ extension CheckDescriptions {
             fix += ", or wait up to \(Redaction.duration(max(nextFetchAt.seconds(since: now), 0)))"
         }
         fix += ". Otherwise, the token is from another provider, tenant or environment."
-        if !kind.wouldPassClaims(token, under: policy, now: now) {
+        if !wouldPassClaims {
             fix =
                 """
                 Fix the issuer, audience or expiry first (see the checks below): Assay does not fetch new keys for a \
@@ -282,14 +276,12 @@ extension CheckDescriptions {
                 The signature has \(length) bytes, but this key's signatures have \(needed): the token was \
                 \(length < needed ? "truncated" : "changed").
                 """,
-                fix:
-                    """
+                fix: """
                     Send the token exactly as the provider issued it; look for a database column or header limit that \
                     truncates it.
-                    """
-            )
+                    """)
         }
-        if headerObject?["nonce"] != nil {
+        if token.jws.headerObject?["nonce"] != nil {
             return Diagnosis(
                 "The signature is not valid, and the header has a nonce: it is an access token for Microsoft Graph.",
                 fix:
@@ -311,12 +303,10 @@ extension CheckDescriptions {
                     The signature does not match any of the provider's keys: the header or payload was changed, or \
                     another key signed them\(unseenKey).
                     """,
-                fix:
-                    """
+                fix: """
                     Check that the token is unaltered, and not from a test environment or emulator with the same key IDs. \
                     If the provider may have rotated the key\(keysFetched), refresh its keys: \
                     POST /v1/providers/\(policy.id)/refresh on the admin listener. Otherwise, the token is forged.
-                    """
-            ))
+                    """))
     }
 }

@@ -287,7 +287,7 @@ extension RequestVerifier.ProviderSlot {
     fileprivate func entry(for token: UnverifiedToken, now: UnixTime) -> AccessTokenEntry? {
         provider.accessTokens.map { dialect in
             AccessTokenEntry(
-                id: policy.id, fits: token.wouldPassClaims(ofAccessTokenUnder: policy, dialect, now: now))
+                id: policy.id, fits: (try? token.checkClaims(ofAccessTokenUnder: policy, dialect, now: now)) != nil)
         }
     }
 }
