@@ -53,9 +53,7 @@ struct MalformedToken {
         }
         if part == .tooLong {
             return Diagnosis(
-                """
-                The token is \(octets.count) bytes long, which is more than limits.max_token allows.
-                """,
+                "The token is \(octets.count) bytes long, which is more than limits.max_token allows.",
                 fix: """
                     Send nothing but \(source). If that is too long, have the provider put less into it (groups and roles are \
                     usually what makes tokens long), or raise limits.max_token.
@@ -168,12 +166,7 @@ struct MalformedToken {
         case 2:
             return Diagnosis(
                 "The token has two parts, so its signature is missing: the token was truncated, or never signed.",
-                fix:
-                    """
-                    Send the token exactly as the provider issued it; look for a database column or header limit that \
-                    truncates it.
-                    """
-            )
+                fix: Diagnosis.truncationFix)
         default:
             return Diagnosis(
                 "A token has three parts, but the string has \(parts.count).",
@@ -276,12 +269,8 @@ extension Explanation {
     ///   - code: the problem's code.
     ///   - detail: the problem's detail: what was found, and what to do.
     package init(unopened text: ArraySlice<UInt8>, _ names: [CheckName], code: String, detail: String) {
-        let parts = detail.split(separator: "; ", maxSplits: 1).map(String.init)
         let check = Check.failed(
-            .tokenForm, .notOpened(code: code),
-            Diagnosis(
-                parts[0] + (parts.count > 1 ? "." : ""),
-                fix: parts.count > 1 ? parts[1].prefix(1).uppercased() + parts[1].dropFirst() : nil),
+            .tokenForm, .notOpened(code: code), Diagnosis(sentence: detail),
             expected: "a signed JWT, encrypted to a key of client_keys", found: "an encrypted token (JWE)")
         self.init(
             [check], of: names, notReached: "the token was not opened", validSummary: "",

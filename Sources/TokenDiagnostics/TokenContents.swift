@@ -146,9 +146,9 @@ package enum Redaction {
 
     static func quoted(_ text: String) -> String { "“" + self.text(text) + "”" }
 
-    /// - Parameter maximumCount: the maximum number of texts to show.
-    package static func list(_ texts: [String], maximumCount: Int = 20) -> String {
-        texts.prefix(maximumCount).map(text).joined(separator: ", ")
+    package static func list(_ texts: [String]) -> String {
+        let maximumCount = 20
+        return texts.prefix(maximumCount).map(text).joined(separator: ", ")
             + (texts.count > maximumCount ? " and \(texts.count - maximumCount) more" : "")
     }
 
@@ -175,17 +175,7 @@ package enum Redaction {
         default: "\(seconds / 86_400) days"
         }
     }
-}
 
-extension UnixTime {
-    /// The seconds from another time to this one; saturates.
-    func seconds(since other: UnixTime) -> Int64 {
-        let (difference, overflow) = seconds.subtractingReportingOverflow(other.seconds)
-        return overflow ? (seconds < 0 ? .min : .max) : difference
-    }
-}
-
-extension Redaction {
     /// A time and its distance from now: `2026-11-21T09:18:00Z (5 min ago)`.
     package static func time(_ time: UnixTime, now: UnixTime) -> String {
         let seconds = time.seconds(since: now)
@@ -204,5 +194,13 @@ extension Redaction {
         guard (-62_167_219_200...253_402_300_799).contains(time.seconds) else { return "Unix time \(time.seconds)" }
         let (date, second) = CivilDate.split(unixSeconds: time.seconds)
         return "\(date.text)T\(clock(second))Z"
+    }
+}
+
+extension UnixTime {
+    /// The seconds from another time to this one; saturates.
+    func seconds(since other: UnixTime) -> Int64 {
+        let (difference, overflow) = seconds.subtractingReportingOverflow(other.seconds)
+        return overflow ? (seconds < 0 ? .min : .max) : difference
     }
 }

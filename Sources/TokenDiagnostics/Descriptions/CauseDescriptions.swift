@@ -34,8 +34,8 @@ extension CheckDescriptions {
         guard first.name == .key, let claim = failed.first(where: { [.audience, .expiry].contains($0.name) }) else {
             return Explanation.Cause(first)
         }
-        if claim.name == .expiry, first.refusal == .rejected(.keyNotFound), let age = expiredFor,
-            age >= Self.longEnoughForOtherKeys
+        if claim.name == .expiry, first.refusal == .rejected(.keyNotFound), let end = try? claims.time(.expiration),
+            case let age = now.seconds(since: end), age >= Self.longEnoughForOtherKeys
         {
             return Explanation.Cause(
                 check: .expiry,
@@ -60,8 +60,7 @@ extension CheckDescriptions {
             .header, .audience, .authorizedParty, .client, .requiredClaims, .claimValues, .nonce, .tokenKind,
         ]
         guard let check = failed.first(where: { telling.contains($0.name) }) else { return nil }
-        if kind.isAccessToken { return idToken(sentInstead: check) }
-        guard let diagnosis = accessTokenSent(check) else { return nil }
+        guard let diagnosis = kind.isAccessToken ? idTokenSent : accessTokenSent(check) else { return nil }
         return Explanation.Cause(check: check.name, explanation: diagnosis.explanation, fix: diagnosis.fix)
     }
 
@@ -82,22 +81,16 @@ extension CheckDescriptions {
         }
     }
 
-    /// The cause “an ID Token was sent”, where access tokens are verified.
-    private func idToken(sentInstead check: Check) -> Explanation.Cause? {
+    /// The diagnosis “an ID Token was sent”, where access tokens are verified; `nil` if nothing says so.
+    private var idTokenSent: Diagnosis? {
         guard case .idToken(let reason) = TokenKindGuess(token) else { return nil }
-        return Explanation.Cause(
-            check: check.name, explanation: "The token is an ID Token, not an access token: \(reason).",
+        return Diagnosis(
+            "The token is an ID Token, not an access token: \(reason).",
             fix: "Send the access_token of the provider's response here. POST /v1/verify verifies ID Tokens.")
     }
 
     /// A day: providers publish a key for some time after the last token that it signed has expired.
     private static let longEnoughForOtherKeys: Int64 = 86_400
-
-    /// The number of seconds since the token expired.
-    private var expiredFor: Int64? {
-        guard let end = try? claims.time(.expiration) else { return nil }
-        return now.seconds(since: end)
-    }
 
     // MARK: A valid token
 

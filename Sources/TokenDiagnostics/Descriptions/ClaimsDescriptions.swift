@@ -39,55 +39,37 @@ extension CheckDescriptions {
             Redaction.fingerprint(person.subject, checker)
                 + (person.issuer.map { " at \(Redaction.quoted($0))" } ?? "")
         }
-        let found = claims.text(.subject).map { Redaction.fingerprint($0, checker) }
-        guard let rejection else {
-            return .passed(
-                .expectedSubject, "The token's subject is the expected one.", expected: expected, found: found)
-        }
-        let isSameSubject = person?.subject == claims.text(.subject)
-        return .failed(
-            .expectedSubject, rejection,
-            Diagnosis(
-                rejection, of: kind,
-                otherwise: Diagnosis(
-                    isSameSubject
-                        ? "The subject matches, but the issuer differs."
-                        : "The token belongs to a different user than the request's subject.",
-                    fix: "Have the expected user sign in, or omit subject if any user may sign in.")),
-            expected: expected, found: found)
+        return made(
+            .expectedSubject, rejection, passed: "The token's subject is the expected one.",
+            failed: Diagnosis(
+                person?.subject == claims.text(.subject)
+                    ? "The subject matches, but the issuer differs."
+                    : "The token belongs to a different user than the request's subject.",
+                fix: "Have the expected user sign in, or omit subject if any user may sign in."),
+            expected: expected, found: fingerprint(of: .subject))
     }
 
     func events(_ rejection: Rejection?) -> Check {
-        guard let rejection else {
-            return .passed(.events, "The token is neither a notification nor a logout token.")
-        }
-        return .failed(
-            .events, rejection,
-            .notification(token),
-            expected: "no events", found: "events")
+        .checked(
+            .events, rejection, passed: "The token is neither a notification nor a logout token.",
+            failed: .notification(token), expected: rejection.map { _ in "no events" },
+            found: rejection.map { _ in "events" })
     }
 
     func requiredClaims(_ rejection: Rejection?) -> Check {
-        let expected = policy.requiredClaims.map(\.string).joined(separator: ", ")
-        guard let rejection else {
-            return .passed(.requiredClaims, "The token has all required claims.", expected: expected)
-        }
-        if rejection == .groupsOverage {
-            return .failed(
-                .requiredClaims, rejection, .groupsOverage(setting: "required_claims of the provider \(policy.id)"),
-                expected: expected, found: "no groups")
-        }
         let missing = policy.requiredClaims.filter { (try? checkPresence(of: $0, claims)) == nil }
-        let names = missing.map(\.string).joined(separator: ", ")
-        return .failed(
-            .requiredClaims, rejection,
-            Diagnosis(
-                "The token has no \(names), but required_claims of the provider \(policy.id) lists it.",
-                fix:
-                    """
-                    Request the scope that adds it, such as email or profile, or remove it from required_claims.
-                    """
-            ), expected: expected, found: "no " + names)
+        let isOverage = rejection == .groupsOverage
+        let names = isOverage ? "groups" : missing.map(\.string).joined(separator: ", ")
+        let setting = "required_claims of the provider \(policy.id)"
+        return .checked(
+            .requiredClaims, rejection, passed: "The token has all required claims.",
+            failed: isOverage
+                ? .groupsOverage(setting: setting)
+                : Diagnosis(
+                    "The token has no \(names), but \(setting) lists it.",
+                    fix: "Request the scope that adds it, such as email or profile, or remove it from required_claims."),
+            expected: policy.requiredClaims.map(\.string).joined(separator: ", "),
+            found: rejection.map { _ in "no " + names })
     }
 
     func claimValues(_ rejection: Rejection?) -> Check {
@@ -154,7 +136,6 @@ extension CheckDescriptions {
             + (Self.impersonalClaims.contains(name) ? Redaction.text(text) : Redaction.fingerprint(text, checker))
     }
 
-    /// Whether the token belongs to a person.
     func serviceAccount(_ rejection: Rejection?) -> Check {
         guard let rejection else {
             return .passed(.serviceAccount, "The token is not a service account's.")
@@ -183,21 +164,20 @@ extension CheckDescriptions {
             expected: "an azp other than sub", found: "an azp equal to sub")
     }
 
-    /// Whether the claims form an identity.
     func identity(_ rejection: Rejection?) -> Check {
         let address = policy.identityClaims[.email]?.name ?? .email
         let noAddress = claims.malformedEmail(policy)
         let found = noAddress.map { Redaction.fingerprint($0, checker) }
         guard let rejection else {
-            guard noAddress != nil else {
-                return .passed(.identity, "All identity claims have the expected types.")
-            }
             return .passed(
                 .identity,
-                """
-                The token's \(address.string) is not a single email address, so the identity has none: email, \
-                email_verified, email_trust and is_private_email are null.
-                """, found: found)
+                noAddress == nil
+                    ? "All identity claims have the expected types."
+                    : """
+                    The token's \(address.string) is not a single email address, so the identity has none: email, \
+                    email_verified, email_trust and is_private_email are null.
+                    """,
+                found: found)
         }
         if noAddress != nil, rejection == .claimInvalid(address) {
             return .failed(
@@ -207,12 +187,11 @@ extension CheckDescriptions {
                     The token's \(address.string) is not a single email address, but required_claims of the provider \
                     \(policy.id) requires one.
                     """,
-                    fix:
-                        """
+                    fix: """
                         Have the provider send one plain address (name@example.com, without a display name), or \
                         remove \(address.string) from required_claims.
-                        """
-                ), expected: "a single email address", found: found)
+                        """),
+                expected: "a single email address", found: found)
         }
         let claim = rejection.claim?.string ?? "email"
         return .failed(
@@ -221,24 +200,13 @@ extension CheckDescriptions {
                 rejection == .claimInvalid(.email)
                     ? "The token's email is not a string."
                     : "The token's \(claim) is neither a boolean nor a string or number that stands for one.",
-                fix:
-                    """
+                fix: """
                     The provider sends a wrong type; fix the claim mapping there, or report it to the provider's \
                     operator.
-                    """
-            ), expected: claim == "email" ? "a string" : "true or false", found: "another type")
+                    """),
+            expected: claim == "email" ? "a string" : "true or false", found: "another type")
     }
-}
 
-extension Claims {
-    /// The claim's value if it is not a single email address; `nil` if it is, or if it is absent.
-    fileprivate func malformedEmail(_ policy: ProviderPolicy) -> String? {
-        let claimed = policy.identityClaims[.email].map(text(at:)) ?? text(.email)
-        return claimed.flatMap { $0.isEmpty || EmailAddress($0) != nil ? nil : $0 }
-    }
-}
-
-extension CheckDescriptions {
     /// Whether the party to which the token was issued may present it. The check is enabled only if the settings list
     /// authorized_parties.
     func authorizedParty(_ rejection: Rejection?) -> Check {
@@ -257,5 +225,13 @@ extension CheckDescriptions {
         return Diagnosis(
             "The token's azp\(party) is not an accepted party.",
             fix: "If it is your client ID, add it to authorized_parties of the provider \(policy.id).")
+    }
+}
+
+extension Claims {
+    /// The claim's value if it is not a single email address; `nil` if it is, or if it is absent.
+    fileprivate func malformedEmail(_ policy: ProviderPolicy) -> String? {
+        let claimed = policy.identityClaims[.email].map(text(at:)) ?? text(.email)
+        return claimed.flatMap { $0.isEmpty || EmailAddress($0) != nil ? nil : $0 }
     }
 }

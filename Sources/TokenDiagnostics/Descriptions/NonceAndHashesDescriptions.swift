@@ -4,7 +4,6 @@ private import JOSE
 private import OpenSSL
 
 extension CheckDescriptions {
-    /// Whether the token was issued for this sign-in.
     func nonce(_ rejection: Rejection?) -> Check {
         let claimed = try? claims.utf8(.nonce)
         let found = claimed.map { Redaction.fingerprint($0.span, checker) }
@@ -63,21 +62,17 @@ extension CheckDescriptions {
         if claims.value(at: ClaimPath("nonce_supported"))?.bool == false {
             return Diagnosis(
                 "The token has no nonce: its nonce_supported says that this platform supports none.",
-                fix:
-                    """
+                fix: """
                     Omit nonce for sign-ins on this platform. Nothing then ties the token to a sign-in, so set a \
                     short max_token_age.
-                    """
-            )
+                    """)
         }
         return Diagnosis(
             "The token has no nonce, but the request has one.",
-            fix:
-                """
+            fix: """
                 Have the app pass the nonce to the provider when it starts the sign-in; if the provider, such as \
                 LinkedIn, never returns one, set nonce: { check: off } for the provider \(policy.id).
-                """
-        )
+                """)
     }
 
     // MARK: Wrong nonces
@@ -88,12 +83,10 @@ extension CheckDescriptions {
         if let spelling = otherSpelling(claimed, nonce) { return spelling }
         return Diagnosis(
             "The token's nonce does not match the request's in any form: the token was issued for another sign-in.",
-            fix:
-                """
+            fix: """
                 Check that the backend stores the nonce in the user's session, and that the app passes this same nonce \
                 to the provider.
-                """
-        )
+                """)
     }
 
     /// How a claim matches a nonce, whether or not the settings accept that form.
@@ -119,20 +112,14 @@ extension CheckDescriptions {
                 The request's nonce equals the token's claim and looks like a SHA-256, but nonce.match of the \
                 provider \(policy.id) is \(accepted).
                 """,
-                fix:
-                    """
-                    Send the raw nonce, before it was hashed: anyone with the token could send the claim's value.
-                    """
-            )
+                fix: "Send the raw nonce, before it was hashed: anyone with the token could send the claim's value.")
         }
         return Diagnosis(
             "The token carries your nonce itself, but nonce.match of the provider \(policy.id) is \(accepted).",
-            fix:
-                """
+            fix: """
                 Have the app pass the nonce's SHA-256 to the provider, or set \(setting) for the provider \
                 \(policy.id).
-                """
-        )
+                """)
     }
 
     /// Whether a string has the form of a SHA-256.
@@ -182,28 +169,13 @@ extension CheckDescriptions {
         }
         return nil
     }
-}
 
-extension NonceMatch {
-    /// What a claim with this match contains.
-    fileprivate var words: String {
-        switch self {
-        case .sha256Hex: "the SHA-256 (hex) of your nonce"
-        case .sha256Base64URL: "the SHA-256 (base64url) of your nonce"
-        case .plain: "your nonce itself"
-        }
-    }
-}
-
-extension CheckDescriptions {
-    /// Whether the access token was issued with the ID Token.
     func atHash(_ rejection: Rejection?) -> Check {
         hash(
             .atHash, .accessTokenHash, of: parameters.accessToken, "access_token",
             other: (parameters.code, "code"), rejection)
     }
 
-    /// Whether the code was issued with the ID Token.
     func cHash(_ rejection: Rejection?) -> Check {
         hash(
             .cHash, .codeHash, of: parameters.code, "code", other: (parameters.accessToken, "access_token"),
@@ -246,6 +218,7 @@ extension CheckDescriptions {
     ) -> Diagnosis {
         let octets = Array(claimed.utf8)[...]
         let digest = token.hashAlgorithm(jws) ?? .sha256
+        let fix = "The provider violates OpenID Connect Core 3.1.3.6; omit \(member) until the provider has fixed it."
         func isHalfHash(of value: String, by digest: DigestAlgorithm) -> Bool {
             (try? halfHash(of: value, by: digest, checker, equals: octets)) == true
         }
@@ -257,17 +230,13 @@ extension CheckDescriptions {
         if [DigestAlgorithm.sha256, .sha384, .sha512].contains(where: { isHalfHash(of: value, by: $0) }) {
             return Diagnosis(
                 "The token's \(claim.string) is that of the \(member), but with the wrong hash function for the token's alg.",
-                fix:
-                    "The provider violates OpenID Connect Core 3.1.3.6; omit \(member) until the provider has fixed it."
-            )
+                fix: fix)
         }
         let whole = try? checker.withHash(of: value.utf8.span, digest) { Base64URL.encode($0) }
         if let whole, claimed.isExactly(String(decoding: whole, as: UTF8.self)) {
             return Diagnosis(
                 "The token's \(claim.string) is the whole hash of the \(member), but half of it is expected.",
-                fix:
-                    "The provider violates OpenID Connect Core 3.1.3.6; omit \(member) until the provider has fixed it."
-            )
+                fix: fix)
         }
         let trimmed = value.filter { !$0.isWhitespace }
         if trimmed.count < value.count, isHalfHash(of: trimmed, by: digest) {
@@ -278,5 +247,16 @@ extension CheckDescriptions {
         return Diagnosis(
             "The \(member) is not the one that this token was issued with.",
             fix: "Send both from the same response of the provider; a refreshed token has a different hash.")
+    }
+}
+
+extension NonceMatch {
+    /// What a claim with this match contains.
+    fileprivate var words: String {
+        switch self {
+        case .sha256Hex: "the SHA-256 (hex) of your nonce"
+        case .sha256Base64URL: "the SHA-256 (base64url) of your nonce"
+        case .plain: "your nonce itself"
+        }
     }
 }

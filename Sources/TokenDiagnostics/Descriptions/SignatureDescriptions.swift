@@ -276,10 +276,7 @@ extension CheckDescriptions {
                 The signature has \(length) bytes, but this key's signatures have \(needed): the token was \
                 \(length < needed ? "truncated" : "changed").
                 """,
-                fix: """
-                    Send the token exactly as the provider issued it; look for a database column or header limit that \
-                    truncates it.
-                    """)
+                fix: Diagnosis.truncationFix)
         }
         if token.jws.headerObject?["nonce"] != nil {
             return Diagnosis(

@@ -3,10 +3,9 @@ internal import IDToken
 extension CheckDescriptions {
     private var skew: Int64 { policy.clockSkewSeconds }
 
-    private func shown(_ claim: ClaimName) -> String? {
-        guard let time = try? claims.time(claim) else { return nil }
-        return Redaction.time(time, now: now)
-    }
+    private func readable(_ claim: ClaimName) -> UnixTime? { try? claims.time(claim) }
+
+    private func shown(_ claim: ClaimName) -> String? { readable(claim).map { Redaction.time($0, now: now) } }
 
     /// The latest time that does not count as in the future.
     private var latest: String { "\(Redaction.time(now.advanced(bySeconds: skew))) or before (now, plus clock_skew)" }
@@ -17,12 +16,14 @@ extension CheckDescriptions {
         return ", which is \(Redaction.duration(offset)) \(offset > 0 ? "behind" : "ahead of") the provider's"
     }
 
-    /// Whether the difference between the clocks explains why a time check failed.
+    /// The fix if the difference between the clocks explains why a time check failed; otherwise `nil`.
     ///
     /// - Parameter isAhead: whether the provider's clock would have to be ahead of this one.
-    private func isExplainedByClocks(_ seconds: Int64, isAhead: Bool) -> Bool {
-        guard let offset = keys?.clockOffsetSeconds, (offset > 0) == isAhead else { return false }
-        return offset.magnitude > UInt64(clamping: skew) && offset.magnitude + 5 >= seconds.magnitude
+    private func clockFix(_ seconds: Int64, isAhead: Bool) -> String? {
+        guard let offset = keys?.clockOffsetSeconds, (offset > 0) == isAhead,
+            offset.magnitude > UInt64(clamping: skew), offset.magnitude + 5 >= seconds.magnitude
+        else { return nil }
+        return "Set this machine's clock (NTP); the difference is more than clock_skew (\(skew) s) allows."
     }
 
     func expiry(_ rejection: Rejection?) -> Check {
@@ -37,8 +38,7 @@ extension CheckDescriptions {
     }
 
     private var expiryDiagnosis: Diagnosis {
-        let end = (try? claims.time(.expiration)) ?? now
-        let ago = now.seconds(since: end)
+        let ago = now.seconds(since: readable(.expiration) ?? now)
         let renewal =
             switch kind {
             case .idToken:
@@ -48,9 +48,7 @@ extension CheckDescriptions {
             }
         return Diagnosis(
             "The token expired \(Redaction.duration(ago)) ago according to this machine's clock\(clockNote).",
-            fix: isExplainedByClocks(ago, isAhead: false)
-                ? "Set this machine's clock (NTP); the difference is more than clock_skew (\(skew) s) allows."
-                : renewal)
+            fix: clockFix(ago, isAhead: false) ?? renewal)
     }
 
     func notBefore(_ rejection: Rejection?) -> Check {
@@ -71,7 +69,7 @@ extension CheckDescriptions {
     }
 
     private func futureDiagnosis(_ claim: ClaimName, _ verb: String) -> Diagnosis {
-        let ahead = ((try? claims.time(claim)) ?? now).seconds(since: now)
+        let ahead = (readable(claim) ?? now).seconds(since: now)
         // A time in milliseconds is about 50,000 years in the future.
         if ahead > 1_000_000_000_000 {
             return Diagnosis(
@@ -80,9 +78,8 @@ extension CheckDescriptions {
         }
         return Diagnosis(
             "The token \(verb) \(Redaction.duration(ahead)) in the future according to this machine's clock\(clockNote).",
-            fix: isExplainedByClocks(ahead, isAhead: true)
-                ? "Set this machine's clock (NTP); the difference is more than clock_skew (\(skew) s) allows."
-                : "Check this machine's clock and the provider's; clock_skew allows \(skew) s.")
+            fix: clockFix(ahead, isAhead: true)
+                ?? "Check this machine's clock and the provider's; clock_skew allows \(skew) s.")
     }
 
     func tokenAge(_ rejection: Rejection?) -> Check {
@@ -100,58 +97,44 @@ extension CheckDescriptions {
         let found = shown(.authTime)
         let maximumAge = parameters.maximumAuthenticationAgeSeconds
         let expected = maximumAge.map { "at most \($0) s ago, plus \(skew) s of clock_skew" }
-        guard let rejection else {
-            guard maximumAge != nil else {
-                return .notAsked(.authTime, "The request has no max_age.", found: found)
-            }
-            return .passed(
-                .authTime,
-                found == nil
-                    ? "The token has no auth_time; its iat is recent enough, but does not prove when the user authenticated."
-                    : "The user authenticated recently enough.", expected: expected,
-                found: found ?? shown(.issuedAt))
+        guard rejection != nil || maximumAge != nil else {
+            return .notAsked(.authTime, "The request has no max_age.", found: found)
         }
-        if rejection == .claimInvalid(.authTime), found != nil {
+        if let rejection, rejection == .claimInvalid(.authTime), found != nil {
             return .failed(.authTime, rejection, authenticatedInFuture, expected: expected, found: found)
         }
         let time = readable(.authTime) ?? readable(.issuedAt) ?? now
         let source = found == nil ? "iat, since there is no auth_time" : "auth_time"
-        return .failed(
+        return made(
             .authTime, rejection,
-            Diagnosis(
-                rejection, of: kind,
-                otherwise: Diagnosis(
-                    """
-                    The user authenticated \(Redaction.duration(now.seconds(since: time))) ago (\(source)), \
-                    but the request's max_age is \(maximumAge ?? 0) s.
-                    """,
-                    fix:
-                        """
-                        Send the user to the provider with max_age or prompt=login, so that the user has to \
-                        authenticate again.
-                        """
-                )), expected: expected, found: found ?? shown(.issuedAt))
+            passed: found == nil
+                ? "The token has no auth_time; its iat is recent enough, but does not prove when the user authenticated."
+                : "The user authenticated recently enough.",
+            failed: Diagnosis(
+                """
+                The user authenticated \(Redaction.duration(now.seconds(since: time))) ago (\(source)), \
+                but the request's max_age is \(maximumAge ?? 0) s.
+                """,
+                fix: """
+                    Send the user to the provider with max_age or prompt=login, so that the user has to \
+                    authenticate again.
+                    """),
+            expected: expected, found: found ?? shown(.issuedAt))
     }
 
     func authenticatedAfter(_ rejection: Rejection?) -> Check {
-        let found = shown(.authTime) ?? shown(.issuedAt)
+        let authTime = shown(.authTime)
+        let found = authTime ?? shown(.issuedAt)
         let expected = parameters.authenticatedAfter.map { "\(Redaction.time($0, now: now)) or after" }
-        guard let rejection else {
-            return .passed(
-                .authenticatedAfter, "The user authenticated after their sessions were revoked.", expected: expected,
-                found: found)
-        }
-        if rejection == .claimInvalid(.authTime), readable(.authTime) != nil {
+        if let rejection, rejection == .claimInvalid(.authTime), authTime != nil {
             return .failed(.authenticatedAfter, rejection, authenticatedInFuture, expected: expected, found: found)
         }
-        let source = readable(.authTime) == nil ? "iat, since there is no auth_time" : "auth_time"
-        return .failed(
-            .authenticatedAfter, rejection,
-            Diagnosis(
-                rejection, of: kind,
-                otherwise: Diagnosis(
-                    "The user authenticated (\(source)) before the request's authenticated_after, when sessions were revoked.",
-                    fix: "Have the user sign in again, with max_age or prompt=login in the request to the provider.")),
+        let source = authTime == nil ? "iat, since there is no auth_time" : "auth_time"
+        return made(
+            .authenticatedAfter, rejection, passed: "The user authenticated after their sessions were revoked.",
+            failed: Diagnosis(
+                "The user authenticated (\(source)) before the request's authenticated_after, when sessions were revoked.",
+                fix: "Have the user sign in again, with max_age or prompt=login in the request to the provider."),
             expected: expected, found: found)
     }
 
@@ -160,6 +143,4 @@ extension CheckDescriptions {
             "The token's auth_time is in the future according to this machine's clock\(clockNote), so it can't be trusted.",
             fix: "Check this machine's clock and the provider's.")
     }
-
-    private func readable(_ claim: ClaimName) -> UnixTime? { (try? claims.time(claim)) ?? nil }
 }
