@@ -10,41 +10,43 @@ extension ProviderPreset {
     /// - Source: learn.microsoft.com/entra/identity-platform: "Access tokens" (issuers, `tid`, the keys' `issuer`,
     ///   `ver`), "ID token claims reference" (no `email_verified`), "Migrate away from using email claims"
     ///   (`xms_edov`).
-    public static let microsoft = ProviderPreset(
+    public static let microsoft = entra(
         name: "microsoft", summary: "Microsoft Entra ID: one tenant, common, organizations or consumers",
-        parameters: [.directory]
-    ) { arguments in
-        let directory = EntraAuthority(name: arguments[.directory])
-        var facts = ProviderFacts(issuer: issuerOfVersion2)
-        facts.keys = .discovery(
-            url: "https://login.microsoftonline.com/\(directory.path)/v2.0/.well-known/openid-configuration",
-            issuer: "https://login.microsoftonline.com/\(directory.issuerPart)/v2.0")
-        facts.endpoints.authorization = "https://login.microsoftonline.com/\(directory.path)/oauth2/v2.0/authorize"
-        facts.endpoints.token = "https://login.microsoftonline.com/\(directory.path)/oauth2/v2.0/token"
-        facts.assertionAudience = .tokenEndpoint
-        facts.policy.adjust(directory, version: "2.0", keysOf: [issuerOfVersion2])
-        facts.accessTokens = .jwt(.entraVersion2)
-        return facts
-    }
+        version: "2.0", path: "/v2.0", issuer: issuerOfVersion2, keysOf: [issuerOfVersion2], .entraVersion2)
 
     /// Microsoft Entra ID with version 1.0 tokens, for apps that sign in at the older endpoint. Issuer and metadata
     /// differ from version 2.0; keys may name the issuer of version 2.0.
     ///
     /// - Source: as above; how the metadata of several tenants spells its issuer is unsourced.
-    public static let microsoftVersion1 = ProviderPreset(
-        name: "microsoft-v1", summary: "Microsoft Entra ID, tokens of version 1.0", parameters: [.directory]
-    ) { arguments in
-        let directory = EntraAuthority(name: arguments[.directory])
-        var facts = ProviderFacts(issuer: issuerOfVersion1)
-        facts.keys = .discovery(
-            url: "https://login.microsoftonline.com/\(directory.path)/.well-known/openid-configuration",
-            issuer: "https://sts.windows.net/\(directory.issuerPart)/")
-        facts.endpoints.authorization = "https://login.microsoftonline.com/\(directory.path)/oauth2/authorize"
-        facts.endpoints.token = "https://login.microsoftonline.com/\(directory.path)/oauth2/token"
-        facts.assertionAudience = .tokenEndpoint
-        facts.policy.adjust(directory, version: "1.0", keysOf: [issuerOfVersion1, issuerOfVersion2])
-        facts.accessTokens = .jwt(.entraVersion1)
-        return facts
+    public static let microsoftVersion1 = entra(
+        name: "microsoft-v1", summary: "Microsoft Entra ID, tokens of version 1.0", version: "1.0", path: "",
+        issuer: issuerOfVersion1, keysOf: [issuerOfVersion1, issuerOfVersion2], .entraVersion1)
+
+    /// - Parameters:
+    ///   - path: of the version, in the addresses of the metadata and of the endpoints.
+    ///   - issuer: a template, also of the metadata's issuer.
+    private static func entra(
+        name: String, summary: String, version: String, path: String, issuer: String, keysOf issuers: [String],
+        _ dialect: AccessTokenDialect
+    ) -> ProviderPreset {
+        ProviderPreset(name: name, summary: summary, parameters: [.directory]) { arguments in
+            let directory = EntraAuthority(name: arguments[.directory])
+            let authority = "https://login.microsoftonline.com/\(directory.path)"
+            var facts = ProviderFacts(issuer: issuer)
+            facts.keys = .discovery(
+                url: "\(authority)\(path)/.well-known/openid-configuration",
+                issuer: issuer.replacing("{tid}", with: directory.issuerPart))
+            facts.endpoints.authorization = "\(authority)/oauth2\(path)/authorize"
+            facts.endpoints.token = "\(authority)/oauth2\(path)/token"
+            facts.assertionAudience = .tokenEndpoint
+            facts.policy.tenants = directory.tenants
+            facts.policy.keyIssuers = issuers.compactMap(IssuerTemplate.init)
+            facts.policy.algorithms = [.rs256]
+            facts.policy.claimRules = [ClaimRule(ClaimPath("ver"), .oneOf, [version])] + [ClaimRule].noEntraAccessToken
+            facts.policy.email.verification = .entra
+            facts.accessTokens = .jwt(dialect)
+            return facts
+        }
     }
 
     private static let issuerOfVersion1 = "https://sts.windows.net/{tid}/"
@@ -101,16 +103,6 @@ extension ProviderPreset {
                 $0.claimRules = [ClaimRule(ClaimPath("tfp"), .oneOf, [policy])]
             })
         return facts
-    }
-}
-
-extension ProviderPolicy {
-    fileprivate mutating func adjust(_ directory: EntraAuthority, version: String, keysOf issuers: [String]) {
-        tenants = directory.tenants
-        keyIssuers = issuers.compactMap(IssuerTemplate.init)
-        algorithms = [.rs256]
-        claimRules = [ClaimRule(ClaimPath("ver"), .oneOf, [version])] + [ClaimRule].noEntraAccessToken
-        email.verification = .entra
     }
 }
 
