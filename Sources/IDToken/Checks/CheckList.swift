@@ -32,7 +32,9 @@ extension IDTokenVerifier {
         let authorizedParty = try observer.check(.authorizedParty, checkAuthorizedParty(claims, policy))
         let expiresAt = try observer.check(.expiry, checkExpiration(claims, policy, now: now))
         let notBefore = try observer.check(.notBefore, checkNotBefore(claims, policy, now: now))
-        let issuedAt = try observer.check(.issuedAt, checkIssuedAt(claims, policy, now: now)) ?? claims.issuedAt
+        let issuedAt =
+            try observer.check(.issuedAt, checkIssuedAt(claims, policy, now: now))
+            ?? (try? claims.time(.issuedAt))
         try observer.check(.tokenAge, if: policy.maximumTokenAgeSeconds != nil, given: issuedAt) {
             issuedAt throws(Rejection) in
             try checkTokenAge(issuedAt: issuedAt, atMost: policy.maximumTokenAgeSeconds, policy, now: now)
@@ -119,11 +121,6 @@ extension UnverifiedToken {
     package func hashAlgorithm(_ jws: VerifiedJWS?) -> DigestAlgorithm? {
         jws?.tokenHash ?? algorithm?.tokenHash(edwardsCurve: nil)
     }
-}
-
-extension Claims {
-    /// `iat`, if it can be read.
-    fileprivate var issuedAt: UnixTime? { try? time(.issuedAt) }
 }
 
 /// The name of a check in explanations of a verification, in the order of an ID Token's checks.

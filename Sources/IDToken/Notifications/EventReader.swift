@@ -320,12 +320,8 @@ extension NotifiedEvent.EventType {
     /// - Parameter ofSession: whether the event names a session.
     fileprivate init(security name: String, ofSession: Bool) {
         let prefix = "https://schemas.openid.net/secevent/"
-        guard name.hasPrefix(prefix) else {
-            self = .other
-            return
-        }
         self =
-            switch name.dropFirst(prefix.count) {
+            switch name.hasPrefix(prefix) ? name.dropFirst(prefix.count) : "" {
             case "risc/event-type/account-purged": .accountDeleted
             case "risc/event-type/sessions-revoked": .sessionsRevoked
             case "caep/event-type/session-revoked": ofSession ? .loggedOut : .sessionsRevoked

@@ -302,12 +302,7 @@ public struct ClaimPath: Sendable, Hashable {
         }
         steps = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { step in
             // RFC 6901, section 4: ~1 first, so that ~01 becomes ~1.
-            ClaimName(
-                step.split(separator: "~1", omittingEmptySubsequences: false).map(Self.tilde).joined(separator: "/"))
+            ClaimName(String(step).replacing("~1", with: "/").replacing("~0", with: "~"))
         }
-    }
-
-    private static func tilde(_ text: Substring) -> String {
-        text.split(separator: "~0", omittingEmptySubsequences: false).joined(separator: "~")
     }
 }
