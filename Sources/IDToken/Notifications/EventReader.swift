@@ -68,7 +68,7 @@ private struct EventReader {
     }
 
     private func object(_ isWritten: (String) -> Bool) -> [UInt8] {
-        var members: [(name: String, value: JSONValue)] = added.map { ($0.name.string, $0.value) }
+        var members: [NamedValue] = added.map { ($0.name.string, $0.value) }
         event.forEachMember { name, value in if isWritten(name) { members.append((name, value)) } }
         var json = JSONWriter()
         json.object { json in
@@ -106,15 +106,19 @@ private enum EventNames {
     static let timeOfEvent = ClaimName("toe")
 }
 
+/// A member of `events` that is an object: an event, named by its type.
+typealias NamedEvent = (type: String, event: JSONObject)
+/// Any other member.
+typealias NamedValue = (name: String, value: JSONValue)
+
 /// The `events` claim. Its form distinguishes the kinds of notifications.
 enum EventsClaim {
     /// The one event of a notification from Apple.
     case apple(JSONObject)
     /// The event of a logout token, the other events, and the members that are no events.
-    case logout(
-        JSONObject, others: [(type: String, event: JSONObject)], members: [(name: String, value: JSONValue)])
+    case logout(JSONObject, others: [NamedEvent], members: [NamedValue])
     /// Events by their type, a URI, in the order of the token.
-    case securityEvents([(type: String, event: JSONObject)])
+    case securityEvents([NamedEvent])
 
     var kind: NotificationKind {
         switch self {
@@ -165,20 +169,16 @@ enum EventsClaim {
     }
 
     /// The members of the claim: events, and others. `nil` if there are none, or too many.
-    private static func members(
-        of object: JSONObject
-    ) -> (events: [(type: String, event: JSONObject)], others: [(name: String, value: JSONValue)])? {
+    private static func members(of object: JSONObject) -> (events: [NamedEvent], others: [NamedValue])? {
         guard (1...NotificationKind.maximumEvents).contains(object.count) else { return nil }
-        var events: [(type: String, event: JSONObject)] = []
-        var others: [(name: String, value: JSONValue)] = []
+        var events: [NamedEvent] = []
+        var others: [NamedValue] = []
         object.forEachMember { name, value in
             if let event = value.object { events.append((name, event)) } else { others.append((name, value)) }
         }
         return (events, others)
     }
-}
 
-extension EventsClaim {
     /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``.
     func events(
         _ claims: Claims, _ policy: ProviderPolicy, _ rules: NotificationRules
@@ -194,8 +194,7 @@ extension EventsClaim {
     }
 
     private static func securityEvents(
-        _ events: [(type: String, event: JSONObject)], _ claims: Claims, _ policy: ProviderPolicy,
-        _ rules: NotificationRules
+        _ events: [NamedEvent], _ claims: Claims, _ policy: ProviderPolicy, _ rules: NotificationRules
     ) -> [NotifiedEvent] {
         let issuer = claims.text(.issuer)
         // Accepts the token's own issuer, and any other spelling of the provider's. If each tenant has an issuer of its
@@ -233,9 +232,7 @@ extension NotifiedEvent {
     /// - Parameter members: what `events` has beside events. Recipients ignore what they don't know, so it is passed on.
     /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``.
     /// - Source: OpenID Connect Back-Channel Logout 1.0, sections 2.4 and 2.6.
-    fileprivate init(
-        logout event: JSONObject, _ members: [(name: String, value: JSONValue)], _ claims: Claims
-    ) throws(Rejection) {
+    fileprivate init(logout event: JSONObject, _ members: [NamedValue], _ claims: Claims) throws(Rejection) {
         var reader = EventReader(event)
         for (name, value) in members { reader.add(JSONName(name), value) }
         let subject = try claims.string(.subject)
