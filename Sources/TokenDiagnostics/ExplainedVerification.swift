@@ -16,8 +16,7 @@ extension IDTokenVerifier {
         malformed text: ArraySlice<UInt8>, as kind: ExplainedKind, _ rejection: Rejection
     ) -> Explanation {
         Explanation(
-            [MalformedToken(text, as: kind).check(rejection)], of: kind.checks, notReached: "the token can't be read",
-            validSummary: "")
+            [MalformedToken(text, as: kind).check(rejection)], of: kind.checks, notReached: "the token can't be read")
     }
 
     /// Explains why a token matches no configured provider.
@@ -39,7 +38,7 @@ extension IDTokenVerifier {
         if token.unverifiedIssuer != nil { noted.explanation += Explanation.unverifiedNote }
         return Explanation(
             [.wellFormed, noted], of: kind.checks, notReached: "there is no provider whose rules apply",
-            validSummary: "", likelyCause: Explanation.Cause(check), contents: contents(of: token, now: now))
+            likelyCause: Explanation.Cause(check), contents: contents(of: token, now: now))
     }
 
     /// Explains why a token is not verified as an ID Token: the provider that its issuer or the request names verifies
@@ -48,7 +47,7 @@ extension IDTokenVerifier {
     {
         Explanation(
             [.wellFormed, .verifiesAccessTokens(token, entry)], of: CheckName.ofIDTokens,
-            notReached: "the provider verifies no ID Tokens", validSummary: "", contents: contents(of: token, now: now))
+            notReached: "the provider verifies no ID Tokens", contents: contents(of: token, now: now))
     }
 
     /// Explains the result of ``IDTokenVerifier/verify(_:with:algorithms:under:expecting:now:)``. Runs the same checks,
@@ -186,8 +185,7 @@ extension IDTokenVerifier {
         case .none(let code, let diagnosis):
             return Explanation(
                 [form, provider, .failed(.active, .denied(code: code), diagnosis, expected: "active: true")],
-                of: CheckName.ofOpaqueTokens, notReached: "the provider does not say that the token is active",
-                validSummary: "")
+                of: CheckName.ofOpaqueTokens, notReached: "the provider does not say that the token is active")
         }
         let recorder = CheckRecorder()
         // The recorder never ends a verification.
@@ -207,7 +205,7 @@ extension IDTokenVerifier {
         }
         let active = Check.passed(.active, "The provider says that the token is active.", expected: "active: true")
         return Explanation(
-            [form, provider, active] + checks, of: CheckName.ofOpaqueTokens, notReached: "",
+            [form, provider, active] + checks, of: CheckName.ofOpaqueTokens,
             validSummary:
                 "The token is valid: the provider \(policy.id) says that it is active, and it is for this API.",
             contents: TokenContents(introspected: introspected.claims, now: now, jwsVerifier.checker))
@@ -275,7 +273,7 @@ extension Explanation {
         let form: [Check] = name == .tokenForm ? [] : [.passed(.tokenForm, "The token is a bearer token.")]
         self.init(
             form + [.failed(name, .denied(code: code), diagnosis)], of: CheckName.ofOpaqueTokens,
-            notReached: "no provider was asked", validSummary: "")
+            notReached: "no provider was asked")
     }
 }
 

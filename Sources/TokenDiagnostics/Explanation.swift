@@ -21,7 +21,7 @@ public struct Explanation: Sendable, Equatable {
     ///   - reason: why they were not reached.
     ///   - likelyCause: `nil`: the first failed check.
     init(
-        _ checks: [Check], of names: [CheckName], notReached reason: String, validSummary: String,
+        _ checks: [Check], of names: [CheckName], notReached reason: String = "", validSummary: String = "",
         likelyCause: Cause? = nil, contents: TokenContents? = nil
     ) {
         self.contents = contents
@@ -52,12 +52,13 @@ public struct Explanation: Sendable, Equatable {
         if descriptions.jws == nil {
             // The checks after the signature are about claims.
             let signature = checks.firstIndex { $0.name == .signature } ?? 0
-            for index in checks.indices.dropFirst(signature + 1) where checks[index].isMade {
+            for index in checks.indices.dropFirst(signature + 1)
+            where ![.notReached, .notAsked].contains(checks[index].state) {
                 checks[index].explanation += Self.unverifiedNote
             }
         }
         self.init(
-            checks, of: descriptions.kind.plain.checks, notReached: "", validSummary: validSummary, likelyCause: cause,
+            checks, of: descriptions.kind.plain.checks, validSummary: validSummary, likelyCause: cause,
             contents: contents)
     }
 
@@ -67,8 +68,7 @@ public struct Explanation: Sendable, Equatable {
     package func adding(_ policyChecks: [Check], validSummary: String) -> Explanation {
         let all = checks + policyChecks
         return Explanation(
-            all, of: all.map(\.name), notReached: "", validSummary: validSummary, likelyCause: likelyCause,
-            contents: contents)
+            all, of: all.map(\.name), validSummary: validSummary, likelyCause: likelyCause, contents: contents)
     }
 
     /// Why a verification would fail: the result of the first failed check.
@@ -79,15 +79,6 @@ public struct Explanation: Sendable, Equatable {
 
     /// Appended to the explanation of each check of a claim if the signature is wrong or was not checked.
     package static let unverifiedNote = " Anyone could have written this: the signature is not verified."
-}
-
-extension Check {
-    fileprivate var isMade: Bool {
-        switch state {
-        case .passed, .failed: true
-        case .notReached, .notAsked: false
-        }
-    }
 }
 
 /// The kind of token that a verification expects.

@@ -273,17 +273,16 @@ extension Explanation {
             .tokenForm, .notOpened(code: code), Diagnosis(sentence: detail),
             expected: "a signed JWT, encrypted to a key of client_keys", found: "an encrypted token (JWE)")
         self.init(
-            [check], of: names, notReached: "the token was not opened", validSummary: "",
-            contents: TokenContents(ofEncrypted: text))
+            [check], of: names, notReached: "the token was not opened", contents: TokenContents(ofEncrypted: text))
     }
 
     /// This explanation of the token inside an encrypted one, with the results of its checks alone.
     package func concealed(inside text: ArraySlice<UInt8>) -> Explanation {
         Explanation(
-            checks.map(\.concealed), of: checks.map(\.name), notReached: "",
+            checks.map(\.concealed), of: checks.map(\.name),
             validSummary:
                 "The token inside passes every check that was made. The nonce, the subject and the hashes were not compared: assay explain --decryption-key compares them.",
-            likelyCause: nil, contents: TokenContents(ofEncrypted: text))
+            contents: TokenContents(ofEncrypted: text))
     }
 }
 
