@@ -1,57 +1,48 @@
 private import COpenSSL
 
-/// The length of an AES key.
-package enum AESKeySize: Sendable, CaseIterable {
-    case bits128, bits192, bits256
+/// An AES key, by its length in octets.
+package enum AESKeySize: Int, Sendable, CaseIterable {
+    case bits128 = 16
+    case bits192 = 24
+    case bits256 = 32
 
     /// In octets.
-    package var length: Int {
-        switch self {
-        case .bits128: 16
-        case .bits192: 24
-        case .bits256: 32
-        }
-    }
-
-    fileprivate var bits: Int { length * 8 }
+    package var length: Int { rawValue }
 }
 
-/// A mode of AES: an `EVP_CIPHER`, fetched once and never freed, so that it lives as long as the process.
+/// A mode of AES, with each length of key.
+private struct CipherMode {
+    private let bits128, bits192, bits256: CipherAlgorithm
+
+    static let gcm = CipherMode("GCM")
+    /// Cipher block chaining, with the padding of PKCS#7.
+    static let cbc = CipherMode("CBC")
+    /// Key wrap (RFC 3394).
+    static let wrap = CipherMode("WRAP")
+
+    private init(_ name: String) {
+        bits128 = CipherAlgorithm(name, .bits128)
+        bits192 = CipherAlgorithm(name, .bits192)
+        bits256 = CipherAlgorithm(name, .bits256)
+    }
+
+    subscript(size: AESKeySize) -> CipherAlgorithm {
+        switch size {
+        case .bits128: bits128
+        case .bits192: bits192
+        case .bits256: bits256
+        }
+    }
+}
+
+/// An `EVP_CIPHER`, fetched once and never freed, so that it lives as long as the process.
 @safe private struct CipherAlgorithm: Sendable {
     // Immutable and reference-counted by OpenSSL, so threads can share it.
     nonisolated(unsafe) let pointer: OpaquePointer
     let keyLength: Int
 
-    static func gcm(_ size: AESKeySize) -> CipherAlgorithm { gcm[size] }
-    /// Cipher block chaining, with the padding of PKCS#7.
-    static func cbc(_ size: AESKeySize) -> CipherAlgorithm { cbc[size] }
-    /// Key wrap (RFC 3394).
-    static func wrap(_ size: AESKeySize) -> CipherAlgorithm { wrap[size] }
-
-    private static let gcm = Family("GCM")
-    private static let cbc = Family("CBC")
-    private static let wrap = Family("WRAP")
-
-    private struct Family {
-        private let bits128, bits192, bits256: CipherAlgorithm
-
-        init(_ mode: String) {
-            bits128 = CipherAlgorithm(mode, .bits128)
-            bits192 = CipherAlgorithm(mode, .bits192)
-            bits256 = CipherAlgorithm(mode, .bits256)
-        }
-
-        subscript(size: AESKeySize) -> CipherAlgorithm {
-            switch size {
-            case .bits128: bits128
-            case .bits192: bits192
-            case .bits256: bits256
-            }
-        }
-    }
-
-    private init(_ mode: String, _ size: AESKeySize) {
-        let name = "AES-\(size.bits)-\(mode)"
+    init(_ mode: String, _ size: AESKeySize) {
+        let name = "AES-\(size.length * 8)-\(mode)"
         // No input can cause this: every OpenSSL 3 has these modes.
         guard let fetched = unsafe EVP_CIPHER_fetch(nil, name, nil) else {
             preconditionFailure("this OpenSSL offers no \(name)")
@@ -117,7 +108,7 @@ package enum AESKeySize: Sendable, CaseIterable {
     ) throws(OpenSSLError) -> BlockCipher {
         precondition(vector.count == blockLength)
         return try unsafe vector.withUnsafeBufferPointer { vector throws(OpenSSLError) in
-            try unsafe BlockCipher(.cbc(size), key, vector.baseAddress, encrypts: encrypts)
+            try unsafe BlockCipher(CipherMode.cbc[size], key, vector.baseAddress, encrypts: encrypts)
         }
     }
 
@@ -131,7 +122,7 @@ package enum AESKeySize: Sendable, CaseIterable {
     package static func unwrap(
         _ wrapped: Span<UInt8>, _ size: AESKeySize, _ key: SecretBytes
     ) throws(OpenSSLError) -> RecoveredKey {
-        let cipher = try unsafe BlockCipher(.wrap(size), key, nil, encrypts: false)
+        let cipher = try unsafe BlockCipher(CipherMode.wrap[size], key, nil, encrypts: false)
         let length = wrapped.count - 8
         precondition(length > 0)
         // OpenSSL writes the integrity check value too.
@@ -147,7 +138,7 @@ package enum AESKeySize: Sendable, CaseIterable {
     package static func wrap(
         _ octets: SecretBytes, _ size: AESKeySize, _ key: SecretBytes
     ) throws(OpenSSLError) -> [UInt8] {
-        let cipher = try unsafe BlockCipher(.wrap(size), key, nil, encrypts: true)
+        let cipher = try unsafe BlockCipher(CipherMode.wrap[size], key, nil, encrypts: true)
         return try octets.withBytes { octets throws(OpenSSLError) in try cipher.encrypted(octets) }
     }
 
@@ -204,7 +195,7 @@ package struct RecoveredKey {
     /// - Parameter size: of the key.
     /// - Throws: ``OpenSSLError`` when out of memory.
     package init(_ size: AESKeySize = .bits256) throws(OpenSSLError) {
-        algorithm = .gcm(size)
+        algorithm = CipherMode.gcm[size]
         guard let context = unsafe EVP_CIPHER_CTX_new() else { throw .drain() }
         unsafe self.context = context
     }
