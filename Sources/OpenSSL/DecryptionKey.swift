@@ -39,9 +39,9 @@ package enum DecryptionKeyKind: Sendable, Equatable {
         self.kind = kind
         unsafe pointer =
             switch kind {
-            case .rsa(let length): try unsafe generateKey("RSA", .bits(length * 8))
-            case .agreement(.x25519): try unsafe generateKey("X25519", .none)
-            case .agreement(let curve): try unsafe generateKey("EC", .group(curve.rawValue))
+            case .rsa(let length): try unsafe generateKey("RSA", bits: length * 8)
+            case .agreement(.x25519): try unsafe generateKey("X25519")
+            case .agreement(let curve): try unsafe generateKey("EC", group: curve.rawValue)
             }
     }
 

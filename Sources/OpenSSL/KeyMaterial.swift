@@ -69,26 +69,18 @@ func makePublicKey(type: String, _ parameters: [KeyParameter]) throws(KeyMateria
     return unsafe key
 }
 
-/// What a key pair is generated with.
-enum KeyGenerationParameter {
-    case none
-    /// The length of an RSA modulus.
-    case bits(Int)
-    case group(String)
-}
-
 /// Generates an `EVP_PKEY` of the named type; the caller owns it.
 ///
+/// - Parameters:
+///   - bits: the length of an RSA modulus.
+///   - group: the curve of an EC key.
 /// - Throws: ``OpenSSLError``, also for parameters that OpenSSL rejects.
-func generateKey(_ type: String, _ parameter: KeyGenerationParameter) throws(OpenSSLError) -> OpaquePointer {
+func generateKey(_ type: String, bits: Int? = nil, group: String? = nil) throws(OpenSSLError) -> OpaquePointer {
     guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, type, nil) else { throw .drain() }
     defer { unsafe EVP_PKEY_CTX_free(context) }
     try check(unsafe EVP_PKEY_keygen_init(context))
-    switch parameter {
-    case .none: break
-    case .bits(let bits): try check(unsafe EVP_PKEY_CTX_set_rsa_keygen_bits(context, CInt(bits)))
-    case .group(let name): try check(unsafe EVP_PKEY_CTX_set_group_name(context, name))
-    }
+    if let bits { try check(unsafe EVP_PKEY_CTX_set_rsa_keygen_bits(context, CInt(bits))) }
+    if let group { try check(unsafe EVP_PKEY_CTX_set_group_name(context, group)) }
     var key: OpaquePointer?
     try check(unsafe EVP_PKEY_generate(context, &key))
     guard let key = unsafe key else { throw .drain() }

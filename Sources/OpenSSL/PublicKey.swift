@@ -30,13 +30,8 @@ package enum EdwardsCurve: String, Sendable, CaseIterable {
         }
     }
 
-    /// The length of a signature in bytes.
-    package var signatureLength: Int {
-        switch self {
-        case .ed25519: 64
-        case .ed448: 114
-        }
-    }
+    /// The length of a signature in bytes (RFC 8032, sections 5.1.6 and 5.2.6).
+    package var signatureLength: Int { 2 * publicKeyLength }
 }
 
 /// The kind of a public key, including everything that the length of its signatures depends on.

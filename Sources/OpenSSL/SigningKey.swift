@@ -15,9 +15,9 @@ private import COpenSSL
         self.kind = kind
         unsafe pointer =
             switch kind {
-            case .rsa(let length): try unsafe generateKey("RSA", .bits(length * 8))
-            case .ellipticCurve(let curve): try unsafe generateKey("EC", .group(curve.rawValue))
-            case .edwards(let curve): try unsafe generateKey(curve.rawValue, .none)
+            case .rsa(let length): try unsafe generateKey("RSA", bits: length * 8)
+            case .ellipticCurve(let curve): try unsafe generateKey("EC", group: curve.rawValue)
+            case .edwards(let curve): try unsafe generateKey(curve.rawValue)
             }
     }
 
