@@ -250,27 +250,21 @@ package struct RecoveredKey {
                 unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, CInt(Self.tagLength), $0.baseAddress)
             })
         try add(clear)
-        // The plaintext must not be used before the tag is verified.
-        var text = [UInt8](repeating: 0, count: count)
-        defer { wipe(&text) }
-        var length: CInt = 0
-        try check(
-            unsafe text.withUnsafeMutableBufferPointer { text in
+        var isAuthentic = false
+        let text = try unsafe SecretBytes(capacity: max(count, 1)) { text throws(OpenSSLError) in
+            var (length, rest) = (CInt(0), CInt(0))
+            try check(
                 unsafe sealed.withUnsafeBufferPointer { sealed in
                     unsafe EVP_CipherUpdate(context, text.baseAddress, &length, sealed.baseAddress, CInt(count))
-                }
-            })
-        let isAuthentic = unsafe text.withUnsafeMutableBufferPointer { text in
+                })
             // GCM adds no further octets.
-            var rest: CInt = 0
-            return unsafe EVP_CipherFinal_ex(context, text.baseAddress, &rest) == 1
+            isAuthentic = unsafe EVP_CipherFinal_ex(context, text.baseAddress, &rest) == 1
+            return count
         }
-        guard isAuthentic else {
-            // A wrong tag leaves an entry in the thread's error queue, which must not be attributed to the next call.
-            _ = OpenSSLError.drain()
-            return nil
-        }
-        return try SecretBytes(text.span)
+        // A wrong tag leaves an entry in the thread's error queue, which must not be attributed to the next call.
+        if !isAuthentic { ERR_clear_error() }
+        // The plaintext must not be used before the tag is verified.
+        return isAuthentic ? text : nil
     }
 
     private func begin(_ key: SecretBytes, _ nonce: Span<UInt8>, encrypts: Bool) throws(OpenSSLError) {

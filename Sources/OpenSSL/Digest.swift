@@ -119,15 +119,13 @@ private import COpenSSL
         try check(unsafe EVP_MAC_init(context, nil, 0, nil))
         try check(
             unsafe message.withUnsafeBufferPointer { unsafe EVP_MAC_update(context, $0.baseAddress, $0.count) })
-        var code = [UInt8](repeating: 0, count: digest.outputLength)
-        defer { wipe(&code) }
-        var length = 0
-        try check(
-            unsafe code.withUnsafeMutableBufferPointer {
-                unsafe EVP_MAC_final(context, $0.baseAddress, &length, $0.count)
-            })
-        guard length == digest.outputLength else { throw OpenSSLError(code: 0) }
-        return try SecretBytes(code.span)
+        let length = digest.outputLength
+        return try unsafe SecretBytes(capacity: length) { output throws(OpenSSLError) in
+            var written = 0
+            try check(unsafe EVP_MAC_final(context, output.baseAddress, &written, length))
+            guard written == length else { throw .unspecified }
+            return length
+        }
     }
 }
 

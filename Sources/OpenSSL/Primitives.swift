@@ -109,11 +109,11 @@ func check(_ result: CInt) throws(OpenSSLError) {
     /// Copies `octets`. The caller overwrites its own copy, see ``wipe(_:)``.
     ///
     /// - Throws: ``OpenSSLError`` when out of memory.
-    package init(_ octets: Span<UInt8>) throws(OpenSSLError) {
-        capacity = max(octets.count, 1)
-        unsafe pointer = try allocate(capacity)
-        count = octets.count
-        for index in octets.indices { unsafe pointer[index] = octets[index] }
+    package convenience init(_ octets: Span<UInt8>) throws(OpenSSLError) {
+        try unsafe self.init(capacity: max(octets.count, 1)) { output in
+            for index in octets.indices { unsafe output[index] = octets[index] }
+            return octets.count
+        }
     }
 
     /// Lets `write` fill the octets.
@@ -125,17 +125,16 @@ func check(_ result: CInt) throws(OpenSSLError) {
     init(
         capacity: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) throws(OpenSSLError) -> Int
     ) throws(OpenSSLError) {
-        let memory = unsafe try allocate(capacity)
+        guard let memory = unsafe CRYPTO_zalloc(capacity, #file, #line) else { throw .drain() }
+        unsafe pointer = memory.bindMemory(to: UInt8.self, capacity: capacity)
+        self.capacity = capacity
         do throws(OpenSSLError) {
-            let written = try unsafe write(UnsafeMutableBufferPointer(start: memory, count: capacity))
-            precondition((0...capacity).contains(written))
-            count = written
+            count = try unsafe write(UnsafeMutableBufferPointer(start: pointer, count: capacity))
         } catch {
             unsafe CRYPTO_clear_free(memory, capacity, #file, #line)
             throw error
         }
-        self.capacity = capacity
-        unsafe pointer = memory
+        precondition((0...capacity).contains(count))
     }
 
     /// Random octets.
@@ -192,12 +191,6 @@ func check(_ result: CInt) throws(OpenSSLError) {
 
     package var description: String { "(\(count) secret octets)" }
     package var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-/// - Throws: ``OpenSSLError`` when out of memory.
-private func allocate(_ capacity: Int) throws(OpenSSLError) -> UnsafeMutablePointer<UInt8> {
-    guard let memory = unsafe CRYPTO_zalloc(capacity, #file, #line) else { throw .drain() }
-    return unsafe memory.bindMemory(to: UInt8.self, capacity: capacity)
 }
 
 /// Overwrites octets in a way that the compiler can't optimize away.
