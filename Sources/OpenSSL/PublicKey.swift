@@ -271,6 +271,17 @@ extension EdwardsCurve {
 /// The public components of a key as the bytes of a JWK (RFC 7518, section 6): `n` and `e`; `x` and `y`; or `x` alone.
 package typealias PublicComponents = [(name: String, octets: [UInt8])]
 
+/// The components of a key of this kind.
+///
+/// - Throws: ``OpenSSLError``.
+func publicComponents(of key: OpaquePointer, _ kind: PublicKeyKind) throws(OpenSSLError) -> PublicComponents {
+    switch kind {
+    case .rsa: try unsafe rsaComponents(of: key)
+    case .ellipticCurve(let curve): try unsafe ellipticCurveComponents(of: key, curve)
+    case .edwards(let curve): [("x", try unsafe rawPublicKey(of: key, length: curve.publicKeyLength))]
+    }
+}
+
 /// `n` and `e` of an RSA key.
 ///
 /// - Throws: ``OpenSSLError``.
@@ -327,14 +338,9 @@ package typealias DecodedPublicKey = (kind: PublicKeyKind, components: PublicCom
 
 /// The kind and the components of an RSA key or a key on a NIST curve; `nil` for any other.
 func decodedPublicKey(_ key: OpaquePointer) -> DecodedPublicKey? {
-    do throws(OpenSSLError) {
-        if unsafe EVP_PKEY_is_a(key, "RSA") == 1 {
-            return (.rsa(modulusLength: Int(unsafe EVP_PKEY_get_size(key))), try unsafe rsaComponents(of: key))
-        }
-        guard unsafe EVP_PKEY_is_a(key, "EC") == 1, let curve = unsafe EllipticCurve(of: key) else { return nil }
-        return (.ellipticCurve(curve), try unsafe ellipticCurveComponents(of: key, curve))
-    } catch {
-        return nil
+    switch unsafe PublicKeyKind(of: key) {
+    case .edwards, nil: nil
+    case let kind?: (try? unsafe publicComponents(of: key, kind)).map { (kind, $0) }
     }
 }
 

@@ -55,12 +55,7 @@ private import COpenSSL
     ///
     /// - Throws: ``OpenSSLError``.
     package func publicComponents() throws(OpenSSLError) -> PublicComponents {
-        switch kind {
-        case .rsa: try unsafe rsaComponents(of: pointer)
-        case .ellipticCurve(let curve): try unsafe ellipticCurveComponents(of: pointer, curve)
-        case .edwards(let curve):
-            [("x", try unsafe rawPublicKey(of: pointer, length: curve.publicKeyLength))]
-        }
+        try unsafe OpenSSL.publicComponents(of: pointer, kind)
     }
 }
 
@@ -219,7 +214,7 @@ extension SigningKey {
 
 extension PublicKeyKind {
     /// `nil` for a kind that JOSE has no algorithm for.
-    fileprivate init?(of key: OpaquePointer) {
+    init?(of key: OpaquePointer) {
         defer { ERR_clear_error() }
         if unsafe EVP_PKEY_is_a(key, "RSA") == 1 {
             self = .rsa(modulusLength: Int(unsafe EVP_PKEY_get_size(key)))
