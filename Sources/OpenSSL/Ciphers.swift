@@ -59,7 +59,6 @@ private struct CipherMode {
     /// A block, and the initialization vector, in octets.
     package static let blockLength = 16
 
-    /// - Throws: ``OpenSSLError`` when out of memory.
     private init(
         _ algorithm: CipherAlgorithm, _ key: SecretBytes, _ vector: UnsafePointer<UInt8>?, encrypts: Bool
     ) throws(OpenSSLError) {
@@ -84,7 +83,6 @@ private struct CipherMode {
     ///
     /// - Parameter vector: 16 octets.
     /// - Returns: `nil` if the length or the padding is wrong.
-    /// - Throws: ``OpenSSLError`` when out of memory.
     package static func decrypt(
         _ text: Span<UInt8>, _ size: AESKeySize, _ key: SecretBytes, vector: Span<UInt8>
     ) throws(OpenSSLError) -> SecretBytes? {
@@ -96,7 +94,6 @@ private struct CipherMode {
     /// Encrypts with AES-CBC.
     ///
     /// - Parameter vector: 16 octets, which nobody can predict.
-    /// - Throws: ``OpenSSLError`` when out of memory.
     package static func encrypt(
         _ text: Span<UInt8>, _ size: AESKeySize, _ key: SecretBytes, vector: Span<UInt8>
     ) throws(OpenSSLError) -> [UInt8] {
@@ -118,7 +115,6 @@ private struct CipherMode {
     ///   - wrapped: 8 octets longer than the key in it.
     ///   - size: of the key that wrapped it.
     /// - Returns: a key of the expected length; without meaning if it was not wrapped by this key.
-    /// - Throws: ``OpenSSLError`` when out of memory.
     package static func unwrap(
         _ wrapped: Span<UInt8>, _ size: AESKeySize, _ key: SecretBytes
     ) throws(OpenSSLError) -> RecoveredKey {
@@ -193,7 +189,6 @@ package struct RecoveredKey {
     package static let tagLength = 16
 
     /// - Parameter size: of the key.
-    /// - Throws: ``OpenSSLError`` when out of memory.
     package init(_ size: AESKeySize = .bits256) throws(OpenSSLError) {
         algorithm = CipherMode.gcm[size]
         guard let context = unsafe EVP_CIPHER_CTX_new() else { throw .drain() }
@@ -208,7 +203,6 @@ package struct RecoveredKey {
     ///   - key: as long as the cipher's. Never use a nonce twice with the same key.
     ///   - nonce: 12 octets.
     /// - Returns: the ciphertext, which is as long as the plaintext, followed by the tag of 16 octets.
-    /// - Throws: ``OpenSSLError`` when out of memory.
     package func seal(
         _ text: Span<UInt8>, under key: SecretBytes, nonce: Span<UInt8>, beside clear: Span<UInt8>
     ) throws(OpenSSLError) -> [UInt8] {
@@ -237,7 +231,6 @@ package struct RecoveredKey {
     ///
     /// - Returns: the plaintext; `nil` if it was not encrypted with this key, nonce and associated data, or was
     ///   modified.
-    /// - Throws: ``OpenSSLError`` when out of memory.
     package func open(
         _ sealed: Span<UInt8>, under key: SecretBytes, nonce: Span<UInt8>, beside clear: Span<UInt8>
     ) throws(OpenSSLError) -> SecretBytes? {

@@ -46,8 +46,6 @@ package enum DecryptionKeyKind: Sendable, Equatable {
     }
 
     /// Reads a private key in PKCS#8 from PEM, and tests it.
-    ///
-    /// - Throws: ``PrivateKeyError``.
     package init(pem: Span<UInt8>) throws(PrivateKeyError) {
         let key = try unsafe decodedPrivateKey(pem: pem)
         guard let kind = unsafe DecryptionKeyKind(of: key) else {
@@ -67,8 +65,6 @@ package enum DecryptionKeyKind: Sendable, Equatable {
     deinit { unsafe EVP_PKEY_free(pointer) }
 
     /// The public components as the bytes of a JWK: `n` and `e`; `x` and `y`; or `x` alone.
-    ///
-    /// - Throws: ``OpenSSLError``.
     package func publicComponents() throws(OpenSSLError) -> PublicComponents {
         switch kind {
         case .rsa: return try unsafe rsaComponents(of: pointer)
@@ -160,7 +156,6 @@ extension DecryptionKey {
     }
 
     /// - Parameter context: of an operation that has begun.
-    /// - Throws: ``OpenSSLError`` when out of memory.
     private static func pad(_ context: OpaquePointer, _ digest: DigestAlgorithm?) throws(OpenSSLError) {
         let name = digest.map { "\($0.name)" } ?? "SHA1"
         try check(unsafe EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_OAEP_PADDING))

@@ -35,7 +35,6 @@ private import COpenSSL
 @safe package struct DigestContext: ~Copyable {
     private let pointer: OpaquePointer
 
-    /// - Throws: ``OpenSSLError`` when out of memory.
     package init() throws(OpenSSLError) {
         guard let pointer = unsafe EVP_MD_CTX_new() else { throw .drain() }
         unsafe self.pointer = pointer
@@ -44,8 +43,6 @@ private import COpenSSL
     deinit { unsafe EVP_MD_CTX_free(pointer) }
 
     /// The digest of `bytes`: 114 bytes for SHAKE256, otherwise as long as the function's name says.
-    ///
-    /// - Throws: ``OpenSSLError`` when out of memory.
     package func digest(_ bytes: Span<UInt8>, with algorithm: DigestAlgorithm) throws(OpenSSLError) -> [UInt8] {
         var output = Output(repeating: 0)
         try write(digestOf: bytes, algorithm, into: &output)
@@ -58,8 +55,6 @@ private import COpenSSL
     typealias Output = InlineArray<114, UInt8>
 
     /// Writes the digest of `bytes` to the beginning of `output`.
-    ///
-    /// - Throws: ``OpenSSLError`` when out of memory.
     func write(
         digestOf bytes: Span<UInt8>, _ algorithm: DigestAlgorithm, into output: inout Output
     ) throws(OpenSSLError) {
@@ -96,7 +91,6 @@ private import COpenSSL
     }
 
     /// - Parameter digest: a hash function of SHA-2.
-    /// - Throws: ``OpenSSLError`` when out of memory.
     package init(key: SecretBytes, _ digest: DigestAlgorithm = .sha256) throws(OpenSSLError) {
         self.digest = digest
         guard let context = unsafe EVP_MAC_CTX_new(Algorithm.hmac.pointer) else { throw .drain() }
@@ -112,8 +106,6 @@ private import COpenSSL
     deinit { unsafe EVP_MAC_CTX_free(context) }
 
     /// The code of a message, in memory that is overwritten when it is freed.
-    ///
-    /// - Throws: ``OpenSSLError`` when out of memory.
     package func code(of message: Span<UInt8>) throws(OpenSSLError) -> SecretBytes {
         // Without a key argument, the previous key stays in use.
         try check(unsafe EVP_MAC_init(context, nil, 0, nil))
@@ -136,7 +128,6 @@ private import COpenSSL
 /// - Parameters:
 ///   - information: *OtherInfo*, which says what the key is for.
 ///   - length: of the derived key, in octets.
-/// - Throws: ``OpenSSLError`` when out of memory.
 /// - Source: NIST SP 800-56A, section 5.8.1; RFC 7518, section 4.6.2.
 package func concatenationKey(
     from secret: SecretBytes, _ information: [UInt8], length: Int

@@ -88,8 +88,6 @@ func generateKey(_ type: String, bits: Int? = nil, group: String? = nil) throws(
 }
 
 /// `x` of an X25519, Ed25519 or Ed448 key.
-///
-/// - Throws: ``OpenSSLError``.
 func rawPublicKey(of key: OpaquePointer, length: Int) throws(OpenSSLError) -> [UInt8] {
     var octets = [UInt8](repeating: 0, count: length)
     var count = length
@@ -98,8 +96,6 @@ func rawPublicKey(of key: OpaquePointer, length: Int) throws(OpenSSLError) -> [U
 }
 
 /// A private key in PKCS#8, in PEM.
-///
-/// - Throws: ``OpenSSLError``.
 private func pem(of key: OpaquePointer) throws(OpenSSLError) -> SecretBytes {
     guard let information = unsafe EVP_PKEY2PKCS8(key) else { throw .drain() }
     // Overwrites its copy of the key.
@@ -133,15 +129,11 @@ private func pem(of key: OpaquePointer) throws(OpenSSLError) -> SecretBytes {
 
 extension SigningKey {
     /// The text of a file that ``init(pem:)`` reads.
-    ///
-    /// - Throws: ``OpenSSLError``.
     package func pem() throws(OpenSSLError) -> SecretBytes { try unsafe OpenSSL.pem(of: pointer) }
 }
 
 extension DecryptionKey {
     /// The text of a file that ``init(pem:)`` reads.
-    ///
-    /// - Throws: ``OpenSSLError``.
     package func pem() throws(OpenSSLError) -> SecretBytes { try unsafe OpenSSL.pem(of: pointer) }
 }
 

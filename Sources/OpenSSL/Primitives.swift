@@ -62,7 +62,8 @@ package func disableCoreDumps() -> Bool { assayDisableCoreDumps() == 0 }
 
 /// An OpenSSL call failed unexpectedly: out of memory, or an algorithm that the library does not have.
 ///
-/// Keys and signatures from outside never cause this error; they cause ``KeyMaterialError`` or `false`.
+/// Any function that throws it may be out of memory; the comment of a function names only its other causes. Keys and
+/// signatures from outside never cause it; they cause ``KeyMaterialError`` or `false`.
 package struct OpenSSLError: Error, Equatable {
     /// OpenSSL's packed error code of the oldest entry in the thread's queue; 0 if the queue was empty.
     package let code: UInt
@@ -107,8 +108,6 @@ func check(_ result: CInt) throws(OpenSSLError) {
     package let count: Int
 
     /// Copies `octets`. The caller overwrites its own copy, see ``wipe(_:)``.
-    ///
-    /// - Throws: ``OpenSSLError`` when out of memory.
     package convenience init(_ octets: Span<UInt8>) throws(OpenSSLError) {
         try unsafe self.init(capacity: max(octets.count, 1)) { output in
             for index in octets.indices { unsafe output[index] = octets[index] }
@@ -148,15 +147,11 @@ func check(_ result: CInt) throws(OpenSSLError) {
     }
 
     /// The octets of a range.
-    ///
-    /// - Throws: ``OpenSSLError`` when out of memory.
     package func extracting(_ range: Range<Int>) throws(OpenSSLError) -> SecretBytes {
         try withBytes { octets throws(OpenSSLError) in try SecretBytes(octets.extracting(range)) }
     }
 
     /// These octets if `mask` is 255, and those of `other` if it is 0. Both takes the same instructions.
-    ///
-    /// - Throws: ``OpenSSLError`` when out of memory.
     package func selected(by mask: UInt8, else other: SecretBytes) throws(OpenSSLError) -> SecretBytes {
         precondition(count == other.count)
         return try unsafe SecretBytes(capacity: max(count, 1)) { output in

@@ -57,8 +57,6 @@ package struct KeyMaterial: Sendable {
     /// An RSA key of 2048 to 8192 bits, with an odd exponent of at least 3 and at most 64 bits.
     ///
     /// Bytes are big-endian. Leading zeros are accepted, because some providers send them.
-    ///
-    /// - Throws: ``KeyMaterialError``.
     package static func rsa(modulus: [UInt8], exponent: [UInt8]) throws(KeyMaterialError) -> KeyMaterial {
         let modulus = modulus.drop { $0 == 0 }
         let exponent = exponent.drop { $0 == 0 }
@@ -192,8 +190,6 @@ package final class PublicKey: Sendable {
     var sharedOwner: AnyObject { components }
 
     /// Makes an `EVP_PKEY`; the caller owns it.
-    ///
-    /// - Throws: ``OpenSSLError`` when out of memory.
     func makeKey() throws(OpenSSLError) -> OpaquePointer {
         do throws(KeyMaterialError) {
             return try unsafe components.material.makeKey()
@@ -272,8 +268,6 @@ extension EdwardsCurve {
 package typealias PublicComponents = [(name: String, octets: [UInt8])]
 
 /// The components of a key of this kind.
-///
-/// - Throws: ``OpenSSLError``.
 func publicComponents(of key: OpaquePointer, _ kind: PublicKeyKind) throws(OpenSSLError) -> PublicComponents {
     switch kind {
     case .rsa: try unsafe rsaComponents(of: key)
@@ -283,8 +277,6 @@ func publicComponents(of key: OpaquePointer, _ kind: PublicKeyKind) throws(OpenS
 }
 
 /// `n` and `e` of an RSA key.
-///
-/// - Throws: ``OpenSSLError``.
 func rsaComponents(of key: OpaquePointer) throws(OpenSSLError) -> PublicComponents {
     [
         ("n", try unsafe number(OSSL_PKEY_PARAM_RSA_N, of: key, length: nil)),
@@ -293,8 +285,6 @@ func rsaComponents(of key: OpaquePointer) throws(OpenSSLError) -> PublicComponen
 }
 
 /// `x` and `y` of a key on a curve, at full length.
-///
-/// - Throws: ``OpenSSLError``.
 func ellipticCurveComponents(
     of key: OpaquePointer, _ curve: EllipticCurve
 ) throws(OpenSSLError) -> PublicComponents {

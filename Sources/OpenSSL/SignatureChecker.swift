@@ -28,7 +28,6 @@ package final class SignatureChecker {
     private var sweepAt = SignatureChecker.minimumSweep
 
     /// - Parameter signatureCacheCapacity: the number of valid signatures to remember, so that none is checked twice.
-    /// - Throws: ``OpenSSLError`` when out of memory.
     package init(signatureCacheCapacity: Int = 0) throws(OpenSSLError) {
         digestContext = try DigestContext()
         cache = SignatureCache(capacity: signatureCacheCapacity)
@@ -100,8 +99,6 @@ package final class SignatureChecker {
     }
 
     /// Calls `body` with the digest of `bytes`, which is on the stack: an array would be an allocation.
-    ///
-    /// - Throws: ``OpenSSLError`` when out of memory.
     package func withDigest<Result>(
         of bytes: Span<UInt8>, _ algorithm: DigestAlgorithm, _ body: (Span<UInt8>) -> Result
     ) throws(OpenSSLError) -> Result {

@@ -52,8 +52,6 @@ private import COpenSSL
     }
 
     /// The public components as the bytes of a JWK: `n` and `e`; `x` and `y`; or `x` alone.
-    ///
-    /// - Throws: ``OpenSSLError``.
     package func publicComponents() throws(OpenSSLError) -> PublicComponents {
         try unsafe OpenSSL.publicComponents(of: pointer, kind)
     }
@@ -136,8 +134,6 @@ package enum PrivateKeyError: Error, Equatable, Sendable {
 ///
 /// Text around the key is ignored. OpenSSL's own reader of PEM is not used, because it asks for a passphrase at the
 /// terminal.
-///
-/// - Throws: ``PrivateKeyError``.
 func decodedPrivateKey(pem: Span<UInt8>) throws(PrivateKeyError) -> OpaquePointer {
     var der = try PEMBlock.privateKey(in: pem)
     defer { wipe(&der) }
@@ -161,8 +157,6 @@ func decodedPrivateKey(der: [UInt8]) -> OpaquePointer? {
 
 extension SigningKey {
     /// Reads a private key, and tests it with a signature.
-    ///
-    /// - Throws: ``PrivateKeyError``.
     package convenience init(pem: Span<UInt8>) throws(PrivateKeyError) {
         let key = try unsafe decodedPrivateKey(pem: pem)
         guard let kind = unsafe PublicKeyKind(of: key) else {
@@ -349,8 +343,6 @@ struct PEMBlock {
     }
 
     /// The DER of the one PKCS#8 private key in a text.
-    ///
-    /// - Throws: ``PrivateKeyError``.
     fileprivate static func privateKey(in text: Span<UInt8>) throws(PrivateKeyError) -> [UInt8] {
         let blocks = all(in: text)
         if blocks.contains(where: { $0.label == "ENCRYPTED PRIVATE KEY" }) { throw .encrypted }
