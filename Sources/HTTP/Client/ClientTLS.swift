@@ -9,24 +9,7 @@ private import Synchronization
 package struct TrustStore: Sendable {
     /// A TLS context for connections to servers whose certificate must be issued by one of the CAs for their name.
     package let context: NIOSSLContext
-    private let caFile: String?
-    private let versions: Versions
-
-    /// Changes when one of the files changes.
-    private struct Versions: Equatable {
-        let system: SmallFile.Version?
-        let caFile: SmallFile.Version?
-
-        init(_ caFile: String?) {
-            system = TrustStore.systemFile.flatMap(SmallFile.version(atPath:))
-            self.caFile = caFile.flatMap(SmallFile.version(atPath:))
-        }
-    }
-
-    private struct SystemRoots {
-        let version: SmallFile.Version?
-        let certificates: [NIOSSLCertificate]
-    }
+    private let versions: [SmallFile.Version?]
 
     /// Where distributions keep all CA certificates in one file.
     private static let systemFile = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
@@ -34,15 +17,16 @@ package struct TrustStore: Sendable {
     /// Where distributions keep one file per CA certificate, by the hash of its name. The TLS library looks it up when
     /// needed.
     private static let systemDirectory = ["/etc/ssl/certs"].first { SmallFile.version(atPath: $0) != nil }
-    private static let systemRoots = Mutex<SystemRoots?>(nil)
+    private static let systemRoots = Mutex<(version: SmallFile.Version, certificates: [NIOSSLCertificate])?>(nil)
+    /// The last stores, by their additional file. The settings name these files, so there are few.
+    private static let kept = Mutex<[String?: TrustStore]>([:])
 
     /// - Parameter certificate: that connections present to servers which ask for one; `nil` for none.
-    init(caFile: String?, presenting certificate: TLSIdentity? = nil) throws {
-        self.caFile = caFile
+    private init(caFile: String?, presenting certificate: TLSIdentity?) throws {
         // Taken before reading, so that a change during the read is noticed.
-        versions = Versions(caFile)
+        versions = Self.versions(caFile)
         var configuration = TLSConfiguration.forExchanges
-        if let roots = Self.roots(versions.system) {
+        if let roots = Self.roots() {
             configuration.trustRoots = Self.systemDirectory.map { .file($0) } ?? .certificates([])
             configuration.additionalTrustRoots = [.certificates(roots)]
         }
@@ -51,41 +35,40 @@ package struct TrustStore: Sendable {
         context = try NIOSSLContext(configuration: configuration)
     }
 
-    /// Whether the files are unchanged since they were read. Blocks on disk I/O.
-    var isCurrent: Bool { Versions(caFile) == versions }
+    /// The versions of the system's file and of the additional one.
+    private static func versions(_ caFile: String?) -> [SmallFile.Version?] {
+        [systemFile, caFile].map { $0.flatMap(SmallFile.version(atPath:)) }
+    }
 
     /// The system's certificates from its file; `nil` if the TLS library must look them up itself.
-    private static func roots(_ version: SmallFile.Version?) -> [NIOSSLCertificate]? {
-        guard let systemFile, version != nil else { return nil }
+    private static func roots() -> [NIOSSLCertificate]? {
+        guard let systemFile, let version = SmallFile.version(atPath: systemFile) else { return nil }
         return systemRoots.withLock { kept in
             if let kept, kept.version == version { return kept.certificates }
             guard let certificates = try? NIOSSLCertificate.fromPEMFile(systemFile), !certificates.isEmpty else {
                 return nil
             }
-            kept = SystemRoots(version: version, certificates: certificates)
+            kept = (version, certificates)
             return certificates
         }
     }
-}
-
-extension TrustStore {
-    /// The last ones, by their additional file. The settings name these files, so there are few.
-    private static let kept = Mutex<[String?: TrustStore]>([:])
 
     /// The trust store for the files' current contents, which all callers share. Blocks on disk I/O.
     ///
     /// - Parameters:
     ///   - caFile: a PEM file with CA certificates to trust in addition to the system's.
     ///   - certificate: that connections present to servers which ask for one; `nil` for none.
-    /// - Throws: an error of NIOSSL if a file can't be read.
+    /// - Throws: an error of NIOSSL if a file can't be read, or the key is not the certificate's.
     package static func current(
         caFile: String?, presenting certificate: TLSIdentity? = nil
     ) throws -> TrustStore {
-        if let certificate { return try certificate.store(caFile: caFile) }
-        if let store = kept.withLock({ $0[caFile] }), store.isCurrent { return store }
-        let store = try TrustStore(caFile: caFile)
-        kept.withLock { $0[caFile] = store }
-        return store
+        func store(from kept: borrowing Mutex<[String?: TrustStore]>) throws -> TrustStore {
+            if let store = kept.withLock({ $0[caFile] }), store.versions == versions(caFile) { return store }
+            let store = try TrustStore(caFile: caFile, presenting: certificate)
+            kept.withLock { $0[caFile] = store }
+            return store
+        }
+        return if let certificate { try store(from: certificate.stores) } else { try store(from: kept) }
     }
 }
 
@@ -108,7 +91,7 @@ package final class TLSIdentity: Sendable {
     private let chain: [NIOSSLCertificate]
     private let key: NIOSSLPrivateKey
     /// The stores whose contexts present it, by their file of additional CA certificates.
-    private let stores = Mutex<[String?: TrustStore]>([:])
+    fileprivate let stores = Mutex<[String?: TrustStore]>([:])
 
     /// - Parameters:
     ///   - chain: PEM: the certificate, then those that certify it, if servers need them.
@@ -119,19 +102,9 @@ package final class TLSIdentity: Sendable {
         self.key = try NIOSSLPrivateKey(bytes: key, format: .pem)
     }
 
-    func present(in configuration: inout TLSConfiguration) {
+    fileprivate func present(in configuration: inout TLSConfiguration) {
         configuration.certificateChain = chain.map { .certificate($0) }
         configuration.privateKey = .privateKey(key)
-    }
-
-    /// The trust store whose context presents it. Blocks on disk I/O.
-    ///
-    /// - Throws: an error of NIOSSL if a file can't be read, or the key is not the certificate's.
-    func store(caFile: String?) throws -> TrustStore {
-        if let store = stores.withLock({ $0[caFile] }), store.isCurrent { return store }
-        let store = try TrustStore(caFile: caFile, presenting: self)
-        stores.withLock { $0[caFile] = store }
-        return store
     }
 }
 
