@@ -106,10 +106,7 @@ final class ClientHandler: ChannelInboundHandler {
 
     /// Sends a request. On a connection that is not idle, the exchange fails.
     func begin(_ request: ClientRequest, _ outcome: EventLoopPromise<HTTPAnswer>) {
-        guard isIdle, let context else {
-            outcome.succeed(HTTPAnswer(HTTPExchangeError.connectionClosed))
-            return
-        }
+        guard isIdle, let context else { return outcome.succeed(HTTPAnswer(HTTPExchangeError.connectionClosed)) }
         current = Current(request: request, outcome: outcome)
         state = .waitingForHead
         ConnectionGuard.restart(context.channel, limit: request.maximumBody + request.maximumOverhead)
@@ -174,16 +171,12 @@ final class ClientHandler: ChannelInboundHandler {
         let count = body.count
         state = .readingBody(head, body, begun: begun)
         guard fits else {
-            end(.failure(HTTPExchangeError.bodyTooLarge(limit: request.maximumBody)), context)
-            return
+            return end(.failure(HTTPExchangeError.bodyTooLarge(limit: request.maximumBody)), context)
         }
         guard let rate = request.minimumRate else { return }
         let milliseconds = (lastPart - begun).nanoseconds / 1_000_000
-        guard
-            milliseconds < rate.after.milliseconds || Int64(count) * 1000 >= rate.octetsPerSecond * milliseconds
-        else {
+        if milliseconds >= rate.after.milliseconds, Int64(count) * 1000 < rate.octetsPerSecond * milliseconds {
             end(.failure(HTTPExchangeError.tooSlow(octetsPerSecond: rate.octetsPerSecond)), context)
-            return
         }
     }
 
@@ -221,10 +214,7 @@ final class ClientHandler: ChannelInboundHandler {
         // A server that answers before it has the whole request may not read the rest of it.
         guard let current, current.request.keepsConnection, current.isWritten, head.isKeepAlive,
             head.status != .switchingProtocols, context.channel.isActive
-        else {
-            end(.success(body), context)
-            return
-        }
+        else { return end(.success(body), context) }
         state = .idle
         timer?.cancel()
         timer = nil

@@ -12,22 +12,15 @@ package struct HTTPDialer: Sendable {
     private let tls: HTTPExchange.TLS?
     private let timeout: Interval
     private let maximumOctets: Int
-    /// Requests compressed bodies, of at most this many bytes after decompression; `nil` for none.
     private let decompressionLimit: Int?
 
     /// - Parameters:
     ///   - timeout: for the connection and the TLS handshake together.
     ///   - maximumOctets: in bytes on the wire, until an exchange sets another limit.
+    ///   - decompressionLimit: of compressed bodies, in bytes after decompression; `nil`: they stay compressed.
     package init(
-        to destination: HTTPExchange.Destination, tls: HTTPExchange.TLS?, timeout: Interval, maximumOctets: Int
-    ) {
-        self.init(
-            to: destination, tls: tls, timeout: timeout, maximumOctets: maximumOctets, decompressionLimit: nil)
-    }
-
-    init(
         to destination: HTTPExchange.Destination, tls: HTTPExchange.TLS?, timeout: Interval, maximumOctets: Int,
-        decompressionLimit: Int?
+        decompressionLimit: Int? = nil
     ) {
         self.destination = destination
         self.tls = tls
