@@ -13,18 +13,14 @@ package struct SmallFile {
         let inode: ino_t
         let size: Int
         /// The change time, not the modification time, which tools set back when they copy.
-        let changed: (seconds: Int, nanoseconds: Int)
+        let changedSeconds, changedNanoseconds: Int
 
         fileprivate init(_ status: stat) {
             device = status.st_dev
             inode = status.st_ino
             size = Int(status.st_size)
-            changed = (status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
-        }
-
-        package static func == (left: Version, right: Version) -> Bool {
-            left.device == right.device && left.inode == right.inode && left.size == right.size
-                && left.changed == right.changed
+            changedSeconds = status.st_ctim.tv_sec
+            changedNanoseconds = status.st_ctim.tv_nsec
         }
     }
 
@@ -71,10 +67,12 @@ package struct SmallFile {
     }
 
     /// The version of the file at a path, without reading it; `nil` if there is none or it is not accessible.
-    package static func version(atPath path: String) -> Version? {
-        var status = stat()
-        return unsafe stat(path, &status) == 0 ? Version(status) : nil
-    }
+    package static func version(atPath path: String) -> Version? { status(of: path).map(Version.init) }
+}
+
+private func status(of path: String) -> stat? {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 ? status : nil
 }
 
 extension SmallFile {
@@ -135,11 +133,6 @@ package enum FileExposure: Sendable, Equatable {
         _ = unsafe getgroups(count, &groups)
         return Set(groups)
     }()
-
-    private static func status(of path: String) -> stat? {
-        var status = stat()
-        return unsafe stat(path, &status) == 0 ? status : nil
-    }
 
     /// Every directory in which a name on the way to the file is looked up (path_resolution(7)), and the file itself.
     /// Users who can write to one of these directories can make the path lead elsewhere.
