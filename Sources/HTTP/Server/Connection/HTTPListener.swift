@@ -127,18 +127,11 @@ package final class HTTPListener: Sendable {
 }
 
 /// Resources that the connections of one event loop share.
-private final class LoopResources {
+private struct LoopResources {
     let responder: any HTTPResponder
     let table: ConnectionTable
     let batcher: ResponseBatcher
     let executor: LoopExecutor
-
-    init(responder: any HTTPResponder, table: ConnectionTable, batcher: ResponseBatcher, executor: LoopExecutor) {
-        self.responder = responder
-        self.table = table
-        self.batcher = batcher
-        self.executor = executor
-    }
 }
 
 /// Chooses the sizes of receive buffers. The connection keeps a small one. Long requests get large ones, which it does
