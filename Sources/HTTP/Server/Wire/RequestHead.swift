@@ -19,17 +19,26 @@ package struct RequestHead: Sendable {
     }
 
     /// The approximate memory of the head in bytes.
-    var size: Int { fields.size }
+    var size: Int { fields.head.count + fields.lines.count * MemoryLayout<FieldLine>.stride }
 
     /// The method as sent, also if ``method`` does not know it.
-    package var methodName: String { method == .other ? fields.method : method.rawValue }
+    package var methodName: String {
+        guard method == .other else { return method.rawValue }
+        let line = fields.head.drop { $0 == .carriageReturn || $0 == .lineFeed }
+        return String(decoding: line.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
+    }
 
     /// The target's path as sent, without a query, also for an absolute-form target.
-    package var path: HeadSlice { fields.text(pathRange) }
+    package var path: HeadSlice { HeadSlice(pathRange, of: fields.head) }
 
     /// The target's query as sent, without its question mark; empty if there is none. It is searched for on each
     /// access, because few requests have one.
-    package var query: HeadSlice { fields.query(behind: pathRange) }
+    package var query: HeadSlice {
+        let (head, start) = (fields.head, pathRange.indices.upperBound)
+        guard start < head.count, head[start] == UInt8(ascii: "?") else { return HeadSlice(HeadRange(0..<0), of: head) }
+        let end = head[start...].firstIndex(of: UInt8(ascii: " ")) ?? head.count
+        return HeadSlice(HeadRange((start + 1)..<end), of: head)
+    }
 }
 
 /// A request's method (RFC 9110, section 9): those of the RFC and PATCH by name.
@@ -69,8 +78,8 @@ package enum RequestMethod: String, Sendable {
 
 /// The header fields of one request, read in place.
 package struct HTTPFields: Sendable {
-    private let head: [UInt8]
-    private let lines: [FieldLine]
+    fileprivate let head: [UInt8]
+    fileprivate let lines: [FieldLine]
 
     /// - Parameter head: the complete head that contains these field lines.
     init(_ lines: [FieldLine], of head: [UInt8]) {
@@ -110,26 +119,6 @@ package struct HTTPFields: Sendable {
     }
 
     package func contains(_ name: StaticString) -> Bool { lines.contains { isName($0, name) } }
-
-    /// The memory of the fields and their head in bytes.
-    var size: Int { head.count + lines.count * MemoryLayout<FieldLine>.stride }
-
-    /// A part of the head that contains these fields.
-    func text(_ range: HeadRange) -> HeadSlice { HeadSlice(range, of: head) }
-
-    /// The method in the request line.
-    var method: String {
-        let line = head.drop { $0 == .carriageReturn || $0 == .lineFeed }
-        return String(decoding: line.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
-    }
-
-    /// The query after a path in the request line.
-    func query(behind path: HeadRange) -> HeadSlice {
-        let start = path.indices.upperBound
-        guard start < head.count, head[start] == UInt8(ascii: "?") else { return HeadSlice(HeadRange(0..<0), of: head) }
-        let end = head[start...].firstIndex(of: UInt8(ascii: " ")) ?? head.count
-        return HeadSlice(HeadRange((start + 1)..<end), of: head)
-    }
 
     private func isName(_ line: FieldLine, _ name: StaticString) -> Bool {
         let range = line.name.indices
