@@ -18,7 +18,9 @@ struct TLSCredentials: Sendable {
     init(reading files: TLSFiles) throws(TLSFileError) {
         let certificateFile = try Self.read(.certificate, files.certificate)
         let keyFile = try Self.read(.key, files.key)
-        let authoritiesFile = try Self.authoritiesFile(files)
+        let authoritiesFile = try files.clientAuthorities.map { path throws(TLSFileError) in
+            try Self.read(.clientAuthorities, path)
+        }
         let chain = try Self.certificates(in: certificateFile, .certificate, files.certificate)
         let key = try Self.privateKey(in: keyFile, files.key)
         var configuration = TLSConfiguration.makeServerConfiguration(
@@ -51,7 +53,7 @@ struct TLSCredentials: Sendable {
 
     /// Whether the files are unchanged since they were read. Symbolic links are followed: Kubernetes and certbot
     /// replace a link.
-    func areCurrent(_ files: TLSFiles) -> Bool { versions == Self.versions(of: files) }
+    func areCurrent(_ files: TLSFiles) -> Bool { versions == files.paths.map(SmallFile.version(atPath:)) }
 
     /// A handler for one connection, to be placed next to the network.
     func makeHandler() -> NIOSSLServerHandler {
@@ -77,11 +79,6 @@ struct TLSCredentials: Sendable {
     ]
 
     // MARK: Reading
-
-    private static func authoritiesFile(_ files: TLSFiles) throws(TLSFileError) -> SmallFile? {
-        guard let path = files.clientAuthorities else { return nil }
-        return try read(.clientAuthorities, path)
-    }
 
     private static func read(_ kind: TLSFileKind, _ path: String) throws(TLSFileError) -> SmallFile {
         do throws(SmallFile.Failure) {
@@ -129,10 +126,6 @@ struct TLSCredentials: Sendable {
         // Whether they match each other is checked only if each is valid.
         if faults.isEmpty { check { () throws(TLSFileError) in _ = try TLSCredentials(reading: files) } }
         return faults
-    }
-
-    private static func versions(of files: TLSFiles) -> [SmallFile.Version?] {
-        files.paths.map { SmallFile.version(atPath: $0) }
     }
 }
 
