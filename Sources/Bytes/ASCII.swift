@@ -39,6 +39,9 @@ extension UInt8 {
     /// Whether it is a visible ASCII character: neither a space nor a control character.
     @inlinable package var isVisibleASCII: Bool { (0x21...0x7e).contains(self) }
 
+    /// Whether it is a space or a tab.
+    @inlinable package var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
+
     /// Whether it is a visible ASCII character or a space.
     @inlinable package var isPrintableASCII: Bool { (0x20...0x7e).contains(self) }
 

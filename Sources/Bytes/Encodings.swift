@@ -129,13 +129,10 @@ package struct FormWriter: ~Copyable {
 
     /// Adds a pair.
     package mutating func add(_ name: StaticString, _ value: Span<UInt8>) {
-        if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
-        name.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
-        bytes.append(UInt8(ascii: "="))
-        addEncoded(value)
+        name.withUTF8Buffer { unsafe add($0.span, value) }
     }
 
-    /// Adds a pair whose name may need encoding.
+    /// Adds a pair.
     package mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
         addEncoded(name)

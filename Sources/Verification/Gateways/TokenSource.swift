@@ -193,10 +193,6 @@ extension Int {
     }
 }
 
-extension UInt8 {
-    var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
-}
-
 extension ArraySlice<UInt8> {
     func trimmingBlanks() -> ArraySlice<UInt8> {
         var rest = self
@@ -231,7 +227,7 @@ private struct WebSocketProtocols {
             upgrade.span.isEqualIgnoringCase(to: "websocket".utf8.span)
         else { return nil }
         let items = fields.values(named: "Sec-WebSocket-Protocol").flatMap { $0.split(separator: UInt8(ascii: ",")) }
-            .map { $0.drop(while: \.isBlank).trimmingBlanks() }.filter { !$0.isEmpty }
+            .map { $0.trimming(while: \.isBlank) }.filter { !$0.isEmpty }
         var tokens: [ArraySlice<UInt8>] = []
         var others: [ArraySlice<UInt8>] = []
         var isAfterBearer = false

@@ -295,8 +295,6 @@ extension UInt8 {
         }
     }
 
-    var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
-
     static var lineFeed: UInt8 { 0x0a }
     static var carriageReturn: UInt8 { 0x0d }
 }
