@@ -72,7 +72,7 @@ import TestSupport
         let member = try #require(roster.entries.first?.member)
         return group.makeIterator().map { loop in
             loop.submit {
-                guard case .one(let delivered, _) = member.keys(of: loop) else { return nil }
+                guard case .one(let delivered, _) = member.keys[loop] else { return nil }
                 return delivered.snapshot?.version
             }
         }

@@ -1,5 +1,5 @@
 private import Bytes
-internal import HTTP
+package import HTTP
 package import IDToken
 private import JOSE
 package import Keys
@@ -23,21 +23,8 @@ package struct ProviderRegistry: Sendable {
 
     package struct Member: Sendable {
         package let provider: Provider
-        fileprivate let delivered: Delivered
-
         /// Each event loop's latest copies of the keys.
-        fileprivate enum Delivered: Sendable {
-            case one(PerLoop<LoopKeySnapshot>, KeyStore)
-            case many(PerLoop<LoopIssuers>)
-        }
-
-        /// One event loop's copies of the keys.
-        package func keys(of loop: any EventLoop) -> LoopKeys {
-            switch delivered {
-            case .one(let all, let store): .one(all[loop], store)
-            case .many(let all): .many(all[loop])
-            }
-        }
+        package let keys: PerLoop<LoopKeys>
     }
 
     /// An empty registry.
@@ -48,13 +35,7 @@ package struct ProviderRegistry: Sendable {
     /// The registry of a single event loop, whose keys are delivered by the caller.
     package init(_ providers: [(Provider, LoopKeys)], on loop: any EventLoop) {
         entries = providers.map { provider, keys in
-            let delivered: Member.Delivered =
-                switch keys {
-                case .one(let snapshot, let store): .one(PerLoop(on: loop, snapshot), store)
-                case .many(let issuers): .many(PerLoop(on: loop, issuers))
-                }
-            let member = Member(provider: provider, delivered: delivered)
-            return Entry(id: provider.policy.id, member: member)
+            Entry(id: provider.policy.id, member: Member(provider: provider, keys: PerLoop(on: loop, keys)))
         }
     }
 
@@ -69,16 +50,16 @@ package struct ProviderRegistry: Sendable {
         -> ProviderRegistry
     {
         let known = Dictionary(
-            entries.compactMap(\.member).map { ($0.provider.keys.identity, $0.delivered) }, uniquingKeysWith: { $1 })
+            entries.compactMap(\.member).map { ($0.provider.keys.identity, $0.keys) }, uniquingKeysWith: { $1 })
         var numbers = Dictionary(
             entries.enumerated().map { (ExactString($1.id), $0) }, uniquingKeysWith: { first, _ in first })
         var changed = ProviderRegistry(entries: entries.map { Entry(id: $0.id) })
         for provider in providers {
-            let delivered =
+            let keys =
                 if let known = known[provider.keys.identity] { known } else {
                     try await Self.deliver(provider.keys, on: group)
                 }
-            let member = Member(provider: provider, delivered: delivered)
+            let member = Member(provider: provider, keys: keys)
             let id = provider.policy.id
             if let number = numbers[ExactString(id)] {
                 changed.entries[number].member = member
@@ -108,19 +89,19 @@ package struct ProviderRegistry: Sendable {
 
     private static func deliver(
         _ keys: ProviderKeys, on group: MultiThreadedEventLoopGroup
-    ) async throws -> Member.Delivered {
+    ) async throws -> PerLoop<LoopKeys> {
         switch keys {
         case .store(let store):
-            let delivered = try await PerLoop(on: group) { _ in LoopKeySnapshot() }
+            let snapshots = try await PerLoop(on: group) { _ in LoopKeySnapshot() }
             let loop = store.loop
             try await store.subscribe { snapshot in
-                .andAllComplete(delivered.onEach { $0.install(snapshot) }, on: loop)
+                .andAllComplete(snapshots.onEach { $0.install(snapshot) }, on: loop)
             }.get()
-            return .one(delivered, store)
+            return try await PerLoop(on: group) { .one(snapshots[$0], store) }
         case .pool(let pool):
-            let delivered = try await PerLoop(on: group) { _ in LoopIssuers(pool) }
-            try await LoopIssuers.connect(delivered, on: Array(group.makeIterator()), to: pool)
-            return .many(delivered)
+            let issuers = try await PerLoop(on: group) { _ in LoopIssuers(pool) }
+            try await LoopIssuers.connect(issuers, on: Array(group.makeIterator()), to: pool)
+            return try await PerLoop(on: group) { .many(issuers[$0]) }
         }
     }
 }
@@ -131,7 +112,7 @@ extension RequestVerifier {
         _ registry: ProviderRegistry, on loop: any EventLoop, by verifier: IDTokenVerifier, resources: [Resource]
     ) {
         self.init(
-            registry.entries.map { $0.member.map { ($0.provider, $0.keys(of: loop)) } }, by: verifier,
+            registry.entries.map { $0.member.map { ($0.provider, $0.keys[loop]) } }, by: verifier,
             resources: resources, decryptions: DecryptionQueue(on: loop))
     }
 }
