@@ -85,16 +85,14 @@ extension RequestVerifier {
         switch request {
         case .idToken(let request):
             return {
-                let opened = await self.opened(request) {
-                    self.verify(request, at: $0)
-                } inside: {
+                let outcome = self.verify(request, at: .now())
+                return await self.explained(request, outcome, request.idToken, CheckName.ofIDTokens) {
                     VerifyRequest(request, inside: $0).concealing
-                }
-                return await self.explained(opened, request.idToken, CheckName.ofIDTokens) { request in
+                } by: { request in
                     await self.explained(request.idToken, request.connection, until: deadline) {
                         self.verify(request, at: $0)
-                    } by: { status, verdict throws(Problem) in
-                        try self.explain(request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
+                    } by: { status, verdict, now throws(Problem) in
+                        try self.explain(request, status, verdict: verdict.problem, now: now)
                     }
                 }
             }
@@ -110,22 +108,20 @@ extension RequestVerifier {
             return {
                 await self.explained(request.token, nil, until: deadline) {
                     self.verify(request, at: $0)
-                } by: { status, verdict throws(Problem) in
-                    try self.explain(request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
+                } by: { status, verdict, now throws(Problem) in
+                    try self.explain(request, status, verdict: verdict.problem, now: now)
                 }
             }
         case .notification(let request):
             return {
-                let opened = await self.opened(request) {
-                    self.verify(request, at: $0)
-                } inside: {
+                let outcome = self.verify(request, at: .now())
+                return await self.explained(request, outcome, request.token, CheckName.ofNotifications) {
                     NotificationRequest(request, inside: $0)
-                }
-                return await self.explained(opened, request.token, CheckName.ofNotifications) { request in
+                } by: { request in
                     await self.explained(request.token, request.connection, until: deadline) {
                         self.verify(request, at: $0)
-                    } by: { status, verdict throws(Problem) in
-                        try self.explain(request, status, verdict, now: SystemClocks.unixSeconds())
+                    } by: { status, verdict, now throws(Problem) in
+                        try self.explain(request, status, verdict, now: now)
                     }
                 }
             }
@@ -144,8 +140,8 @@ extension RequestVerifier {
             return { [evidence] in
                 await self.explained(token, nil, until: deadline) {
                     forwardAuth.verify(token, with: evidence, by: rule, at: $0)
-                } by: { status, verdict throws(Problem) in
-                    forwardAuth.explain(token, evidence, rule, status, verdict, now: SystemClocks.unixSeconds())
+                } by: { status, verdict, now throws(Problem) in
+                    forwardAuth.explain(token, evidence, rule, status, verdict, now: now)
                 }
             }
         }
@@ -155,13 +151,6 @@ extension RequestVerifier {
     package struct Explained {
         package let answer: Result<ExplainAnswer, Problem>
         package let provider: Int?
-
-        init(_ answer: Result<ExplainAnswer, Problem>, provider: Int?) {
-            self.answer = answer
-            self.provider = provider
-        }
-
-        init(_ answer: ExplainAnswer, provider: Int?) { self.init(.success(answer), provider: provider) }
     }
 
     /// Verifies a token, after waiting for a fetch that could help, and explains the verdict.
@@ -169,12 +158,12 @@ extension RequestVerifier {
     /// - Parameters:
     ///   - text: the token; `nil` if none came.
     ///   - connection: the request's.
-    ///   - explain: gets the state of the provider's keys after the wait, `nil` if there is no provider, and the
-    ///   verdict.
+    ///   - explain: gets the state of the provider's keys after the wait, `nil` if there is no provider; the verdict;
+    ///   and the time.
     private func explained<Answer>(
         _ text: ArraySlice<UInt8>?, _ connection: Connection?, until deadline: MonotonicTime,
         verifying verify: (VerificationTime) -> Outcome<Answer>,
-        by explain: (KeyStatus?, Verdict<Answer>) throws(Problem) -> ExplainAnswer
+        by explain: (KeyStatus?, Verdict<Answer>, UnixTime) throws(Problem) -> ExplainAnswer
     ) async -> Explained {
         let outcome = verify(.now())
         let token = text.flatMap { try? verifier.read($0) }
@@ -197,22 +186,20 @@ extension RequestVerifier {
         case .pending(let wait): verdict = await self.verdict(after: wait, until: deadline, verifyingAgain: verify)
         }
         let status = await slot?.source.status()
-        do throws(Problem) {
-            return Explained(try explain(status, verdict), provider: verdict.provider)
-        } catch {
-            return Explained(.failure(error), provider: verdict.provider)
+        let answer = Result { () throws(Problem) in
+            try explain(status, verdict, UnixTime(seconds: SystemClocks.unixSeconds()))
         }
+        return Explained(answer: answer, provider: verdict.provider)
     }
 
     /// - Parameters:
     ///   - status: the state of the provider's keys; `nil` if there is no provider.
     ///   - verdict: why the token was rejected; `nil` if it was not.
-    ///   - now: in Unix seconds.
     /// - Throws: ``Problem/providerUnknown`` if the request names an unknown provider,
     ///   ``Problem/audienceNotConfigured``, ``Problem/requestInvalid(_:)``: errors in the request rather than the
     ///   token.
     private func explain(
-        _ request: VerifyRequest, _ status: KeyStatus?, verdict: Problem?, now: Int64
+        _ request: VerifyRequest, _ status: KeyStatus?, verdict: Problem?, now: UnixTime
     ) throws(Problem) -> ExplainAnswer {
         let named = request.provider.flatMap(ofIDTokens.named)
         let namedOfAccessTokens = request.provider.flatMap(ofAccessTokens.named).flatMap { slots[$0] }
@@ -229,29 +216,25 @@ extension RequestVerifier {
         }
         let ofIssuersAccessTokens = token.unverifiedIssuer.flatMap { ofAccessTokens.withIssuer($0, slots) }
         let accessTokens = (namedOfAccessTokens ?? ofIssuersAccessTokens.flatMap { slots[$0] })?.entry(
-            for: token, now: UnixTime(seconds: now))
+            for: token, now: now)
         let policies = singleIssuers.map(\.provider).filter { $0.accessTokens == nil }.map(\.policy)
         let ofIssuer = token.unverifiedIssuer.flatMap { ofIDTokens.withIssuer($0, slots) }
         if let accessTokens, named == nil, namedOfAccessTokens != nil || ofIssuer == nil {
             return ExplainAnswer(
-                explanation: verifier.explain(token, ofAccessTokens: accessTokens, now: UnixTime(seconds: now)),
+                explanation: verifier.explain(token, ofAccessTokens: accessTokens, now: now),
                 provider: accessTokens.id, keys: nil, time: now)
         }
         guard let number = named ?? ofIssuer, let slot = try explainedSlot(number, token, request.connection) else {
             return ExplainAnswer(
-                explanation: verifier.explain(token, ofNoneOf: policies, now: UnixTime(seconds: now)), provider: nil,
-                keys: nil, time: now)
+                explanation: verifier.explain(token, ofNoneOf: policies, now: now), provider: nil, keys: nil, time: now)
         }
         let policy = slot.policy
         try request.check(against: policy)
         let explanation = verifier.explain(
-            token,
-            with: ExplainedKeys(status, onceDecided: verdict, now: now),
-            under: policy,
-            isNamed: named != nil, usesNoncesOnce: slot.provider.usesNoncesOnce,
-            fetchesLazily: slot.source.isLazy, others: policies.filter { !$0.id.isExactly(policy.id) },
-            accessTokens: accessTokens,
-            expecting: request.parameters, now: UnixTime(seconds: now))
+            token, with: ExplainedKeys(status, onceDecided: verdict, now: now), under: policy, isNamed: named != nil,
+            usesNoncesOnce: slot.provider.usesNoncesOnce, fetchesLazily: slot.source.isLazy,
+            others: policies.filter { !$0.id.isExactly(policy.id) }, accessTokens: accessTokens,
+            expecting: request.parameters, now: now)
         return ExplainAnswer(explanation: explanation, provider: policy.id, keys: status, time: now)
     }
 }
@@ -296,7 +279,7 @@ extension ExplainedKeys {
     /// Without keys that may be used now, the set is empty, and says why; `nil` if there is nothing to say.
     ///
     /// - Parameter verdict: why the token was rejected; `nil` if it was not.
-    init?(_ status: KeyStatus?, onceDecided verdict: Problem?, now: Int64) {
+    init?(_ status: KeyStatus?, onceDecided verdict: Problem?, now: UnixTime) {
         guard let status else { return nil }
         guard let snapshot = status.snapshot, snapshot.isUsable(at: status.now) else {
             guard let failure = status.lastFailure else { return nil }
@@ -307,9 +290,9 @@ extension ExplainedKeys {
         self.init(
             set: snapshot.keys, algorithms: snapshot.algorithms,
             fetchedAt: UnixTime(seconds: snapshot.fetchedAtUnixSeconds),
-            nextFetchAt: status.nextFetchAt(unixSeconds: now).map(UnixTime.init(seconds:)),
-            clockOffsetSeconds: snapshot.clockOffsetSeconds,
-            fetchFailure: status.lastFailure?.message, isMissingKey: verdict?.code == "keys_unavailable")
+            nextFetchAt: status.nextFetchAt(unixSeconds: now.seconds).map(UnixTime.init(seconds:)),
+            clockOffsetSeconds: snapshot.clockOffsetSeconds, fetchFailure: status.lastFailure?.message,
+            isMissingKey: verdict?.code == "keys_unavailable")
         fetchAdvice = status.lastFailure?.phase.advice
     }
 }
@@ -337,8 +320,8 @@ package struct ExplainAnswer {
     /// The ID of the provider whose rules applied; `nil` if there was none.
     let provider: String?
     let keys: KeyStatus?
-    /// The time with which the token's times were compared, in Unix seconds.
-    let time: Int64
+    /// The time with which the token's times were compared.
+    let time: UnixTime
 
     /// Writes the answer as a JSON object that always has every member.
     package func write(to json: inout JSONWriter) {
@@ -349,7 +332,7 @@ package struct ExplainAnswer {
             json.member("summary", explanation.summary)
             json.name("likely_cause")
             if let cause = explanation.likelyCause { write(cause, to: &json) } else { json.null() }
-            json.member("time", time)
+            json.member("time", time.seconds)
             json.objects("checks", explanation.checks) { json, check in
                 json.member("name", check.name.rawValue)
                 json.member("state", check.state.name)
@@ -379,7 +362,7 @@ package struct ExplainAnswer {
             json.member("state", KeyState(keys.snapshot, at: keys.now).rawValue)
             json.member("source", keys.snapshot?.source.rawValue)
             json.member("fetched_at", keys.snapshot?.fetchedAtUnixSeconds)
-            json.member("next_fetch_at", keys.nextFetchAt(unixSeconds: time))
+            json.member("next_fetch_at", keys.nextFetchAt(unixSeconds: time.seconds))
             json.member("clock_offset_seconds", keys.snapshot?.clockOffsetSeconds)
             json.name("last_error")
             keys.writeLastError(to: &json)

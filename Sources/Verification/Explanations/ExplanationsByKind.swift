@@ -10,11 +10,10 @@ extension RequestVerifier {
     /// - Parameters:
     ///   - status: the state of the provider's keys; `nil` if there is no provider.
     ///   - verdict: why the token was rejected; `nil` if it was not.
-    ///   - now: in Unix seconds.
     /// - Throws: ``Problem/providerUnknown``, ``Problem/resourceUnknown(nearest:)``, ``Problem/audienceNotConfigured``,
     ///   ``Problem/requestInvalid(_:)``: errors in the request rather than the token.
     func explain(
-        _ request: AccessTokenRequest, _ status: KeyStatus?, verdict: Problem?, now: Int64
+        _ request: AccessTokenRequest, _ status: KeyStatus?, verdict: Problem?, now: UnixTime
     ) throws(Problem) -> ExplainAnswer {
         let named = request.provider.flatMap(ofAccessTokens.named)
         let namedOfIDTokens = request.provider.flatMap(ofIDTokens.named)
@@ -42,17 +41,15 @@ extension RequestVerifier {
         else {
             let ofIDs = namedOfIDTokens ?? token.unverifiedIssuer.flatMap { ofIDTokens.withIssuer($0, slots) }
             let explanation = verifier.explain(
-                accessToken: token, ofNoneOf: others,
-                providerOfIDTokens: ofIDs.flatMap { slots[$0]?.policy.id }, isForResource: resource != nil,
-                now: UnixTime(seconds: now))
+                accessToken: token, ofNoneOf: others, providerOfIDTokens: ofIDs.flatMap { slots[$0]?.policy.id },
+                isForResource: resource != nil, now: now)
             return ExplainAnswer(explanation: explanation, provider: nil, keys: nil, time: now)
         }
         try request.check(against: slot.policy)
         let explanation = verifier.explain(
             accessToken: token, with: ExplainedKeys(status, onceDecided: verdict, now: now), under: slot.policy,
             dialect, isNamed: named != nil, fetchesLazily: slot.source.isLazy,
-            others: others.filter { !$0.id.isExactly(slot.policy.id) },
-            expecting: request.parameters, now: UnixTime(seconds: now))
+            others: others.filter { !$0.id.isExactly(slot.policy.id) }, expecting: request.parameters, now: now)
         return ExplainAnswer(explanation: explanation, provider: slot.policy.id, keys: status, time: now)
     }
 }
@@ -70,17 +67,15 @@ extension Explanation {
 extension RequestVerifier {
     /// - Parameters:
     ///   - status: the state of the provider's keys; `nil` if there is no provider.
-    ///   - now: in Unix seconds.
     /// - Throws: ``Problem/providerUnknown`` if the request names an unknown provider,
     ///   ``Problem/notificationsNotConfigured``: errors in the request or the settings rather than the token.
     func explain(
-        _ request: NotificationRequest, _ status: KeyStatus?, _ verdict: Verdict<NotificationAnswer>, now: Int64
+        _ request: NotificationRequest, _ status: KeyStatus?, _ verdict: Verdict<NotificationAnswer>, now: UnixTime
     ) throws(Problem) -> ExplainAnswer {
         if verdict.problem == .notificationsNotConfigured { throw .notificationsNotConfigured }
         if request.provider != nil, case .providerUnknown? = verdict.problem {
             throw unknownProvider(named: request.provider)
         }
-        let time = UnixTime(seconds: now)
         let entry = verdict.provider.flatMap { slots[$0] }
         let token: UnverifiedToken
         do throws(Rejection) {
@@ -97,76 +92,56 @@ extension RequestVerifier {
             }
         guard let slot = explained, let rules = slot.provider.notifications else {
             return ExplainAnswer(
-                explanation: verifier.explain(notification: token, ofNoneOf: accepting, now: time), provider: nil,
+                explanation: verifier.explain(notification: token, ofNoneOf: accepting, now: now), provider: nil,
                 keys: nil, time: now)
         }
         let explanation = verifier.explain(
             notification: token, with: ExplainedKeys(status, onceDecided: verdict.problem, now: now),
             under: slot.policy, rules, isNamed: request.provider != nil, fetchesLazily: slot.source.isLazy,
-            others: accepting.filter { !$0.id.isExactly(slot.policy.id) }, now: time)
+            others: accepting.filter { !$0.id.isExactly(slot.policy.id) }, now: now)
         return ExplainAnswer(explanation: explanation, provider: slot.policy.id, keys: status, time: now)
     }
 }
 
 /// Explanations of encrypted tokens.
 extension RequestVerifier {
-    /// A request for an encrypted token: opened, or why it was not.
-    enum OpenedRequest<Request> {
-        case plain(Request)
-        case opened(Request)
-        case refused(Problem, provider: Int?)
-    }
-
-    /// Opens the token of a request that is to be explained, if it is encrypted.
-    ///
-    /// - Parameters:
-    ///   - verify: the verification of the request.
-    ///   - inside: the same request for the token inside.
-    func opened<Request, Answer>(
-        _ request: Request, verifying verify: (VerificationTime) -> Outcome<Answer>,
-        inside: (OpenedToken) -> Request
-    ) async -> OpenedRequest<Request> {
-        switch verify(.now()) {
-        case .pending(.opening(let opening)):
-            do throws(Problem) {
-                return .opened(inside(try await open(opening, isPaidFor: false)))
-            } catch {
-                return .refused(error, provider: opening.provider)
-            }
-        case .decided(.refused(.encryption(let fault), let provider)):
-            return .refused(.encryption(fault), provider: provider)
-        case .decided(.refused(.requestInvalid(let text), let provider)):
-            return .refused(.requestInvalid(text), provider: provider)
-        case .decided, .pending(.keys): return .plain(request)
-        }
-    }
-
     /// Explains a request, after its token has been opened if it is encrypted.
     ///
     /// - Parameters:
+    ///   - outcome: of the request's verification.
     ///   - text: the token, as it was sent.
     ///   - names: the checks of its kind.
+    ///   - inside: the same request for the token inside.
     ///   - explain: explains a request whose token is signed.
-    func explained<Request>(
-        _ request: OpenedRequest<Request>, _ text: ArraySlice<UInt8>, _ names: [CheckName],
-        by explain: (Request) async -> Explained
+    func explained<Request, Answer>(
+        _ request: Request, _ outcome: Outcome<Answer>, _ text: ArraySlice<UInt8>, _ names: [CheckName],
+        inside: (OpenedToken) -> Request, by explain: (Request) async -> Explained
     ) async -> Explained {
-        switch request {
-        case .plain(let request): return await explain(request)
-        case .opened(let request):
-            let explained = await explain(request)
-            guard case .success(var answer) = explained.answer else { return explained }
-            answer.explanation = answer.explanation.concealed(inside: text)
-            return Explained(answer, provider: explained.provider)
-        case .refused(let problem, let provider):
-            // An error of the request or the instance, not of the token.
-            guard case .encryption = problem else { return Explained(.failure(problem), provider: provider) }
-            let slot = provider.flatMap { slots[$0] }
-            let answer = ExplainAnswer(
-                explanation: Explanation(unopened: text, names, code: problem.code, detail: problem.detail),
-                provider: slot?.policy.id, keys: await slot?.source.status(), time: SystemClocks.unixSeconds())
-            return Explained(answer, provider: provider)
+        let problem: Problem
+        switch outcome {
+        case .pending(.opening(let opening)):
+            do throws(Problem) {
+                let explained = await explain(inside(try await open(opening, isPaidFor: false)))
+                guard case .success(var answer) = explained.answer else { return explained }
+                answer.explanation = answer.explanation.concealed(inside: text)
+                return Explained(answer: .success(answer), provider: explained.provider)
+            } catch {
+                problem = error
+            }
+        case .decided(.refused(.encryption(let fault), _)): problem = .encryption(fault)
+        case .decided(.refused(.requestInvalid(let text), _)): problem = .requestInvalid(text)
+        case .decided, .pending(.keys): return await explain(request)
         }
+        // An error of the request or the instance, not of the token.
+        guard case .encryption = problem else {
+            return Explained(answer: .failure(problem), provider: outcome.provider)
+        }
+        let slot = outcome.provider.flatMap { slots[$0] }
+        let answer = ExplainAnswer(
+            explanation: Explanation(unopened: text, names, code: problem.code, detail: problem.detail),
+            provider: slot?.policy.id, keys: await slot?.source.status(),
+            time: UnixTime(seconds: SystemClocks.unixSeconds()))
+        return Explained(answer: .success(answer), provider: outcome.provider)
     }
 }
 
@@ -206,15 +181,14 @@ extension RequestVerifier {
             }
             let explanation = verifier.explain(
                 opaqueToken: question.text, answer, under: question.slot.policy, question.rules.dialect,
-                isNamed: isNamed,
-                expecting: parameters, now: now.wall
+                isNamed: isNamed, expecting: parameters, now: now.wall
             ) { $0.detail(of: .opaqueToken) }
             let explained = ExplainAnswer(
                 explanation: explanation, provider: question.slot.policy.id, keys: await question.slot.source.status(),
-                time: now.wall.seconds)
-            return (Explained(explained, provider: question.provider), judged)
+                time: now.wall)
+            return (Explained(answer: .success(explained), provider: question.provider), judged)
         } catch {
-            return (Explained(.failure(error), provider: token.provider), nil)
+            return (Explained(answer: .failure(error), provider: token.provider), nil)
         }
     }
 
@@ -225,7 +199,7 @@ extension RequestVerifier {
             opaqueTokenRefusedAt: name, code: problem.code, Diagnosis(sentence: problem.detail))
         let answer = ExplainAnswer(
             explanation: explanation, provider: provider.flatMap { slots[$0]?.policy.id }, keys: nil,
-            time: SystemClocks.unixSeconds())
-        return Explained(answer, provider: provider)
+            time: UnixTime(seconds: SystemClocks.unixSeconds()))
+        return Explained(answer: .success(answer), provider: provider)
     }
 }

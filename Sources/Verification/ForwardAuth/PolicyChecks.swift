@@ -136,17 +136,15 @@ extension ForwardAuth.Rule {
 extension ForwardAuth {
     /// Explains the decision on a token: every check of its verification, then every requirement of the policy.
     ///
-    /// - Parameters:
-    ///   - status: the state of the provider's keys; `nil` if there is no provider.
-    ///   - now: in Unix seconds.
+    /// - Parameter status: the state of the provider's keys; `nil` if there is no provider.
     func explain(
         _ text: ArraySlice<UInt8>, _ evidence: BindingEvidence, _ rule: Rule, _ status: KeyStatus?,
-        _ verdict: Verdict<GatewayToken>, now: Int64
+        _ verdict: Verdict<GatewayToken>, now: UnixTime
     ) -> ExplainAnswer {
         let slot = verdict.provider.flatMap { verifier.slot($0, of: rule.resource) }
         let explanation = explanation(of: text, evidence, rule, slot, status, verdict, now: now)
-        let requirements = PolicyChecks(policy: rule.policy, now: UnixTime(seconds: now))
-        let checks = requirements.checks(of: verdict.answer, clockSkewSeconds: slot?.policy.clockSkewSeconds ?? 0)
+        let checks = PolicyChecks(policy: rule.policy, now: now).checks(
+            of: verdict.answer, clockSkewSeconds: slot?.policy.clockSkewSeconds ?? 0)
         return ExplainAnswer(
             explanation: explanation.adding(checks, validSummary: rule.validSummary), provider: slot?.policy.id,
             keys: status, time: now)
@@ -161,20 +159,18 @@ extension ForwardAuth {
             opaqueToken: token, expecting: AccessTokenParameters(evidence: evidence), isNamed: false, until: deadline)
         guard case .success(var answer) = explained.answer else { return explained }
         let skew = token.provider.flatMap { verifier.slots[$0] }?.policy.clockSkewSeconds ?? 0
-        let checks = PolicyChecks(policy: rule.policy, now: UnixTime(seconds: answer.time)).checks(
+        let checks = PolicyChecks(policy: rule.policy, now: answer.time).checks(
             of: verified.map(GatewayToken.opaque), clockSkewSeconds: skew)
         answer.explanation = answer.explanation.adding(checks, validSummary: rule.validSummary)
-        return RequestVerifier.Explained(answer, provider: explained.provider)
+        return RequestVerifier.Explained(answer: .success(answer), provider: explained.provider)
     }
 
     /// Explains the verification of the token.
     private func explanation(
         of text: ArraySlice<UInt8>, _ evidence: BindingEvidence, _ rule: Rule, _ slot: RequestVerifier.ProviderSlot?,
-        _ status: KeyStatus?,
-        _ verdict: Verdict<GatewayToken>, now: Int64
+        _ status: KeyStatus?, _ verdict: Verdict<GatewayToken>, now: UnixTime
     ) -> Explanation {
         let tokenVerifier = verifier.verifier
-        let time = UnixTime(seconds: now)
         let token: UnverifiedToken
         do throws(Rejection) {
             (token, _) = try verifier.read(text, ofProvider: nil, among: rule.providers)
@@ -188,21 +184,20 @@ extension ForwardAuth {
             (try? verifier.explainedSlot(number, token, nil, of: rule.resource)) ?? slot
         }
         guard let slot else {
-            guard rule.resource != nil else { return tokenVerifier.explain(token, ofNoneOf: accepted, now: time) }
+            guard rule.resource != nil else { return tokenVerifier.explain(token, ofNoneOf: accepted, now: now) }
             return tokenVerifier.explain(
-                accessToken: token, ofNoneOf: accepted, providerOfIDTokens: nil, isForResource: true, now: time)
+                accessToken: token, ofNoneOf: accepted, providerOfIDTokens: nil, isForResource: true, now: now)
         }
         let keys = ExplainedKeys(status, onceDecided: verdict.problem, now: now)
         let others = accepted.filter { !$0.id.isExactly(slot.policy.id) }
         guard let dialect = slot.provider.accessTokens else {
             return tokenVerifier.explain(
                 token, with: keys, under: slot.policy, isNamed: false, fetchesLazily: slot.source.isLazy,
-                others: others,
-                expecting: Self.parameters, now: time)
+                others: others, expecting: Self.parameters, now: now)
         }
         return tokenVerifier.explain(
             accessToken: token, with: keys, under: slot.policy, dialect, isNamed: false,
-            fetchesLazily: slot.source.isLazy, others: others,
-            expecting: AccessTokenParameters(evidence: evidence), now: time)
+            fetchesLazily: slot.source.isLazy, others: others, expecting: AccessTokenParameters(evidence: evidence),
+            now: now)
     }
 }
