@@ -15,13 +15,12 @@ struct PolicyChecks {
     /// - Parameter token: `nil` if the token is not verified.
     func checks(of token: GatewayToken?, clockSkewSeconds: Int64) -> [Check] {
         let checks = Requirements.Requirement.allCases.map { requirement in
-            let name = requirement.checkName
+            let (name, words, setting) = requirement.row
             guard requirements.isRequired(requirement) else {
-                return Check.notAsked(name, "The policy requires no \(requirement.words) (\(requirement.setting)).")
+                return Check.notAsked(name, "The policy requires no \(words) (\(setting)).")
             }
             guard let token else { return .notReached(name, "Not reached: the token is not verified.") }
-            let expected = expected(requirement)
-            let found = found(requirement, token)
+            let (expected, found) = (expected(requirement), found(requirement, token))
             if let denial = requirements.denial(
                 for: requirement, token, now: now, clockSkewSeconds: clockSkewSeconds)
             {
@@ -29,8 +28,7 @@ struct PolicyChecks {
                     name, .denied(code: denial.code), failure(requirement, denial), expected: expected, found: found)
             }
             return .passed(
-                name, "The token meets the policy's requirement (\(requirement.setting)).", expected: expected,
-                found: found)
+                name, "The token meets the policy's requirement (\(setting)).", expected: expected, found: found)
         }
         return checks + [headers(token)]
     }
@@ -58,26 +56,25 @@ struct PolicyChecks {
     }
 
     private func failure(_ requirement: Requirements.Requirement, _ denial: Denial) -> Diagnosis {
-        let change = "or change \(requirement.setting) of the policy \(policy.id)."
+        let setting = "\(requirement.row.setting) of the policy \(policy.id)"
         return switch requirement {
         case .scopes:
             Diagnosis(
                 "The token does not grant every scope that the policy requires.",
-                fix: "Have the client request the scope, \(change)")
-        case .claims where denial == .groupsOverage:
-            .groupsOverage(setting: "\(requirement.setting) of the policy \(policy.id)")
+                fix: "Have the client request the scope, or change \(setting).")
+        case .claims where denial == .groupsOverage: .groupsOverage(setting: setting)
         case .claims:
             Diagnosis(
                 "A claim of the token does not have a value that the policy accepts.",
-                fix: "If users like this one may pass, change \(requirement.setting) of the policy \(policy.id).")
+                fix: "If users like this one may pass, change \(setting).")
         case .email:
             Diagnosis(
                 "The token has no email address that the policy accepts.",
-                fix: "Have the user sign in with an accepted address, \(change)")
+                fix: "Have the user sign in with an accepted address, or change \(setting).")
         case .age:
             Diagnosis(
                 "The user did not authenticate recently enough for the policy.",
-                fix: "Have the user sign in again, with max_age or prompt=login, \(change)")
+                fix: "Have the user sign in again, with max_age or prompt=login, or change \(setting).")
         }
     }
 
@@ -99,31 +96,13 @@ struct PolicyChecks {
 }
 
 extension Requirements.Requirement {
-    fileprivate var checkName: CheckName {
+    /// The name of its check, what it is called in texts, and the path of its setting within the policy.
+    fileprivate var row: (check: CheckName, words: String, setting: String) {
         switch self {
-        case .scopes: .policyScopes
-        case .claims: .policyClaims
-        case .email: .policyEmail
-        case .age: .policyAge
-        }
-    }
-
-    fileprivate var words: String {
-        switch self {
-        case .scopes: "scopes"
-        case .claims: "claim values"
-        case .email: "email address"
-        case .age: "recent authentication"
-        }
-    }
-
-    /// The setting's path within the policy.
-    fileprivate var setting: String {
-        switch self {
-        case .scopes: "require.scopes"
-        case .claims: "require.claim_values"
-        case .email: "require.email_domains, require.email_trust"
-        case .age: "require.max_age"
+        case .scopes: (.policyScopes, "scopes", "require.scopes")
+        case .claims: (.policyClaims, "claim values", "require.claim_values")
+        case .email: (.policyEmail, "email address", "require.email_domains, require.email_trust")
+        case .age: (.policyAge, "recent authentication", "require.max_age")
         }
     }
 }
