@@ -49,25 +49,15 @@ extension Problem {
         json.member("status", Int64(status))
         json.member("detail", detail)
         json.member("code", code)
-        if let claim {
-            json.member("claim", claim)
-        }
-        if let providerError {
-            json.member("provider_error", providerError.rawValue)
-        }
-        if let context {
-            json.member("context", context)
-        }
-        if let spent {
-            json.member("spent", spent)
-        }
+        if let claim { json.member("claim", claim) }
+        if let providerError { json.member("provider_error", providerError.rawValue) }
+        if let context { json.member("context", context) }
+        if let spent { json.member("spent", spent) }
         if let challenge {
             json.name("challenge")
             challenge.write(to: &json)
         }
-        if let proofNonce {
-            json.member("dpop_nonce", proofNonce)
-        }
+        if let proofNonce { json.member("dpop_nonce", proofNonce) }
         json.member("request_id", requestID)
         json.endObject()
     }
