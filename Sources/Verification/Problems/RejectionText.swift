@@ -142,7 +142,6 @@ extension Rejection {
     /// sent, if it can be recognized.
     var accessTokenDetail: String {
         switch self {
-        case .tokenMalformed(.empty): idTokenDetail
         case .tokenMalformed(.tooLong):
             "The token is longer than limits.max_token allows; send nothing but the access token, have the provider put less into it, such as fewer groups, or raise the limit."
         case .tokenMalformed(.encrypted):
@@ -153,7 +152,6 @@ extension Rejection {
             "The token's header has crit, b64 or zip, or a typ other than this provider's access tokens have (at+jwt, unless token_types or a preset says otherwise); send the access token, not the ID Token or another token, or set token_types."
         case .audienceMismatch:
             "The token's aud is not one of this API's identifiers; check audiences, and send the access token, not the ID Token, whose aud is the client."
-        case .audienceNotExpected: idTokenDetail
         case .authorizedPartyMismatch:
             "The token was issued to a client that this API does not accept; if it is one of yours, add it to authorized_parties."
         case .tokenExpired: "The token's exp has passed; have the client refresh it."
@@ -176,17 +174,15 @@ extension Rejection {
             "The token has events: it is a notification; send it to /v1/notifications/verify."
         case .claimInvalid(let claim):
             "The token's \(claim.string) has a value that is invalid, that the settings refuse, or that another kind of token has; send the access token, and check claim_values."
-        case .sessionRevoked:
-            "The user authenticated before authenticated_after, when sessions were revoked; have the user sign in again."
         case .subjectMismatch:
             "The token is valid, but for a user or machine other than the one in subject and issuer; refuse the request."
         case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature):
             "A part of the token is not one JSON object, not base64url, or wrongly padded (only an AWS load balancer's assertion has padding); send the token exactly as it was issued."
-        case .algorithmNotAllowed, .keyNotFound, .keyUnsuitable, .signatureInvalid, .issuerMismatch, .tokenNotYetValid,
-            .authTimeTooOld,
-            .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
-            .cHashMismatch, .scopeMissing, .tokenInactive, .bindingRequired, .bindingMissing, .bindingMismatch,
-            .proofInvalid, .proofNonceRequired, .groupsOverage, .cryptographyUnavailable:
+        case .tokenMalformed(.empty), .algorithmNotAllowed, .keyNotFound, .keyUnsuitable, .signatureInvalid,
+            .issuerMismatch, .audienceNotExpected, .tokenNotYetValid, .authTimeTooOld, .sessionRevoked, .nonceRequired,
+            .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing, .cHashMismatch,
+            .scopeMissing, .tokenInactive, .bindingRequired, .bindingMissing, .bindingMismatch, .proofInvalid,
+            .proofNonceRequired, .groupsOverage, .cryptographyUnavailable:
             idTokenDetail
         }
     }
