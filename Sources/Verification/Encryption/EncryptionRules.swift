@@ -88,24 +88,16 @@ package enum EncryptionFault: Sendable, Equatable {
     case failed
     case required(EncryptionRules.Kind)
 
-    var code: String {
+    var words: (code: String, title: String) {
+        let rejection: Rejection
         switch self {
-        case .malformed, .contentMalformed: Rejection.Code.tokenMalformed.rawValue
-        case .headerUnsupported: Rejection.Code.headerUnsupported.rawValue
-        case .algorithmNotAllowed: Rejection.Code.algorithmNotAllowed.rawValue
-        case .failed: "decryption_failed"
-        case .required: "encryption_required"
+        case .malformed, .contentMalformed: rejection = .tokenMalformed(.payload)
+        case .headerUnsupported: rejection = .headerUnsupported
+        case .algorithmNotAllowed: rejection = .algorithmNotAllowed
+        case .failed: return ("decryption_failed", "Decryption failed")
+        case .required: return ("encryption_required", "Encryption required")
         }
-    }
-
-    var title: String {
-        switch self {
-        case .malformed, .contentMalformed: "Malformed token"
-        case .headerUnsupported: "Unsupported token header"
-        case .algorithmNotAllowed: "Algorithm not allowed"
-        case .failed: "Decryption failed"
-        case .required: "Encryption required"
-        }
+        return (rejection.code.rawValue, rejection.title)
     }
 
     var detail: String {

@@ -182,7 +182,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .signInDenied: Row("sign_in_denied", 422, "Sign-in denied")
         case .storeUnavailable(let isSpent):
             Row("store_unavailable", 503, "Store unavailable", retryAfter: 1, isSpent: isSpent)
-        case .encryption(let fault): Row(fault.code, 422, fault.title)
+        case .encryption(let fault): Row(fault.words.code, 422, fault.words.title)
         case .rejected(.cryptographyUnavailable, _): Row(ofRejectionWithStatus: 500)
         case .rejected, .audienceNotExpected, .issuerNotOfResource, .tokenOfAnotherIssuer:
             Row(ofRejectionWithStatus: 422)
