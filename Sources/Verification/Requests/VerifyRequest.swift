@@ -45,21 +45,16 @@ package final class VerifyRequest: Sendable {
     /// A request for the token of a sign-in that was begun here, with the sign-in's parameters.
     ///
     /// - Parameter connection: the sign-in's, for a provider with `issuers: any`.
-    package init(
+    package convenience init(
         ofSignIn idToken: ArraySlice<UInt8>, provider: String, parameters: VerificationParameters, includesClaims: Bool,
         connection: Connection? = nil
     ) {
-        self.idToken = idToken
-        self.provider = provider
-        self.parameters = parameters
-        self.connection = connection
-        extras = AnswerExtras.needed(includesClaims: includesClaims, connection)
+        self.init(idToken, provider, parameters, .needed(includesClaims: includesClaims, connection), connection)
     }
 
     init(
         _ idToken: ArraySlice<UInt8>, _ provider: String?, _ parameters: VerificationParameters,
-        _ extras: AnswerExtras?,
-        _ connection: Connection?
+        _ extras: AnswerExtras?, _ connection: Connection?
     ) {
         self.idToken = idToken
         self.provider = provider
@@ -71,7 +66,7 @@ package final class VerifyRequest: Sendable {
     /// A request from a source other than JSON, with the same bounds.
     ///
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    package init(
+    package convenience init(
         idToken: String, provider: String?, parameters: VerificationParameters, includesClaims: Bool
     ) throws(Problem) {
         let texts: [(String?, JSONName, ClosedRange<Int>)] = [
@@ -89,11 +84,7 @@ package final class VerifyRequest: Sendable {
         if let seconds = parameters.maximumAuthenticationAgeSeconds, seconds < 0 {
             throw wrongSeconds(MemberNames.maxAge)
         }
-        self.idToken = Array(idToken.utf8)[...]
-        self.provider = provider
-        self.parameters = parameters
-        connection = nil
-        extras = includesClaims ? .claims : nil
+        self.init(Array(idToken.utf8)[...], provider, parameters, includesClaims ? .claims : nil, nil)
     }
 
     /// Reads the parameters of the sign-in.
