@@ -46,8 +46,6 @@ package struct SmallFile {
     }
 
     /// Reads the file at a path.
-    ///
-    /// - Throws: ``Failure``.
     package init(path: String, maximumSize: Int, followingLinks: Bool) throws(Failure) {
         // O_NONBLOCK: opening a named pipe in the file's place must not block.
         let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | (followingLinks ? 0 : O_NOFOLLOW)
@@ -79,7 +77,6 @@ extension SmallFile {
     /// Calls `body` with the contents of a file that contains a secret, and overwrites them afterwards.
     ///
     /// - Parameter maximumSize: in bytes.
-    /// - Throws: ``Failure``.
     package static func withSecret<Result>(
         path: String, maximumSize: Int, _ body: (Span<UInt8>, Version) -> Result
     ) throws(Failure) -> Result {

@@ -263,8 +263,6 @@ package struct SocketPermissions: Sendable, Equatable {
     }
 
     /// The group's number.
-    ///
-    /// - Throws: ``UnknownGroup``.
     fileprivate func groupID() throws(UnknownGroup) -> gid_t? {
         guard let group else { return nil }
         if let number = gid_t(group) { return number }
@@ -279,8 +277,6 @@ package struct SocketPermissions: Sendable, Equatable {
     }
 
     /// Checks that the group exists on this machine.
-    ///
-    /// - Throws: ``UnknownGroup``.
     package func check() throws(UnknownGroup) { _ = try groupID() }
 }
 
