@@ -30,7 +30,6 @@ package enum ExplainRequest {
     /// - Parameters:
     ///   - proofs: what DPoP proofs are checked with; `nil` if they are not checked. The age of a nonce is not.
     ///   - resources: those that the request may name.
-    /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ object: JSONObject, _ proofs: ProofChecks?, for resources: [ServedResource]) throws(Problem) {
         var proofs = proofs
         proofs?.checksNonceAge = false

@@ -102,8 +102,6 @@ extension RequestVerifier {
     }
 
     /// Checks what a provider says of a token.
-    ///
-    /// - Throws: ``Problem``.
     func judge(
         _ question: Question, _ introspection: Introspection, expecting parameters: AccessTokenParameters,
         now: VerificationTime

@@ -229,8 +229,6 @@ extension MemberBounds {
 
 extension JSONObject {
     /// Rejects members that only belong to a connection, in a request that names none.
-    ///
-    /// - Throws: ``Problem/requestInvalid(_:)``.
     func requireNone(_ names: [JSONName]) throws(Problem) {
         for name in names where self[name] != nil {
             throw .requestInvalid(
@@ -262,8 +260,6 @@ extension JSONObject {
     }
 
     /// The domains of `email_domains`.
-    ///
-    /// - Throws: ``Problem/requestInvalid(_:)``.
     fileprivate func emailDomains() throws(Problem) -> [String] {
         guard let value = self[MemberNames.emailDomains], value.kind != .null else { return [] }
         let domains = value.elements?.map { $0.string ?? "" }

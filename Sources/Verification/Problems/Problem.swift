@@ -6,6 +6,8 @@ package import OAuth
 package enum Problem: Error, Equatable, Sendable {
     /// The text says what was expected. It is fixed, and repeats nothing from the request except a number, the name of
     /// an unknown member (see ``JSONObject/redactedName(_:)``), or the position of a JSON error.
+    ///
+    /// Whatever reads a request or its members may throw it; the comment of a function names only its other problems.
     case requestInvalid(String)
     case notFound
     /// The path belongs to a feature that is off.

@@ -21,7 +21,6 @@ package struct AccessTokenRequest: Sendable {
     ///   - others: names of members that belong to something else.
     ///   - proofs: what DPoP proofs are checked with; `nil` if they are not checked.
     ///   - resources: those that the request may name.
-    /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(
         _ object: JSONObject, beside others: [JSONName] = [], _ proofs: ProofChecks?, for resources: [ServedResource]
     ) throws(Problem) {

@@ -9,7 +9,6 @@ extension BindingEvidence {
     /// `null` and an empty string mean that none came, because backends pass on what their server has.
     ///
     /// - Parameter proofs: what proofs are checked with; `nil` if they are not checked.
-    /// - Throws: ``Problem/requestInvalid(_:)``.
     init(of object: JSONObject, _ proofs: ProofChecks?) throws(Problem) {
         self.init(proof: try PresentedProof(of: object[Names.dpop], proofs))
         guard let text = try object.string(Names.certificate, characters: 0...32_768), !text.isEmpty else { return }
@@ -31,7 +30,6 @@ extension PresentedProof {
     /// Reads `dpop`.
     ///
     /// - Returns: `nil` if none came.
-    /// - Throws: ``Problem/requestInvalid(_:)``.
     fileprivate init?(of value: JSONValue?, _ proofs: ProofChecks?) throws(Problem) {
         guard let value, value.kind != .null, value.utf8?.isEmpty != true else { return nil }
         guard let proofs else {

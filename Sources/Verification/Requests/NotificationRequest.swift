@@ -14,7 +14,6 @@ package struct NotificationRequest: Sendable {
     /// or send it as the value of `payload`.
     ///
     /// - Parameter others: names of members that belong to something else.
-    /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ object: JSONObject, beside others: [JSONName] = []) throws(Problem) {
         connection = try Connection(of: object, beside: Names.all + others)
         provider = try object.string(MemberNames.provider, characters: MemberBounds.provider)
@@ -53,8 +52,6 @@ package struct NotificationRequest: Sendable {
 
 extension JSONObject {
     /// A string as UTF-8; `nil` if it is absent or `null`.
-    ///
-    /// - Throws: ``Problem/requestInvalid(_:)``.
     fileprivate func text(_ name: JSONName) throws(Problem) -> ArraySlice<UInt8>? {
         do throws(JSONTypeMismatch) {
             return try utf8(name)

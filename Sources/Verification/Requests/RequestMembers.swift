@@ -9,7 +9,6 @@ extension JSONObject {
     /// A string of limited length.
     ///
     /// - Parameter characters: the permitted number of Unicode scalars.
-    /// - Throws: ``Problem/requestInvalid(_:)``.
     package func string(_ name: JSONName, characters: ClosedRange<Int>) throws(Problem) -> String? {
         do throws(JSONTypeMismatch) {
             guard let string = try self.string(name) else { return nil }
@@ -22,8 +21,6 @@ extension JSONObject {
 
     /// A member that enables a check. `null` is an error: the backend probably lost the value, and the check must not
     /// be skipped.
-    ///
-    /// - Throws: ``Problem/requestInvalid(_:)``.
     package func checkedString(_ name: JSONName, characters: ClosedRange<Int>) throws(Problem) -> String? {
         if let string = try string(name, characters: characters) { return string }
         guard kind(of: name) == .null else { return nil }
@@ -31,7 +28,6 @@ extension JSONObject {
             "\(name.string) must not be null, because that would skip its check; send a value, or omit it.")
     }
 
-    /// - Throws: ``Problem/requestInvalid(_:)``.
     package func boolean(_ name: JSONName) throws(Problem) -> Bool? {
         do throws(JSONTypeMismatch) {
             return try bool(name)
@@ -42,8 +38,6 @@ extension JSONObject {
     }
 
     /// A number of seconds, 0 or more.
-    ///
-    /// - Throws: ``Problem/requestInvalid(_:)``.
     package func seconds(_ name: JSONName) throws(Problem) -> Int64? {
         do throws(JSONTypeMismatch) {
             guard let seconds = try integer(name) else { return nil }
@@ -55,8 +49,6 @@ extension JSONObject {
     }
 
     /// A list of scopes. `null` is an error: the backend probably lost them.
-    ///
-    /// - Throws: ``Problem/requestInvalid(_:)``.
     package func scopes(_ name: JSONName) throws(Problem) -> [String]? {
         guard let value = self[name] else { return nil }
         let scopes = value.elements?.map { $0.string ?? "" }

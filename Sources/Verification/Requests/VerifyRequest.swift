@@ -19,7 +19,6 @@ package final class VerifyRequest: Sendable {
     let extras: AnswerExtras?
 
     /// - Parameter others: names of members that belong to something else.
-    /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ object: JSONObject, beside others: [JSONName] = []) throws(Problem) {
         // Comparing the names once, instead of looking up each optional member, saves 1,000 instructions for most
         // requests.
@@ -64,8 +63,6 @@ package final class VerifyRequest: Sendable {
     }
 
     /// A request from a source other than JSON, with the same bounds.
-    ///
-    /// - Throws: ``Problem/requestInvalid(_:)``.
     package convenience init(
         idToken: String, provider: String?, parameters: VerificationParameters, includesClaims: Bool
     ) throws(Problem) {
@@ -88,8 +85,6 @@ package final class VerifyRequest: Sendable {
     }
 
     /// Reads the parameters of the sign-in.
-    ///
-    /// - Throws: ``Problem/requestInvalid(_:)``.
     private static func parameters(
         of object: JSONObject, nonce: String?, _ connection: Connection?
     ) throws(Problem) -> VerificationParameters {
@@ -155,8 +150,6 @@ extension ExpectedSubject {
 extension ClientName {
     /// Reads Apple's one-time `user` object. The type of its `email` is checked, but the value is not used: it is
     /// unsigned.
-    ///
-    /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ value: JSONValue) throws(Problem) {
         let shape = "user must be an object {\"name\": {\"firstName\", \"lastName\"}, \"email\"}, as Apple sends it."
         guard let user = value.object else { throw .requestInvalid(shape) }
