@@ -105,7 +105,7 @@ extension RequestFields {
 }
 
 extension Span<UInt8> {
-    /// Whether this can be a token: not empty, and nothing but the characters of a `b64token`.
+    /// Whether this can be a token: not empty, and nothing but the characters of a `b64token`, wherever `=` stands.
     var isToken: Bool {
         var index = endOfAlphanumerics(from: 0)
         while index < count, self[index].isTokenPunctuation { index = endOfAlphanumerics(from: index + 1) }

@@ -313,13 +313,9 @@ extension Span<UInt8> {
     ///
     /// - Source: RFC 6750, section 2.1.
     fileprivate func isBearerToken(upTo maximumLength: Int) -> Bool {
-        var end = count
-        while end > 0, self[end - 1] == UInt8(ascii: "=") { end -= 1 }
-        guard end > 0, count <= maximumLength else { return false }
-        let text = extracting(..<end)
-        var index = text.endOfAlphanumerics(from: 0)
-        while index < end, "-._~+/".utf8.contains(text[index]) { index = text.endOfAlphanumerics(from: index + 1) }
-        return index == end
+        guard count <= maximumLength, isToken else { return false }
+        let end = firstIndex(of: UInt8(ascii: "=")) ?? count
+        return end > 0 && (end..<count).allSatisfy { self[$0] == UInt8(ascii: "=") }
     }
 }
 
