@@ -162,14 +162,14 @@ package enum Denial: Error, Equatable, Sendable {
     ///
     /// - Source: RFC 6750, section 3: no error code for a request without authentication information; RFC 9449,
     ///   section 7.1.
-    package func challenge(_ schemes: ChallengeSchemes) -> String? {
+    func challenge(_ schemes: ChallengeSchemes) -> String? {
         switch self {
         case .tokenMissing: schemes.challenge()
         case .tokenUnreadable, .certificateUnreadable: schemes.challenge(error: "invalid_request")
         case .tokenRejected: schemes.challenge(error: "invalid_token")
-        case .bindingRejected: schemes.challenge(toProve: "invalid_token")
-        case .proofRejected: schemes.challenge(toProve: "invalid_dpop_proof")
-        case .nonceRequired: schemes.challenge(toProve: "use_dpop_nonce")
+        case .bindingRejected: schemes.challenge(error: "invalid_token", isForProofs: true)
+        case .proofRejected: schemes.challenge(error: "invalid_dpop_proof", isForProofs: true)
+        case .nonceRequired: schemes.challenge(error: "use_dpop_nonce", isForProofs: true)
         case .scopeMissing(let needed): schemes.challenge(error: "insufficient_scope", scopes: needed)
         case .gatewayUnauthenticated, .gatewayForbidden, .requestUnknown, .requirementNotMet, .groupsOverage,
             .valuesTooLong:
@@ -178,40 +178,34 @@ package enum Denial: Error, Equatable, Sendable {
     }
 }
 
-/// The `Authorization` schemes that a policy takes, and how its challenges name them.
-package struct ChallengeSchemes: Sendable, Equatable {
+/// The `Authorization` schemes that a policy or a resource takes, and how its challenges name them.
+struct ChallengeSchemes: Equatable {
     /// Whether a token without a proof may pass.
-    private let takesBearer: Bool
-    /// The signature algorithms of proofs; empty: the policy takes none.
-    private let proofAlgorithms: [String]
+    var takesBearer = true
+    /// The signature algorithms of proofs; empty: none are taken.
+    var proofAlgorithms: [String] = []
 
-    /// - Parameter proofAlgorithms: empty: the policy takes no proofs.
-    package init(takesBearer: Bool = true, proofAlgorithms: [String] = []) {
-        self.takesBearer = takesBearer
-        self.proofAlgorithms = proofAlgorithms
-    }
-
-    /// A challenge in which clients without a proof find an error. `Bearer` is first, where they look for it.
-    fileprivate func challenge(error: String? = nil, scopes: [String] = []) -> String {
-        var parameters = error.map { ["error=\"\($0)\""] } ?? []
-        if !scopes.isEmpty { parameters.append("scope=\"\(scopes.joined(separator: " "))\"") }
-        guard takesBearer || proofAlgorithms.isEmpty else { return proofs(parameters) }
-        let bearer = Self.challenge("Bearer", parameters)
-        return proofAlgorithms.isEmpty ? bearer : "\(bearer), \(proofs([]))"
-    }
-
-    /// A challenge after an error that a proof can mend.
-    fileprivate func challenge(toProve error: String) -> String {
-        proofAlgorithms.isEmpty ? challenge(error: error) : proofs(["error=\"\(error)\""])
-    }
-
-    private func proofs(_ parameters: [String]) -> String {
-        Self.challenge(
-            ForwardAuthPolicy.proofScheme, parameters + ["algs=\"\(proofAlgorithms.joined(separator: " "))\""])
-    }
-
-    private static func challenge(_ scheme: String, _ parameters: [String]) -> String {
-        parameters.isEmpty ? scheme : "\(scheme) \(parameters.joined(separator: ", "))"
+    /// The value of `WWW-Authenticate`. `Bearer` is first where it is taken, because clients without a proof look for it
+    /// there.
+    ///
+    /// - Parameters:
+    ///   - metadata: the URL of the resource's metadata.
+    ///   - isForProofs: whether the error is one that a proof can mend.
+    func challenge(
+        error: String? = nil, scopes: [String] = [], metadata: String? = nil, isForProofs: Bool = false
+    ) -> String {
+        let parameters = [
+            error.map { "error=\"\($0)\"" },
+            scopes.isEmpty ? nil : "scope=\"\(scopes.joined(separator: " "))\"",
+            metadata.map { "resource_metadata=\"\($0)\"" },
+        ].compactMap(\.self)
+        let bearer = parameters.isEmpty ? "Bearer" : "Bearer \(parameters.joined(separator: ", "))"
+        guard !proofAlgorithms.isEmpty else { return bearer }
+        let algorithms = "algs=\"\(proofAlgorithms.joined(separator: " "))\""
+        guard takesBearer, !isForProofs else {
+            return "\(ForwardAuthPolicy.proofScheme) \((parameters + [algorithms]).joined(separator: ", "))"
+        }
+        return "\(bearer), \(ForwardAuthPolicy.proofScheme) \(algorithms)"
     }
 }
 

@@ -205,8 +205,6 @@ package struct Challenge: Sendable, Equatable {
 extension ServedResource {
     /// The challenge for a refused token, or for a request without one.
     ///
-    /// `Bearer` comes first where bearer tokens are accepted, because clients look for it there.
-    ///
     /// - Parameters:
     ///   - code: of the problem, or of a gateway's denial.
     ///   - scopes: those that the request needed; empty: the resource's.
@@ -215,20 +213,11 @@ extension ServedResource {
     /// - Source: RFC 6750, section 3; RFC 9449, section 7.1; RFC 9728, section 5.1.
     package func challenge(code: String, scopes: [String], _ proofs: ProofRules?, needsProof: Bool) -> Challenge {
         let row = Row(code: code, needsProof: needsProof)
-        let algorithms = proofs.map { "algs=\"\($0.algorithms.elements.map(\.rawValue).joined(separator: " "))\"" }
-        let scopes = scopes.isEmpty ? resource.scopes : scopes
-        let parameters = [
-            row.error.map { "error=\"\($0)\"" },
-            scopes.isEmpty ? nil : "scope=\"\(scopes.joined(separator: " "))\"",
-            "resource_metadata=\"\(resource.address.metadataURL)\"",
-        ].compactMap(\.self)
-        let field =
-            switch algorithms {
-            case let algorithms? where row.isForProofs || requiresProofs:
-                "DPoP " + (parameters + [algorithms]).joined(separator: ", ")
-            case let algorithms?: "Bearer \(parameters.joined(separator: ", ")), DPoP \(algorithms)"
-            case nil: "Bearer " + parameters.joined(separator: ", ")
-            }
+        let schemes = ChallengeSchemes(
+            takesBearer: !requiresProofs, proofAlgorithms: proofs?.algorithms.elements.map(\.rawValue) ?? [])
+        let field = schemes.challenge(
+            error: row.error, scopes: scopes.isEmpty ? resource.scopes : scopes,
+            metadata: resource.address.metadataURL, isForProofs: row.isForProofs)
         return Challenge(status: row.status, field: field)
     }
 

@@ -3,7 +3,7 @@ import JOSE
 import SignInFixtures
 import Testing
 import TestSupport
-import Verification
+@testable import Verification
 
 @Suite struct PolicyTests {
     private static let now = UnixTime(seconds: 1_700_000_100)

@@ -1,6 +1,6 @@
 import Bytes
 import Testing
-import Verification
+@testable import Verification
 
 @Suite struct TokenSourceTests {
     /// The header fields of a request, in order.
