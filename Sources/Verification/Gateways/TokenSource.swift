@@ -133,11 +133,9 @@ private struct Cookies {
     /// - Parameter values: of all fields `Cookie`.
     init(_ values: [ArraySlice<UInt8>]) {
         pairs = values.flatMap { $0.split(separator: UInt8(ascii: ";")) }.compactMap { pair in
-            let pair = pair.drop(while: \.isBlank)
+            let pair = pair.trimming(while: \.isBlank)
             guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return nil }
-            return (
-                pair[..<equals].trimmingBlanks(), pair[(equals + 1)...].trimmingBlanks().withoutQuotationMarks()
-            )
+            return (pair[..<equals].trimming(while: \.isBlank), pair[(equals + 1)...].withoutQuotationMarks())
         }
     }
 
@@ -194,12 +192,6 @@ extension Int {
 }
 
 extension ArraySlice<UInt8> {
-    func trimmingBlanks() -> ArraySlice<UInt8> {
-        var rest = self
-        while let last = rest.last, last.isBlank { rest.removeLast() }
-        return rest
-    }
-
     fileprivate func withoutQuotationMarks() -> ArraySlice<UInt8> {
         let mark = UInt8(ascii: "\"")
         return count >= 2 && first == mark && last == mark ? dropFirst().dropLast() : self
