@@ -232,30 +232,25 @@ extension RequestVerifier {
         expecting parameters: AccessTokenParameters, now: VerificationTime
     ) -> IntrospectedVerdict {
         let introspection = try? answer.get()
-        var accepted: AcceptedOpaqueToken?
-        defer {
-            if let key, let answer = introspection?.known { introspections.insert(answer, accepted?.known, for: key) }
-        }
+        let verdict: Verdict<AcceptedOpaqueToken>
         do throws(Problem) {
-            let token = try judge(question, try answer.get(), expecting: parameters, now: now)
-            accepted = token
-            return IntrospectedVerdict(
-                verdict: .verified(token, provider: question.provider), isCached: introspection?.isCached,
-                calls: introspection?.calls ?? [])
+            let accepted = try judge(question, try answer.get(), expecting: parameters, now: now)
+            verdict = .verified(accepted, provider: question.provider)
         } catch {
-            return refusal(
-                error, question.provider, parameters, isCached: introspection?.isCached,
-                calls: introspection?.calls ?? [])
+            verdict = .refused(error.naming(parameters.audience), provider: question.provider)
         }
+        if let key, let answer = introspection?.known {
+            introspections.insert(answer, verdict.answer?.known, for: key)
+        }
+        return IntrospectedVerdict(
+            verdict: verdict, isCached: introspection?.isCached, calls: introspection?.calls ?? [])
     }
 
     private func refusal(
-        _ problem: Problem, _ provider: Int?, _ parameters: AccessTokenParameters, isCached: Bool? = nil,
-        calls: [CallReport] = []
+        _ problem: Problem, _ provider: Int?, _ parameters: AccessTokenParameters, isCached: Bool? = nil
     ) -> IntrospectedVerdict {
         IntrospectedVerdict(
-            verdict: .refused(problem.naming(parameters.audience), provider: provider), isCached: isCached,
-            calls: calls)
+            verdict: .refused(problem.naming(parameters.audience), provider: provider), isCached: isCached, calls: [])
     }
 }
 
