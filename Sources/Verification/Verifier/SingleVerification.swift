@@ -38,14 +38,13 @@ package struct SingleVerification: Sendable {
 
     /// Starts to fetch the providers' keys.
     ///
-    /// - Parameter policies: the forward-auth policies that requests may name.
-    /// - Parameter resources: the resources that requests may name.
-    /// - Parameter keysTimeout: how long to wait for keys.
+    /// - Parameters:
+    ///   - policies: the forward-auth policies that requests may name.
+    ///   - keysTimeout: how long to wait for keys.
     /// - Throws: an event loop error, or ``Rejection/cryptographyUnavailable`` when out of memory.
     package init(
         _ providers: [Provider], policies: [ForwardAuthPolicy], resources: [Resource], keysTimeout: Interval,
-        maximumTokenLength: Int,
-        on group: MultiThreadedEventLoopGroup
+        maximumTokenLength: Int, on group: MultiThreadedEventLoopGroup
     ) async throws {
         let loop = group.next()
         let registry = try await ProviderRegistry().changed(to: providers, on: group)
@@ -90,10 +89,8 @@ package struct SingleVerification: Sendable {
         do throws(Problem) {
             let forwardAuth = ForwardAuth(policies, by: verifier, nil)
             let explain = try verifier.explanation(of: request, forwardAuth, until: deadline)
-            switch await explain().answer {
-            case .success(let answer): return Answer { answer.write(to: &$0) }
-            case .failure(let problem): throw problem
-            }
+            let answer = try await explain().answer.get()
+            return Answer { answer.write(to: &$0) }
         } catch {
             return Answer(error)
         }
