@@ -29,7 +29,7 @@ extension ServiceResponder {
             let fields = request.head.fields
             let line = GatewayRequestLine(
                 method: request.head.methodName, pathBelowPolicy: Route.pathBelowPolicy(request.head.path))
-            let askedRequest = try rule.policy.askedRequest(in: fields, line)
+            let askedRequest = try rule.policy.requestURL?.request(in: fields, line)
             let token = try rule.policy.token(in: fields)
             let evidence = try rule.policy.evidence(in: fields, of: askedRequest, beside: token, service.proofChecks)
             let question = Question(

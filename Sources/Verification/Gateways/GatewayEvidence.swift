@@ -70,20 +70,10 @@ package struct AskedRequest {
 }
 
 extension ForwardAuthPolicy {
-    /// The client's request. A gateway that does not name it is configured wrongly, whatever the client sent.
-    ///
-    /// - Returns: `nil` if the policy takes no proofs.
-    /// - Throws: ``Denial/requestUnknown``.
-    package func askedRequest(
-        in fields: some RequestFields, _ line: GatewayRequestLine
-    ) throws(Denial) -> AskedRequest? {
-        try requestURL?.request(in: fields, line)
-    }
-
     /// What the request has, besides its token, to prove that the client has the token's key.
     ///
     /// - Parameters:
-    ///   - request: see ``askedRequest(in:_:)``.
+    ///   - request: the client's; `nil` if the policy takes no proofs.
     ///   - proofs: what proofs are checked with; `nil` if none are taken.
     /// - Throws: ``Denial/proofRejected(code:)``, ``Denial/certificateUnreadable``.
     package func evidence(
@@ -107,8 +97,10 @@ extension ForwardAuthPolicy {
 }
 
 extension RequestURL {
+    /// The client's request. A gateway that does not name it is configured wrongly, whatever the client sent.
+    ///
     /// - Throws: ``Denial/requestUnknown``.
-    fileprivate func request(
+    package func request(
         in fields: some RequestFields, _ line: GatewayRequestLine
     ) throws(Denial) -> AskedRequest {
         let method =

@@ -22,7 +22,7 @@ import Verification
                 in: fields)
             : policy.token(in: fields)
         let line = GatewayRequestLine(method: "GET", pathBelowPolicy: Array(path.utf8)[...])
-        let request = try policy.askedRequest(in: fields, line)
+        let request = try policy.requestURL?.request(in: fields, line)
         return try policy.evidence(in: fields, of: request, beside: sent, Self.checks)
     }
 
