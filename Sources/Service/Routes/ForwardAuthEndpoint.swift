@@ -81,8 +81,9 @@ extension ServiceResponder {
         var question = question
         question.deadline =
             SystemClocks.monotonic() + Interval(milliseconds: settings.forwardAuth.introspectionTimeoutMilliseconds)
-        let verdict = question.forwardAuth.verdict(
-            on: token, with: question.evidence, timeout: settings.providerTimeout, until: question.deadline)
+        let verdict = question.forwardAuth.verifier.verdict(
+            on: token, expecting: AccessTokenParameters(evidence: question.evidence),
+            timeout: settings.providerTimeout, until: question.deadline)
         if let introspected = verdict.immediate {
             question.record = question.record.counting(introspected, in: service)
             return HTTPReply(response(to: question, with: introspected.verdict.map(GatewayToken.opaque), at: .now()))

@@ -55,7 +55,8 @@ extension ServiceResponder {
         if let opaque = verifier.opaqueToken(in: request) {
             let timeout = service.settings.providerTimeout
             let verdict = verifier.verdict(
-                on: opaque, request, timeout: timeout, until: SystemClocks.monotonic() + timeout)
+                on: opaque, expecting: request.parameters, timeout: timeout,
+                until: SystemClocks.monotonic() + timeout)
             if let introspected = verdict.immediate {
                 return reply(
                     with: introspected.answer(to: request), to: request, by: verifier,

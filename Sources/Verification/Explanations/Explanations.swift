@@ -101,7 +101,7 @@ extension RequestVerifier {
                     await self.explained(
                         opaqueToken: opaque, expecting: request.parameters, isNamed: request.provider != nil,
                         until: deadline
-                    ) { slot throws(Problem) in try request.check(against: slot.policy) }.explained
+                    ).explained
                 }
             }
             return {

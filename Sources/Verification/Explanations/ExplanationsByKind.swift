@@ -45,7 +45,7 @@ extension RequestVerifier {
                 isForResource: resource != nil, now: now)
             return ExplainAnswer(explanation: explanation, provider: nil, keys: nil, time: now)
         }
-        try request.check(against: slot.policy)
+        try request.parameters.check(against: slot.policy)
         let explanation = verifier.explain(
             accessToken: token, with: ExplainedKeys(status, onceDecided: verdict, now: now), under: slot.policy,
             dialect, isNamed: named != nil, fetchesLazily: slot.source.isLazy,
@@ -147,13 +147,11 @@ extension RequestVerifier {
 
 /// Explains opaque tokens. The provider is asked in the same cases as for the request itself.
 extension RequestVerifier {
-    /// - Parameters:
-    ///   - isNamed: whether the request named the provider.
-    ///   - check: rejects a request that the settings don't allow.
+    /// - Parameter isNamed: whether the request named the provider.
     /// - Returns: with the verdict, for the checks of a policy.
     func explained(
         opaqueToken token: OpaqueToken, expecting parameters: AccessTokenParameters, isNamed: Bool,
-        until deadline: MonotonicTime, checking check: (ProviderSlot) throws(Problem) -> Void = { _ in }
+        until deadline: MonotonicTime
     ) async -> (explained: Explained, token: AcceptedOpaqueToken?) {
         var judged: AcceptedOpaqueToken?
         do throws(Problem) {
@@ -163,7 +161,7 @@ extension RequestVerifier {
             case .refused(let problem, let provider):
                 return (refused(problem, provider: provider), nil)
             }
-            try check(question.slot)
+            try question.slot.check(parameters)
             let now = VerificationTime.now()
             let answer: ExplainedAnswer
             do throws(Problem) {

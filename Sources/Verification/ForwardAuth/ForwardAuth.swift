@@ -1,5 +1,4 @@
 private import Bytes
-package import HTTP
 package import IDToken
 private import JOSE
 private import Keys
@@ -94,20 +93,6 @@ package final class ForwardAuth {
                 rule.providers.withIssuer($0, verifier.slots) != nil
             }
         }
-    }
-
-    /// Verifies an opaque token: at once if the provider need not be asked.
-    ///
-    /// - Parameters:
-    ///   - evidence: what the request has to prove the key that the token is bound to.
-    ///   - timeout: of a question to the provider.
-    ///   - deadline: when this request gives up.
-    package func verdict(
-        on token: RequestVerifier.OpaqueToken, with evidence: BindingEvidence, timeout: Interval,
-        until deadline: MonotonicTime
-    ) -> Reply<IntrospectedVerdict, Never> {
-        verifier.verdict(
-            on: token, expecting: AccessTokenParameters(evidence: evidence), timeout: timeout, until: deadline)
     }
 
     /// Verifies a token with the keys at hand.

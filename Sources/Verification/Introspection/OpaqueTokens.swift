@@ -1,6 +1,6 @@
 private import Bytes
 package import HTTP
-internal import IDToken
+package import IDToken
 internal import JOSE
 internal import NIOCore
 package import OAuth
@@ -167,18 +167,8 @@ extension RequestVerifier {
     ///   - timeout: of a question to the provider.
     ///   - deadline: when this request gives up.
     package func verdict(
-        on token: OpaqueToken, _ request: AccessTokenRequest, timeout: Interval, until deadline: MonotonicTime
-    ) -> Reply<IntrospectedVerdict, Never> {
-        verdict(on: token, expecting: request.parameters, timeout: timeout, until: deadline) {
-            slot throws(Problem) in
-            try request.check(against: slot.policy)
-        }
-    }
-
-    /// - Parameter check: rejects a request that the settings don't allow, before the provider is asked.
-    func verdict(
         on token: OpaqueToken, expecting parameters: AccessTokenParameters, timeout: Interval,
-        until deadline: MonotonicTime, checking check: (ProviderSlot) throws(Problem) -> Void = { _ in }
+        until deadline: MonotonicTime
     ) -> Reply<IntrospectedVerdict, Never> {
         let question: Question
         switch token {
@@ -186,7 +176,7 @@ extension RequestVerifier {
         case .refused(let problem, let provider): return .now(refusal(problem, provider, parameters))
         }
         do throws(Problem) {
-            try check(question.slot)
+            try question.slot.check(parameters)
         } catch {
             return .now(refusal(error, question.provider, parameters))
         }

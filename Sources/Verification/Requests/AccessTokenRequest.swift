@@ -12,7 +12,7 @@ package struct AccessTokenRequest: Sendable {
     let provider: String?
     /// The ID of the resource that the token is for, which determines its providers and audiences.
     let resource: String?
-    let parameters: AccessTokenParameters
+    package let parameters: AccessTokenParameters
     let includesClaims: Bool
 
     /// Unknown members are rejected, and so is `null` for a member that enables a check, as in ``VerifyRequest``.
@@ -58,16 +58,6 @@ package struct AccessTokenRequest: Sendable {
         (try? object.string(Names.resource)).flatMap(resources.named)?.resource
     }
 
-    /// Rejects a request for something that the provider's settings don't allow.
-    ///
-    /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/requestInvalid(_:)``.
-    func check(against policy: ProviderPolicy) throws(Problem) {
-        if let audience = parameters.audience, !policy.audiences.containsExactly(audience) {
-            throw .audienceNotConfigured
-        }
-        if let person = parameters.expectedSubject { try person.check(against: policy) }
-    }
-
     private enum Names {
         static let token: JSONName = "token"
         static let scopes: JSONName = "scopes"
@@ -78,6 +68,22 @@ package struct AccessTokenRequest: Sendable {
                 MemberNames.authenticatedAfter, scopes, MemberNames.includeClaims,
             ] + BindingEvidence.names
     }
+}
+
+extension AccessTokenParameters {
+    /// Rejects a request for something that the provider's settings don't allow.
+    ///
+    /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/requestInvalid(_:)``.
+    func check(against policy: ProviderPolicy) throws(Problem) {
+        if let audience, !policy.audiences.containsExactly(audience) { throw .audienceNotConfigured }
+        if let expectedSubject { try expectedSubject.check(against: policy) }
+    }
+}
+
+extension RequestVerifier.ProviderSlot {
+    // Not inlined: inside a caller where the slot is not a parameter, its policy would be copied.
+    @inline(never)
+    func check(_ parameters: AccessTokenParameters) throws(Problem) { try parameters.check(against: policy) }
 }
 
 /// Verifies access tokens. Keys and waiting work as for ID Tokens.
@@ -130,7 +136,7 @@ extension RequestVerifier {
         _ token: UnverifiedToken, _ request: AccessTokenRequest, _ dialect: AccessTokenDialect, _ index: Int,
         _ slot: ProviderSlot, _ now: VerificationTime
     ) throws(Problem) -> Outcome<AccessTokenAnswer> {
-        try request.check(against: slot.policy)
+        try request.parameters.check(against: slot.policy)
         return try attempt(accessToken: token, dialect, index, slot, now, request.parameters) { token, keys in
             AccessTokenAnswer(.jwt(token, keys.used(at: now.monotonic)), to: request)
         }
