@@ -1,3 +1,4 @@
+private import Bytes
 private import COpenSSL
 
 /// A private key: an `EVP_PKEY`, read from a file of the operator or generated.
@@ -258,16 +259,13 @@ struct PEMBlock {
 
     private static func label(of line: Span<UInt8>, after prefix: [UInt8]) -> String? {
         let length = line.count - prefix.count - dashes.count
-        guard length > 0, length <= 64 else { return nil }
-        for index in prefix.indices where line[index] != prefix[index] { return nil }
-        for index in dashes.indices where line[line.count - dashes.count + index] != dashes[index] { return nil }
-        let label = line.extracting(prefix.count..<(prefix.count + length))
+        guard length > 0, length <= 64, hasPrefix(prefix, line),
+            hasPrefix(dashes, line.extracting((line.count - dashes.count)...))
+        else { return nil }
+        let label = (prefix.count..<(prefix.count + length)).map { line[$0] }
         // RFC 7468, section 3 allows printable characters; all known labels use only these.
-        for index in label.indices where !(0x41...0x5a).contains(label[index]) && !(0x30...0x39).contains(label[index])
-        {
-            guard label[index] == 0x20 else { return nil }
-        }
-        return String(decoding: label.indices.map { label[$0] }, as: UTF8.self)
+        guard label.allSatisfy({ (0x41...0x5a).contains($0) || $0.isDigit || $0 == 0x20 }) else { return nil }
+        return String(decoding: label, as: UTF8.self)
     }
 
     private static func isSpace(_ octet: UInt8) -> Bool { octet == 0x20 || (0x09...0x0d).contains(octet) }
@@ -315,7 +313,7 @@ struct PEMBlock {
         }
         let padding = characters.reversed().prefix { $0 == UInt8(ascii: "=") }.count
         guard !characters.isEmpty, characters.count % 4 == 0, padding <= 2,
-            characters.dropLast(padding).allSatisfy(Self.isBase64)
+            characters.dropLast(padding).allSatisfy({ $0.isLetterOrDigit || "+/".utf8.contains($0) })
         else { return nil }
         var octets = [UInt8](repeating: 0, count: characters.count / 4 * 3)
         let count = unsafe EVP_DecodeBlock(&octets, characters, CInt(characters.count))
@@ -325,13 +323,6 @@ struct PEMBlock {
         }
         octets.removeLast(padding)
         return octets
-    }
-
-    private static func isBase64(_ octet: UInt8) -> Bool {
-        switch octet {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "+"), UInt8(ascii: "/"): true
-        default: false
-        }
     }
 
     private static func hasPrefix(_ prefix: [UInt8], _ text: Span<UInt8>) -> Bool {
