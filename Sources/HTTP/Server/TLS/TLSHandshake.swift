@@ -109,14 +109,8 @@ struct HandshakeFailure: Equatable {
     private static func name(in description: String) -> String {
         let end = description.firstRange(of: " at ")?.lowerBound ?? description.endIndex
         let name = description[..<end].split(separator: ":").last ?? ""
-        let isName =
-            !name.isEmpty
-            && name.utf8.allSatisfy { octet in
-                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet)
-                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet)
-                    || octet == UInt8(ascii: "_")
-            }
-        return isName ? String(name) : "unknown"
+        let isName = name.utf8.allSatisfy { (0x41...0x5a).contains($0) || $0.isDigit || $0 == UInt8(ascii: "_") }
+        return isName && !name.isEmpty ? String(name) : "unknown"
     }
 
     private static let explanations = [
