@@ -38,10 +38,9 @@ package struct IdentityHeader: Sendable, Equatable {
         "age", "allow", "alt-svc", "authorization", "cache-control", "clear-site-data", "connection", "cookie", "date",
         "dpop", "dpop-nonce", "expect", "forwarded", "from", "host", "keep-alive", "location", "origin", "pragma",
         "priority", "proxy", "range", "referer", "retry-after", "server", "set-cookie", "strict-transport-security",
-        "te", "trailer",
-        "transfer-encoding", "upgrade", "vary", "via", "www-authenticate", "x-assay-key", "x-forwarded",
-        "x-http-method",
-        "x-http-method-override", "x-method-override", "x-real-ip", "x-request-id", "x-rewrite-url", "x-sendfile",
+        "te", "trailer", "transfer-encoding", "upgrade", "vary", "via", "www-authenticate", "x-assay-key",
+        "x-forwarded", "x-http-method", "x-http-method-override", "x-method-override", "x-real-ip", "x-request-id",
+        "x-rewrite-url", "x-sendfile",
     ]
     private static let reservedPrefixes = [
         "accept", "access-control-", "content-", "grpc-", "http2-", "if-", "proxy-", "sec-", "trace", "x-accel-",
