@@ -33,46 +33,29 @@ package enum GatewayToken: Sendable {
         }
     }
 
-    /// `nil` for an opaque token whose issuer does not say.
-    var expiresAt: UnixTime? {
+    private var times: (expiresAt: UnixTime?, authTime: UnixTime?, issuedAt: UnixTime?) {
         switch self {
-        case .idToken(let token): token.expiresAt
-        case .accessToken(let token): token.expiresAt
-        case .opaque(let accepted): accepted.token.expiresAt
+        case .idToken(let token): (token.expiresAt, token.authTime, token.issuedAt)
+        case .accessToken(let token): (token.expiresAt, token.authTime, token.issuedAt)
+        case .opaque(let accepted): (accepted.token.expiresAt, accepted.token.authTime, accepted.token.issuedAt)
         }
     }
+
+    /// `nil` for an opaque token whose issuer does not say.
+    var expiresAt: UnixTime? { times.expiresAt }
 
     /// `auth_time`.
-    var authTime: UnixTime? {
-        switch self {
-        case .idToken(let token): token.authTime
-        case .accessToken(let token): token.authTime
-        case .opaque(let accepted): accepted.token.authTime
-        }
-    }
+    var authTime: UnixTime? { times.authTime }
 
     /// `auth_time`, or else `iat`; `nil` if the token has neither.
-    package var authenticatedAt: UnixTime? {
-        switch self {
-        case .idToken(let token): token.authTime ?? token.issuedAt
-        case .accessToken(let token): token.authTime ?? token.issuedAt
-        case .opaque(let accepted): accepted.token.authTime ?? accepted.token.issuedAt
-        }
-    }
+    package var authenticatedAt: UnixTime? { times.authTime ?? times.issuedAt }
 
-    var sessionID: String? {
+    /// `sid` and `jti`.
+    var identifiers: (session: String?, token: String?) {
         switch self {
-        case .idToken(let token): token.sessionID
-        case .accessToken(let token): token.sessionID
-        case .opaque(let accepted): accepted.token.sessionID
-        }
-    }
-
-    var tokenID: String? {
-        switch self {
-        case .idToken(let token): token.tokenID
-        case .accessToken(let token): token.tokenID
-        case .opaque(let accepted): accepted.token.tokenID
+        case .idToken(let token): (token.sessionID, token.tokenID)
+        case .accessToken(let token): (token.sessionID, token.tokenID)
+        case .opaque(let accepted): (accepted.token.sessionID, accepted.token.tokenID)
         }
     }
 

@@ -103,8 +103,8 @@ package enum IdentityValue: String, Sendable, CaseIterable {
         case .roles: list(token.authorization?.roles)
         case .groups: list(token.authorization?.groups)
         case .entitlements: list(token.authorization?.entitlements)
-        case .sessionID: encoded(token.sessionID)
-        case .tokenID: encoded(token.tokenID)
+        case .sessionID: encoded(token.identifiers.session)
+        case .tokenID: encoded(token.identifiers.token)
         case .authTime: token.authTime.map { String($0.seconds) } ?? ""
         case .expiresAt: token.expiresAt.map { String($0.seconds) } ?? ""
         }
