@@ -19,7 +19,26 @@ package final class ClientConnection: Sendable {
 
     /// Whether a connection that was kept can be used again: it is idle, and the server has neither closed it nor sent
     /// anything, even just now.
-    package var isReusable: Bool { isIdle && SocketProbe.isQuiet(channel) }
+    package var isReusable: Bool { isIdle && isQuiet }
+
+    /// Whether an idle connection is still open and nothing waits to be read. Otherwise its server has closed it, is
+    /// about to, or sent unsolicited data. Reads nothing.
+    ///
+    /// Asks the socket itself, because the event loop notices new input only in its next turn.
+    private var isQuiet: Bool {
+        do {
+            let isQuiet = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable {
+                (socket: NIOBSDSocket.Handle) in
+                var octet: UInt8 = 0
+                let count = unsafe recv(socket, &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+                return count < 0 && errno == EAGAIN
+            }
+            // A channel without a socket has nothing to inspect.
+            return isQuiet ?? true
+        } catch {
+            return false
+        }
+    }
 
     /// Sends a request, and reads the response. The future never fails.
     ///
@@ -111,26 +130,6 @@ final class ConnectionGuard: ChannelInboundHandler {
 }
 
 @available(*, unavailable) extension ConnectionGuard: Sendable {}
-
-/// Inspects a socket directly, because the event loop notices new input only in its next turn.
-private enum SocketProbe {
-    /// Whether an idle connection is still open and nothing waits to be read. Otherwise its server has closed it, is
-    /// about to, or sent unsolicited data. Called on the channel's event loop; reads nothing.
-    static func isQuiet(_ channel: any Channel) -> Bool {
-        do {
-            let isQuiet = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable {
-                (socket: NIOBSDSocket.Handle) in
-                var octet: UInt8 = 0
-                let count = unsafe recv(socket, &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
-                return count < 0 && errno == EAGAIN
-            }
-            // A channel without a socket has nothing to inspect.
-            return isQuiet ?? true
-        } catch {
-            return false
-        }
-    }
-}
 
 /// Keeps a connection for the next exchange with the same server. Its owner closes it after the last one.
 package final class KeptConnection: Sendable {
