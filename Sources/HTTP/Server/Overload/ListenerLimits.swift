@@ -4,65 +4,42 @@ private import Synchronization
 
 /// Counts of a listener over all event loops. A request that is answered as soon as it is read changes none of them.
 final class ListenerCounts: Sendable {
-    private let connections = Atomic(0)
-    private let refusals = Atomic(0)
-    private let reading = Atomic(0)
-    private let waiting = Atomic(0)
-    private let heldBytes = Atomic(0)
-    private let unreadBytes = Atomic(0)
+    fileprivate let connections = LimitedCount()
+    /// Connections that get a 503 because there are too many; those that don't even get that are refused here.
+    fileprivate let refusals = LimitedCount()
+    /// Incomplete requests. There is no limit, because their bytes and the connections are limited.
+    fileprivate let reading = LimitedCount()
+    /// Requests that wait for their responses.
+    private let waiting = LimitedCount()
+    /// Bytes of requests that are incomplete, queued or waiting.
+    fileprivate let heldBytes = LimitedCount()
+    /// Response bytes that clients have not read. They already exist, so none are refused.
+    fileprivate let unreadBytes = LimitedCount()
     private let unreadByAge = Mutex(UnreadByAge())
-    private let refusedConnections = Atomic(0)
-    private let refusedWaiting = Atomic(0)
-    private let refusedBytes = Atomic(0)
-    private let limits: ListenerLimits
+    fileprivate let limits: ListenerLimits
 
     init(limits: ListenerLimits) { self.limits = limits }
 
-    /// Counts a connection, unless there are too many.
-    fileprivate func admitConnection() -> Bool {
-        admit(1, to: connections, limits.maximumConnections, orCountIn: refusedConnections)
-    }
-    func connectionClosed() { connections.subtract(1, ordering: .relaxed) }
-
-    /// Counts a connection that gets a 503 because there are too many, unless there are too many of these as well.
-    fileprivate func admitRefusal() -> Bool { admit(1, to: refusals, limits.maximumRefusals) }
-    fileprivate func refusalClosed() { refusals.subtract(1, ordering: .relaxed) }
-
-    /// Counts an incomplete request. There is no limit, because its bytes and the connections are limited.
-    fileprivate func readingBegan() { reading.add(1, ordering: .relaxed) }
-    fileprivate func readingEnded() { reading.subtract(1, ordering: .relaxed) }
-
     /// Counts a request that waits for its response, unless there are too many or they hold too many bytes.
     fileprivate func admitWaiting(_ cost: WaitingCost) -> Bool {
-        guard admit(cost.items, to: waiting, limits.maximumInFlight, orCountIn: refusedWaiting) else { return false }
-        if admitBytes(cost.bytes) { return true }
-        waiting.subtract(cost.items, ordering: .relaxed)
+        guard waiting.admit(cost.items, atMost: limits.maximumInFlight) else { return false }
+        if heldBytes.admit(cost.bytes, atMost: limits.maximumBuffered) { return true }
+        waiting.add(-cost.items)
         return false
     }
     func waitingEnded(_ cost: WaitingCost) {
-        waiting.subtract(cost.items, ordering: .relaxed)
-        release(bytes: cost.bytes)
+        waiting.add(-cost.items)
+        heldBytes.add(-cost.bytes)
     }
-
-    /// Counts bytes of requests that are incomplete, queued or waiting, unless it would be too many in total.
-    fileprivate func admitBytes(_ count: Int) -> Bool {
-        admit(count, to: heldBytes, limits.maximumBuffered, orCountIn: refusedBytes)
-    }
-    func release(bytes: Int) { heldBytes.subtract(bytes, ordering: .relaxed) }
-
-    /// Counts response bytes that clients have not read.
-    fileprivate func unreadChanged(by bytes: Int) { unreadBytes.add(bytes, ordering: .relaxed) }
 
     /// Whether unread responses exceed their limit, so that slow readers have to be closed.
-    var holdsTooMuch: Bool { unreadBytes.load(ordering: .relaxed) > limits.maximumUnread }
+    var holdsTooMuch: Bool { unreadBytes.value > limits.maximumUnread }
     /// Whether unread responses exceed the limit so far that even readers that just became slow have to be closed.
-    var isOverHardLimit: Bool { unreadBytes.load(ordering: .relaxed) > limits.maximumUnread / 4 * 5 }
+    var isOverHardLimit: Bool { unreadBytes.value > limits.maximumUnread / 4 * 5 }
     /// Whether slow readers should be closed to make room.
     ///
     /// - Parameter freed: bytes that other event loops are about to free.
-    func isNearlyFull(without freed: Int = 0) -> Bool {
-        unreadBytes.load(ordering: .relaxed) - freed > limits.maximumUnread / 8 * 7
-    }
+    func isNearlyFull(without freed: Int = 0) -> Bool { unreadBytes.value - freed > limits.maximumUnread / 8 * 7 }
 
     /// Replaces an event loop's previous report of its unread bytes. Called at most once per tick.
     func reportUnread(_ current: UnreadByAge, insteadOf last: UnreadByAge) {
@@ -71,38 +48,42 @@ final class ListenerCounts: Sendable {
     /// The unread bytes of all event loops at their last ticks.
     var reportedUnread: UnreadByAge { unreadByAge.withLock { $0 } }
 
-    func slowReaderClosed() { refusedBytes.add(1, ordering: .relaxed) }
+    func slowReaderClosed() { heldBytes.countRefusal() }
 
-    var requestsInFlight: Int { reading.load(ordering: .relaxed) + waiting.load(ordering: .relaxed) }
-    var openConnections: Int { connections.load(ordering: .relaxed) }
+    var requestsInFlight: Int { reading.value + waiting.value }
+    var openConnections: Int { connections.value }
 
     var usage: ListenerUsage {
         ListenerUsage(
             limits: limits, openConnections: openConnections, requestsInFlight: requestsInFlight,
-            bufferedBytes: heldBytes.load(ordering: .relaxed) + unreadBytes.load(ordering: .relaxed),
-            refusedConnections: refusedConnections.load(ordering: .relaxed),
-            refusedWaiting: refusedWaiting.load(ordering: .relaxed), refusedBytes: refusedBytes.load(ordering: .relaxed)
-        )
+            bufferedBytes: heldBytes.value + unreadBytes.value, refusedConnections: connections.refused,
+            refusedWaiting: waiting.refused, refusedBytes: heldBytes.refused)
     }
+}
 
-    private func admit(
-        _ count: Int, to counter: borrowing Atomic<Int>, _ maximum: Int, orCountIn refused: borrowing Atomic<Int>
-    ) -> Bool {
-        if admit(count, to: counter, maximum) { return true }
-        refused.add(1, ordering: .relaxed)
-        return false
-    }
+/// A number that threads count together, and how often more would have been too much.
+private struct LimitedCount: ~Copyable {
+    private let count = Atomic(0)
+    private let refusals = Atomic(0)
 
-    private func admit(_ count: Int, to counter: borrowing Atomic<Int>, _ maximum: Int) -> Bool {
+    var value: Int { count.load(ordering: .relaxed) }
+    var refused: Int { refusals.load(ordering: .relaxed) }
+
+    func add(_ number: Int) { count.add(number, ordering: .relaxed) }
+    func countRefusal() { refusals.add(1, ordering: .relaxed) }
+
+    /// Adds a number, unless the count would exceed the maximum.
+    func admit(_ number: Int, atMost maximum: Int) -> Bool {
         // Adding first and subtracting on failure would meanwhile reject other requests because of one that was never
         // admitted.
-        var counted = counter.load(ordering: .relaxed)
-        while counted + count <= maximum {
-            let (isAdmitted, original) = counter.weakCompareExchange(
-                expected: counted, desired: counted + count, ordering: .relaxed)
+        var counted = value
+        while counted + number <= maximum {
+            let (isAdmitted, original) = count.weakCompareExchange(
+                expected: counted, desired: counted + number, ordering: .relaxed)
             if isAdmitted { return true }
             counted = original
         }
+        countRefusal()
         return false
     }
 }
@@ -200,7 +181,10 @@ struct ConnectionQuota {
 
     /// Counts the connection, if there is room for it.
     mutating func open() -> Admission {
-        admission = counts.admitConnection() ? .admitted : counts.admitRefusal() ? .refused : .none
+        let limits = counts.limits
+        admission =
+            counts.connections.admit(1, atMost: limits.maximumConnections)
+            ? .admitted : counts.refusals.admit(1, atMost: limits.maximumRefusals) ? .refused : .none
         return admission
     }
 
@@ -210,8 +194,8 @@ struct ConnectionQuota {
         holdUnread(0)
         switch admission {
         case .none: break
-        case .admitted: counts.connectionClosed()
-        case .refused: counts.refusalClosed()
+        case .admitted: counts.connections.add(-1)
+        case .refused: counts.refusals.add(-1)
         }
         admission = .none
     }
@@ -220,7 +204,7 @@ struct ConnectionQuota {
     mutating func beginReading() {
         guard !isReading else { return }
         isReading = true
-        counts.readingBegan()
+        counts.reading.add(1)
     }
 
     /// Counts a request that waits for its response, unless there are too many or they hold too many bytes.
@@ -236,13 +220,14 @@ struct ConnectionQuota {
     mutating func endRequest() {
         guard isReading else { return }
         isReading = false
-        counts.readingEnded()
+        counts.reading.add(-1)
     }
 
     /// Counts the bytes that the connection now holds, unless the total over all connections would exceed the limit.
     mutating func hold(_ bytes: Int) -> Bool {
-        if bytes > heldBytes, !counts.admitBytes(bytes - heldBytes) { return false }
-        if bytes < heldBytes { counts.release(bytes: heldBytes - bytes) }
+        let limit = counts.limits.maximumBuffered
+        if bytes > heldBytes, !counts.heldBytes.admit(bytes - heldBytes, atMost: limit) { return false }
+        if bytes < heldBytes { counts.heldBytes.add(bytes - heldBytes) }
         heldBytes = bytes
         return true
     }
@@ -251,7 +236,7 @@ struct ConnectionQuota {
     /// many, slow readers are closed.
     mutating func holdUnread(_ bytes: Int) {
         guard bytes != unreadBytes else { return }
-        counts.unreadChanged(by: bytes - unreadBytes)
+        counts.unreadBytes.add(bytes - unreadBytes)
         unreadBytes = bytes
     }
 }
