@@ -96,13 +96,8 @@ extension [UInt8] {
     }
 }
 
-/// Percent-encodes everything but RFC 3986's unreserved characters.
-package func percentEncoded(_ text: String) -> String {
-    percentEncoded(text, keeping: \.isUnreserved)
-}
-
-/// Percent-encodes every octet of UTF-8 that is not kept.
-package func percentEncoded(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
+/// Percent-encodes every octet of UTF-8 that is not kept: by default, all but RFC 3986's unreserved characters.
+package func percentEncoded(_ text: String, keeping isKept: (UInt8) -> Bool = { $0.isUnreserved }) -> String {
     // Most texts need no encoding, and then no copy.
     guard !text.utf8.allSatisfy(isKept) else { return text }
     var octets: [UInt8] = []
