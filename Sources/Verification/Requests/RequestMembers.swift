@@ -109,14 +109,9 @@ extension JSONObject {
     /// - Throws: ``Problem/requestInvalid(_:)``, which names the first unknown member.
     package func requireOnly(_ names: [JSONName], in description: StaticString) throws(Problem) {
         if hasOnly(names) { return }
-        throw unknownMember(names, description)
-    }
-
-    private func unknownMember(_ names: [JSONName], _ description: StaticString) -> Problem {
         let name = Self.redactedName(firstName(notAmong: names) ?? [])
-        let known = names.map(\.string)
-        return .requestInvalid(
-            "The \(description) has an unknown member \(name); known members: \(known.joined(separator: ", ")).")
+        let known = names.map(\.string).joined(separator: ", ")
+        throw .requestInvalid("The \(description) has an unknown member \(name); known members: \(known).")
     }
 
     /// A member's name in a form that is safe to show in `detail`.
