@@ -50,6 +50,19 @@ private struct CipherMode {
         unsafe pointer = fetched
         keyLength = size.length
     }
+
+    /// Prepares a context for a text under a key.
+    func begin(
+        _ context: OpaquePointer, _ key: SecretBytes, _ vector: UnsafePointer<UInt8>?, encrypts: Bool
+    ) throws(OpenSSLError) {
+        precondition(key.count == keyLength)
+        try key.withBytes { key throws(OpenSSLError) in
+            try check(
+                unsafe key.withUnsafeBufferPointer {
+                    unsafe EVP_CipherInit_ex2(context, pointer, $0.baseAddress, vector, encrypts ? 1 : 0, nil)
+                })
+        }
+    }
 }
 
 /// AES without authentication, for one text under one key: an `EVP_CIPHER_CTX`. Confined to one thread.
@@ -62,18 +75,11 @@ private struct CipherMode {
     private init(
         _ algorithm: CipherAlgorithm, _ key: SecretBytes, _ vector: UnsafePointer<UInt8>?, encrypts: Bool
     ) throws(OpenSSLError) {
-        precondition(key.count == algorithm.keyLength)
         guard let context = unsafe EVP_CIPHER_CTX_new() else { throw .drain() }
         unsafe self.context = context
         // Without it, OpenSSL refuses to wrap keys; it means nothing to other modes.
         unsafe EVP_CIPHER_CTX_set_flags(context, EVP_CIPHER_CTX_FLAG_WRAP_ALLOW)
-        try key.withBytes { key throws(OpenSSLError) in
-            try check(
-                unsafe key.withUnsafeBufferPointer {
-                    unsafe EVP_CipherInit_ex2(
-                        context, algorithm.pointer, $0.baseAddress, vector, encrypts ? 1 : 0, nil)
-                })
-        }
+        try unsafe algorithm.begin(context, key, vector, encrypts: encrypts)
     }
 
     deinit { unsafe EVP_CIPHER_CTX_free(context) }
@@ -261,16 +267,9 @@ package struct RecoveredKey {
     }
 
     private func begin(_ key: SecretBytes, _ nonce: Span<UInt8>, encrypts: Bool) throws(OpenSSLError) {
-        precondition(key.count == algorithm.keyLength && nonce.count == Self.nonceLength)
-        try key.withBytes { key throws(OpenSSLError) in
-            try check(
-                unsafe key.withUnsafeBufferPointer { key in
-                    unsafe nonce.withUnsafeBufferPointer { nonce in
-                        unsafe EVP_CipherInit_ex2(
-                            context, algorithm.pointer, key.baseAddress, nonce.baseAddress, encrypts ? 1 : 0,
-                            nil)
-                    }
-                })
+        precondition(nonce.count == Self.nonceLength)
+        try unsafe nonce.withUnsafeBufferPointer { nonce throws(OpenSSLError) in
+            try unsafe algorithm.begin(context, key, nonce.baseAddress, encrypts: encrypts)
         }
     }
 
