@@ -258,7 +258,7 @@ extension RequestVerifier {
             policy.origin = .line
             policy.issuer = "one of the \(list.count) issuers of this provider's list"
             return ProviderSlot(
-                entry.provider, policy, LoopKeySnapshot(), .pool(issuers.pool, issuer: "", reader: nil), use: nil)
+                entry.provider, policy, LoopKeySnapshot(), .pool(issuers.pool, issuer: "", reader: nil))
         }
     }
 }

@@ -60,50 +60,43 @@ package final class RequestVerifier {
             return keys
         }
 
-        init(_ provider: Provider, _ delivered: LoopKeys) {
-            self.provider = provider
-            policy = provider.policy
-            opaqueTokens = OpaqueTokenRules(provider)
-            use = nil
-            hasAudiencesOfResource = false
+        convenience init(_ provider: Provider, _ delivered: LoopKeys) {
+            let (policy, rules) = (provider.policy, OpaqueTokenRules(provider))
             switch delivered {
-            case .one(let snapshot, let store):
-                (self.delivered, source, issuers) = (snapshot, .store(store), nil)
+            case .one(let snapshot, let store): self.init(provider, policy, snapshot, .store(store), rules)
             case .many(let all):
-                (self.delivered, issuers) = (LoopKeySnapshot(), all)
-                source = .pool(all.pool, issuer: "", reader: nil)
+                let source = KeySource.pool(all.pool, issuer: "", reader: nil)
+                self.init(provider, policy, LoopKeySnapshot(), source, rules, issuers: all)
             }
         }
 
-        /// One of an entry's many issuers.
+        /// The same provider, whose tokens must have one of these audiences instead, whatever their issuer.
+        convenience init(_ other: ProviderSlot, audiences: [String]) {
+            var policy = other.policy
+            policy.audiences = audiences
+            self.init(
+                other.provider, policy, other.delivered, other.source, other.opaqueTokens, issuers: other.issuers,
+                use: other.use, hasAudiencesOfResource: true)
+        }
+
         init(
             _ provider: Provider, _ policy: ProviderPolicy, _ delivered: LoopKeySnapshot, _ source: KeySource,
-            use: IssuerUse?
+            _ opaqueTokens: OpaqueTokenRules? = nil, issuers: LoopIssuers? = nil, use: IssuerUse? = nil,
+            hasAudiencesOfResource: Bool = false
         ) {
             self.provider = provider
             self.policy = policy
             self.delivered = delivered
             self.source = source
+            self.opaqueTokens = opaqueTokens
+            self.issuers = issuers
             self.use = use
-            opaqueTokens = nil
-            issuers = nil
-            hasAudiencesOfResource = false
+            self.hasAudiencesOfResource = hasAudiencesOfResource
         }
 
         /// Notes that a signature has held under the keys.
         @inline(__always)
         func noteUse(at now: MonotonicTime) { use?.note(at: now) }
-
-        /// The same provider, whose tokens must have one of these audiences instead, whatever their issuer.
-        init(_ other: ProviderSlot, audiences: [String]) {
-            provider = other.provider
-            var policy = other.policy
-            policy.audiences = audiences
-            self.policy = policy
-            (delivered, source, issuers, use) = (other.delivered, other.source, other.issuers, other.use)
-            opaqueTokens = other.opaqueTokens
-            hasAudiencesOfResource = true
-        }
     }
 
     /// - Parameters:
