@@ -156,8 +156,9 @@ package final class ForwardAuth {
                 return .denied(error, provider: provider)
             }
         case .refused(let problem, let provider):
-            // A failure, not a rejection: the token may be valid, so it must not be denied.
-            if problem.status >= 500 || problem.isOfProvider { return .undecided(problem, provider: provider) }
+            // A failure, not a rejection: it is not about the token, which may be valid, so it must not be denied.
+            if problem.status >= 500 { return .undecided(problem, provider: provider) }
+            if case .providerRefused = problem { return .undecided(problem, provider: provider) }
             return .denied(Denial(problem), provider: provider)
         }
     }
@@ -168,11 +169,6 @@ package final class ForwardAuth {
         parameters.nonceUse = .ignoreFromClient
         return parameters
     }()
-}
-
-extension Problem {
-    /// Whether the provider refused the request, for a reason other than the token.
-    fileprivate var isOfProvider: Bool { if case .providerRefused = self { true } else { false } }
 }
 
 extension Denial {
