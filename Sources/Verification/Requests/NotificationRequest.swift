@@ -82,7 +82,10 @@ extension RequestVerifier {
                             self.verify(NotificationRequest(request, inside: opened), at: now)
                         }))
             }
-            if index == nil { index = token.unverifiedIssuer.flatMap(self.index(ofNotificationIssuer:)) }
+            // After the issuers of all providers, the alternative ones that only notifications use.
+            if index == nil, let issuer = token.unverifiedIssuer {
+                index = ofIDTokens.withIssuer(issuer, slots) ?? ofNotificationIssuers[ExactString(issuer)]
+            }
             guard let index, let slot = slots[index] else { throw .providerUnknown() }
             guard let rules = slot.provider.notifications else { throw .notificationsNotConfigured }
             if slot.provider.mustEncrypt(.notification), !request.wasEncrypted {
@@ -93,11 +96,6 @@ extension RequestVerifier {
         } catch {
             return .decided(.refused(error, provider: index))
         }
-    }
-
-    /// Searches the issuers of all providers, then the alternative issuers that only notifications use.
-    private func index(ofNotificationIssuer issuer: String) -> Int? {
-        ofIDTokens.withIssuer(issuer, slots) ?? ofNotificationIssuers[ExactString(issuer)]
     }
 
     /// - Throws: ``Problem/rejected(_:of:)``.
