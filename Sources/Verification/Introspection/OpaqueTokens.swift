@@ -311,8 +311,7 @@ extension Problem {
             switch failure {
             case .call(let failure): Problem(failure)
             case .full: .callsFull
-            case .keysUnavailable(let retryAfter):
-                .keysUnavailable(retryAfterSeconds: Swift.max(retryAfter.secondsRoundedUp, 1))
+            case .keysUnavailable(let retryAfter): .keysUnavailable(retryAfter)
             }
     }
 }

@@ -262,7 +262,7 @@ extension KeySnapshot {
 }
 
 extension Problem {
-    fileprivate static func keysUnavailable(_ retryAfter: Interval) -> Problem {
+    static func keysUnavailable(_ retryAfter: Interval) -> Problem {
         .keysUnavailable(retryAfterSeconds: max(retryAfter.secondsRoundedUp, 1))
     }
 }
