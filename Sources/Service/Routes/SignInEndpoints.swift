@@ -16,7 +16,10 @@ extension ServiceResponder {
         let request = try BeginRequest(body)
         let now = VerificationTime.now()
         let operation = operation(at: now.monotonic)
-        return reply(to: record, operation, try operation.begin(request, by: signIns, at: now.wall)) { begun, record in
+        let begun = try operation.begin(request, by: signIns, at: now.wall)
+        return reply(to: record, operation) {
+            begun
+        } by: { begun, record in
             if let number = operation.provider { self.service.metrics.signIns.begun.count(number) }
             return self.service.end(
                 record, json: self.service.json { begun.write(to: &$0) }, status: .created,
@@ -26,7 +29,10 @@ extension ServiceResponder {
 
     func signOut(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let operation = operation(at: SystemClocks.monotonic())
-        return reply(to: record, operation, try operation.signOut(body)) { signOut, record in
+        let signOut = try operation.signOut(body)
+        return reply(to: record, operation) {
+            signOut
+        } by: { signOut, record in
             self.service.end(
                 record, json: self.service.json { signOut.write(to: &$0) }, provider: operation.provider)
         }
@@ -36,7 +42,7 @@ extension ServiceResponder {
         let signIns = try signIns()
         let now = VerificationTime.now()
         let operation = operation(at: now.monotonic)
-        return reply(to: record, operation) { () throws(FinishFailure) in
+        return reply(to: record, operation) { () throws(Problem) in
             try operation.finish(body, by: signIns, at: now)
         } by: { finished, record in
             self.service.end(
@@ -55,7 +61,7 @@ extension ServiceResponder {
 extension ServiceResponder {
     func refreshGrant(_ body: JSONObject, _ record: RequestRecord) -> HTTPReply {
         let operation = operation(at: SystemClocks.monotonic())
-        return reply(to: record, operation) { () throws(FinishFailure) in
+        return reply(to: record, operation) { () throws(Problem) in
             try operation.refresh(body, by: self.service.signIns)
         } by: { answer, record in
             let text = self.service.json { answer.write(to: &$0, requestID: record.id) }
@@ -65,7 +71,7 @@ extension ServiceResponder {
 
     func revokeGrant(_ body: JSONObject, _ record: RequestRecord) -> HTTPReply {
         let operation = operation(at: SystemClocks.monotonic())
-        return reply(to: record, operation) { () throws(FinishFailure) in
+        return reply(to: record, operation) { () throws(Problem) in
             try operation.revoke(body, by: self.service.signIns)
         } by: { _, record in
             self.service.end(record, .noContent, nil, provider: operation.provider)
@@ -93,40 +99,18 @@ extension ServiceResponder {
             by: service.verifier, at: now, keysTimeout: settings.keysTimeout, callTimeout: settings.providerTimeout)
     }
 
-    /// Responds once an operation that uses nothing up has ended.
-    private func reply<Answer>(
-        to record: RequestRecord, _ operation: Operation, _ answer: Reply<Answer, Problem>,
-        by respond: @escaping (Answer, RequestRecord) -> HTTPResponse
-    ) -> HTTPReply {
-        switch answer {
-        case .now(let answer): .now(respond(answer, record))
-        case .later(let wait):
-            .later {
-                var record = record
-                do throws(Problem) {
-                    let answer = try await wait()
-                    record.calls = operation.calls
-                    return respond(answer, record)
-                } catch {
-                    record.calls = operation.calls
-                    return self.service.end(record, error, provider: operation.provider)
-                }
-            }
-        }
-    }
-
     /// Responds once an operation has ended.
     private func reply<Answer>(
         to record: RequestRecord, _ operation: Operation,
-        beginning begin: () throws(FinishFailure) -> Reply<Answer, FinishFailure>,
+        beginning begin: () throws(Problem) -> Reply<Answer, Problem>,
         by respond: @escaping (Answer, RequestRecord) -> HTTPResponse
     ) -> HTTPReply {
-        do throws(FinishFailure) {
+        do throws(Problem) {
             switch try begin() {
             case .now(let answer): return .now(respond(answer, record.counting(operation, nil, in: service)))
             case .later(let wait):
                 return .later {
-                    do throws(FinishFailure) {
+                    do throws(Problem) {
                         let answer = try await wait()
                         return respond(answer, record.counting(operation, nil, in: self.service))
                     } catch {
@@ -139,10 +123,10 @@ extension ServiceResponder {
         }
     }
 
-    private func end(_ record: RequestRecord, _ operation: Operation, _ failure: FinishFailure) -> HTTPResponse {
+    private func end(_ record: RequestRecord, _ operation: Operation, _ problem: Problem) -> HTTPResponse {
         service.end(
-            record.counting(operation, failure, in: service), failure.problem, provider: operation.provider,
-            spent: failure.isSpent)
+            record.counting(operation, problem, in: service), problem, provider: operation.provider,
+            spent: operation.isSpent)
     }
 }
 
@@ -151,7 +135,7 @@ extension RequestRecord {
     ///
     /// - Returns: the record with what the operation did.
     fileprivate func counting(
-        _ operation: Operation, _ failure: FinishFailure?, in service: ServiceLoop
+        _ operation: Operation, _ problem: Problem?, in service: ServiceLoop
     ) -> RequestRecord {
         var record = self
         record.calls = operation.calls
@@ -163,10 +147,10 @@ extension RequestRecord {
             service.count(claim)
         }
         operation.release?.assumeIsolated().whenSuccess { service.metrics.signIns.releases.count($0) }
-        let code = failure?.problem.code ?? "ok"
+        let code = problem?.code ?? "ok"
         if let grant = operation.grant, let number = operation.provider {
             service.metrics.grants.all.count(.init(provider: number, operation: grant, code: code))
-            if failure?.dropsGrant == true {
+            if problem != nil, operation.holdsGrant {
                 service.metrics.grants.dropped.count(.init(provider: number, code: code))
             }
         }

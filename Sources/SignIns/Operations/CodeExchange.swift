@@ -60,66 +60,57 @@ extension Operation {
     func exchange(
         _ code: PendingExchange, of signIn: OpenedSignIn, _ first: VerifyAnswer?, _ calls: GrantCalls,
         _ signIns: LoopSignIns
-    ) async throws(FinishFailure) -> FinishedSignIn {
-        grant = .exchange
+    ) async throws(Problem) -> FinishedSignIn {
+        self.grant = .exchange
         let claims = signIns.claims
-        let proofKey: ProofKey?
-        let (address, userInfo, slot, claimed): (FetchURL, FetchURL?, CallSlot, ClaimedSignIn)
-        do throws(Problem) {
-            try await requireUsableKeys()
-            (address, userInfo) = (try calls.tokenEndpoint(), try calls.userInfoEndpoint())
-            // Reserved before the claim, so that a hanging provider uses up no sign-ins.
-            slot = try calls.slot()
-            // A sign-in that began before the setting has none.
-            proofKey = if let sealed = signIn.content.proofKey { sealed } else { try calls.newProofKey() }
-            let claim = try signIn.claim(claims.digests)
-            claimed = try self.claimed(signIn, by: claim, await claims.attempt(claim).made())
-        } catch {
-            throw .before(error)
-        }
+        try await requireUsableKeys()
+        let (address, userInfo) = (try calls.tokenEndpoint(), try calls.userInfoEndpoint())
+        // Reserved before the claim, so that a hanging provider uses up no sign-ins.
+        let slot = try calls.slot()
+        // A sign-in that began before the setting has none.
+        let proofKey = if let sealed = signIn.content.proofKey { sealed } else { try calls.newProofKey() }
+        let claim = try signIn.claim(claims.digests)
+        let claimed = try self.claimed(signIn, by: claim, await claims.attempt(claim).made())
         let grant: Grant
-        switch await calls.exchange(code.request(for: claimed), provenBy: proofKey, at: address, slot) {
-        case .success(let granted): grant = granted
-        case .failure(let failure): throw await self.failure(failure, of: claimed.claim, claims)
-        }
-        do throws(Problem) {
-            var answer = first
-            if let verification = code.verification(of: grant, claimed.content, after: first) {
-                let exchanged = try await verify(verification)
-                if let named = code.responseIssuer, !named.isExactly(exchanged.identity.issuer) {
-                    throw .responseIssuerMismatch(.notTheTokens)
-                }
-                if first == nil { try claimed.content.check(exchanged) }
-                // Some claims, such as Apple's `real_user_status`, are only in the first token.
-                answer = first ?? exchanged
-            }
-            guard let answer else { throw .providerAnswerInvalid(.member(.idToken)) }
-            var (identity, unverified): (Identity, [String]) = (answer.identity, [])
-            if let userInfo {
-                let text = try await calls.userInfo(grant, provenBy: proofKey, of: identity.subject, at: userInfo, slot)
-                (identity, unverified) = try complete(identity, with: text, under: calls.policy)
-            }
-            let binding = try proofKey.map { key throws(Problem) in try calls.binding(to: key, by: signIns) }
-            return FinishedSignIn(
-                claimed, answer, identity, BoundGrant(grant: grant, binding: binding), unverifiedClaims: unverified)
+        do throws(CallFailure) {
+            grant = try await calls.exchange(code.request(for: claimed), provenBy: proofKey, at: address, slot)
         } catch {
-            throw .afterGrant(error)
+            await releaseClaim(claim, after: error, claims)
+            throw Problem(error)
         }
+        var answer = first
+        if let verification = code.verification(of: grant, claimed.content, after: first) {
+            let exchanged = try await verify(verification)
+            if let named = code.responseIssuer, !named.isExactly(exchanged.identity.issuer) {
+                throw .responseIssuerMismatch(.notTheTokens)
+            }
+            if first == nil { try claimed.content.check(exchanged) }
+            // Some claims, such as Apple's `real_user_status`, are only in the first token.
+            answer = first ?? exchanged
+        }
+        guard let answer else { throw .providerAnswerInvalid(.member(.idToken)) }
+        var (identity, unverified): (Identity, [String]) = (answer.identity, [])
+        if let userInfo {
+            let text = try await calls.userInfo(grant, provenBy: proofKey, of: identity.subject, at: userInfo, slot)
+            (identity, unverified) = try complete(identity, with: text, under: calls.policy)
+        }
+        let binding = try proofKey.map { key throws(Problem) in try calls.binding(to: key, by: signIns) }
+        return FinishedSignIn(
+            claimed, answer, identity, BoundGrant(grant: grant, binding: binding), unverifiedClaims: unverified)
     }
 
-    /// The failure of an exchange. Releases the claim if nothing was sent, or nothing will be issued for the code.
-    private func failure(_ failure: CallFailure, of claim: Claim, _ claims: ClaimStore) async -> FinishFailure {
+    /// Releases the claim of an exchange that failed, if nothing was sent, or nothing will be issued for the code.
+    private func releaseClaim(_ claim: Claim, after failure: CallFailure, _ claims: ClaimStore) async {
         switch failure {
         case .notSent:
             let release = claims.release(claim, after: .none)
             self.release = release
-            return FinishFailure(Problem(failure), isSpent: (try? await release.get()) != true)
+            isSpent = (try? await release.get()) != true
         case .grantInvalid(_, isIssued: false):
             // The answer is the same whether or not this is confirmed, so it does not wait.
             release = claims.release(claim, after: .refused)
         case .grantInvalid, .unavailable, .clientRejected, .refused, .answerInvalid: break
         }
-        return .ofCode(failure)
     }
 
     /// - Parameter text: the claims of the same user, as JSON.
@@ -214,45 +205,4 @@ package struct FinishedSignIn {
         if !unverifiedClaims.isEmpty { json.array("unverified_claims", unverifiedClaims) }
         json.endObject()
     }
-}
-
-/// Why a request that uses up a sign-in, code or token failed, and whether it is used up.
-package struct FinishFailure: Error, Sendable {
-    package let problem: Problem
-    /// Whether the sign-in, code or token is used up, or may be.
-    package let isSpent: Bool
-    /// Whether the provider returned a grant, which is dropped.
-    package private(set) var dropsGrant = false
-
-    init(_ problem: Problem, isSpent: Bool) {
-        self.problem = problem
-        self.isSpent = isSpent
-    }
-
-    /// The failure of a request before anything was sent to the provider.
-    static func before(_ problem: Problem) -> FinishFailure {
-        FinishFailure(problem, isSpent: problem.isSpent)
-    }
-
-    /// The failure of a code exchange. A code can be exchanged only once.
-    static func ofCode(_ failure: CallFailure) -> FinishFailure {
-        FinishFailure(failure, isSpent: failure.isSent)
-    }
-
-    /// The failure of a call that asked for a grant.
-    init(_ failure: CallFailure, isSpent: Bool) {
-        self.init(Problem(failure), isSpent: isSpent)
-        dropsGrant = failure == .answerInvalid(.notBound)
-    }
-
-    /// The failure of a request after the provider has returned a grant, which is dropped.
-    static func afterGrant(_ problem: Problem, isSpent: Bool = true) -> FinishFailure {
-        var failure = FinishFailure(problem, isSpent: isSpent)
-        failure.dropsGrant = true
-        return failure
-    }
-}
-
-extension CallFailure {
-    fileprivate var isSent: Bool { if case .notSent = self { false } else { true } }
 }

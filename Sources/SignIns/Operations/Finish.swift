@@ -91,32 +91,22 @@ extension Operation {
     /// - Parameter now: when the operation began.
     package func finish(
         _ body: JSONObject, by signIns: LoopSignIns, at now: VerificationTime
-    ) throws(FinishFailure) -> Reply<FinishedSignIn, FinishFailure> {
-        do throws(Problem) {
-            let request = try FinishRequest(body)
-            let signIn = try request.open(by: signIns.sealer, now: now.wall)
-            guard let provider = find(signIn.content.provider) else { throw .signInInvalid }
-            // Before anything is sent: the handle is in the browser's hands, and a swapped one must not carry one
-            // customer's secret to another's token endpoint.
-            try request.check(signIn.content.connection)
-            guard provider.issuers?.list == nil, (try? choose(signIn.content.connection, of: provider)) != nil else {
-                throw .signInInvalid
-            }
-            guard connection != nil, discovered == nil, request.needsDocument else {
-                return try proceed(request, signIn, at: provider, by: signIns, now)
-            }
-            return .later { () async throws(FinishFailure) in
-                let reply: Reply<FinishedSignIn, FinishFailure>
-                do throws(Problem) {
-                    try await self.requireDocument()
-                    reply = try self.proceed(request, signIn, at: provider, by: signIns, .now())
-                } catch {
-                    throw .before(error)
-                }
-                return try await reply.value()
-            }
-        } catch {
-            throw .before(error)
+    ) throws(Problem) -> Reply<FinishedSignIn, Problem> {
+        let request = try FinishRequest(body)
+        let signIn = try request.open(by: signIns.sealer, now: now.wall)
+        guard let provider = find(signIn.content.provider) else { throw .signInInvalid }
+        // Before anything is sent: the handle is in the browser's hands, and a swapped one must not carry one customer's
+        // secret to another's token endpoint.
+        try request.check(signIn.content.connection)
+        guard provider.issuers?.list == nil, (try? choose(signIn.content.connection, of: provider)) != nil else {
+            throw .signInInvalid
+        }
+        guard connection != nil, discovered == nil, request.needsDocument else {
+            return try proceed(request, signIn, at: provider, by: signIns, now)
+        }
+        return .later { () async throws(Problem) in
+            try await self.requireDocument()
+            return try await self.proceed(request, signIn, at: provider, by: signIns, .now()).value()
         }
     }
 
@@ -124,7 +114,7 @@ extension Operation {
     private func proceed(
         _ request: FinishRequest, _ signIn: OpenedSignIn, at provider: Provider, by signIns: LoopSignIns,
         _ now: VerificationTime
-    ) throws(Problem) -> Reply<FinishedSignIn, FinishFailure> {
+    ) throws(Problem) -> Reply<FinishedSignIn, Problem> {
         guard let number = self.provider,
             let response = try signIn.content.signedResponse(request, policy(of: provider))
         else { return try proceed(withPlain: request, signIn, at: provider, by: signIns, now) }
@@ -134,22 +124,16 @@ extension Operation {
             let plain = try request.with(try verdict.response())
             return try proceed(withPlain: plain, signIn, at: provider, by: signIns, now)
         }
-        return .later { () async throws(FinishFailure) in
-            let reply: Reply<FinishedSignIn, FinishFailure>
-            do throws(Problem) {
-                let plain = try request.with(try await self.verdict(on: asked, outcome).response())
-                reply = try self.proceed(withPlain: plain, signIn, at: provider, by: signIns, .now())
-            } catch {
-                throw .before(error)
-            }
-            return try await reply.value()
+        return .later { () async throws(Problem) in
+            let plain = try request.with(try await self.verdict(on: asked, outcome).response())
+            return try await self.proceed(withPlain: plain, signIn, at: provider, by: signIns, .now()).value()
         }
     }
 
     private func proceed(
         withPlain request: FinishRequest, _ signIn: OpenedSignIn, at provider: Provider, by signIns: LoopSignIns,
         _ now: VerificationTime
-    ) throws(Problem) -> Reply<FinishedSignIn, FinishFailure> {
+    ) throws(Problem) -> Reply<FinishedSignIn, Problem> {
         let rules = FinishRules(
             policy: policy(of: provider), grants: grantRules(of: provider),
             sendsResponseIssuer: provider.grants?.sendsResponseIssuer(discovered))
@@ -158,19 +142,14 @@ extension Operation {
             switch verifier.verify(token, at: now) {
             case .decided(let verdict): return try claim(signIn, try accept(verdict), signIns.claims)
             case .pending(let wait):
-                return .later { () async throws(FinishFailure) in
-                    let reply: Reply<FinishedSignIn, FinishFailure>
-                    do throws(Problem) {
-                        reply = try self.claim(signIn, try await self.verify(token, after: wait), signIns.claims)
-                    } catch {
-                        throw .before(error)
-                    }
-                    return try await reply.value()
+                return .later { () async throws(Problem) in
+                    let answer = try await self.verify(token, after: wait)
+                    return try await self.claim(signIn, answer, signIns.claims).value()
                 }
             }
         case .code(let code):
             let calls = try GrantCalls(of: self, to: provider, by: signIn.content.audience, request.client)
-            return .later { () async throws(FinishFailure) in
+            return .later { () async throws(Problem) in
                 try await self.exchange(code, of: signIn, nil, calls, signIns)
             }
         case .tokenThenCode(let token, let code):
@@ -182,15 +161,10 @@ extension Operation {
                 } else {
                     nil
                 }
-            return .later { () async throws(FinishFailure) in
+            return .later { () async throws(Problem) in
                 var first = decided
                 if case .pending(let wait) = outcome {
-                    do throws(Problem) {
-                        first = try self.accept(
-                            try await self.verify(token, after: wait), before: code, signIn.content)
-                    } catch {
-                        throw .before(error)
-                    }
+                    first = try self.accept(try await self.verify(token, after: wait), before: code, signIn.content)
                 }
                 return try await self.exchange(code, of: signIn, first, calls, signIns)
             }
@@ -215,16 +189,14 @@ extension Operation {
     /// Claims a sign-in whose ID Token has been verified, which finishes it.
     private func claim(
         _ signIn: OpenedSignIn, _ answer: VerifyAnswer, _ claims: ClaimStore
-    ) throws(Problem) -> Reply<FinishedSignIn, FinishFailure> {
+    ) throws(Problem) -> Reply<FinishedSignIn, Problem> {
         let claim = try signIn.claim(claims.digests)
         func finished(_ made: ClaimStore.Made) throws(Problem) -> FinishedSignIn {
             FinishedSignIn(try claimed(signIn, by: claim, made), answer, answer.identity, nil)
         }
         let attempt = claims.attempt(claim)
         if case .now(let made) = attempt { return .now(try finished(made)) }
-        return .later { () async throws(FinishFailure) in
-            do throws(Problem) { return try finished(await attempt.made()) } catch { throw .before(error) }
-        }
+        return .later { () async throws(Problem) in try finished(await attempt.made()) }
     }
 }
 

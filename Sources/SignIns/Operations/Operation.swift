@@ -33,6 +33,11 @@ package final class Operation {
     package private(set) var calls: [CallReport] = []
     /// The code of the verdict on each ID Token, with the number of its provider.
     package private(set) var verdicts: [(provider: Int?, code: String)] = []
+    /// Whether the sign-in, code or token is used up, or may be; `nil`: nothing was sent to the provider for it, so the
+    /// problem decides (``Problem/isSpent``).
+    package internal(set) var isSpent: Bool?
+    /// Whether the provider has returned a grant, which is dropped if the operation fails.
+    package internal(set) var holdsGrant = false
 
     /// - Parameters:
     ///   - keysTimeout: how long to wait for keys.
@@ -330,26 +335,38 @@ struct GrantCalls {
         try openSSL(GrantBinding(provider: policy.id, audience: clientID, key: key).sealed(by: signIns.sealer))
     }
 
-    /// Redeems a code or a refresh token.
+    /// Redeems a code or a refresh token, which is used up then, unless nothing was sent.
     ///
     /// - Parameter proofKey: the key that the tokens are, or will be, bound to; `nil` for bearer tokens.
     func exchange(
         _ request: GrantRequest, provenBy proofKey: ProofKey?, at address: FetchURL, _ slot: CallSlot
-    ) async -> Result<Grant, CallFailure> {
-        await operation.result(
+    ) async throws(CallFailure) -> Grant {
+        operation.isSpent = true
+        let result = await operation.result(
             of: grants.calls.exchange(
                 request, by: client, provenBy: proofKey, at: address, slot, until: operation.callDeadline))
+        do throws(CallFailure) {
+            let grant = try result.get()
+            operation.holdsGrant = true
+            return grant
+        } catch {
+            if case .notSent = error { operation.isSpent = false }
+            operation.holdsGrant = error == .answerInvalid(.notBound)
+            throw error
+        }
     }
 
+    /// - Throws: the problem of a call that failed.
     func revoke(
         _ request: RevocationRequest, provenBy proofKey: ProofKey?, at address: FetchURL, _ slot: CallSlot
-    ) async -> Result<Void, CallFailure> {
+    ) async throws(Problem) {
         // A client that a request names says how it authenticates.
         let methods = client.issuer == nil ? grants.revocationMethods(operation.discovered) : nil
-        return await operation.result(
+        let result = await operation.result(
             of: grants.calls.revoke(
                 request, by: client, provenBy: proofKey, at: address, accepting: methods, slot,
                 until: operation.callDeadline))
+        if case .failure(let failure) = result { throw Problem(failure) }
     }
 
     /// Reads the claims of the user that an ID Token names, and verifies them if they are a JWT.

@@ -4,7 +4,7 @@ internal import IDToken
 package import JOSE
 private import Keys
 internal import OAuth
-internal import Verification
+package import Verification
 
 /// The body of `POST /v1/grants/refresh`.
 struct RefreshRequest {
@@ -63,41 +63,30 @@ extension Operation {
     /// - Parameter signIns: `nil` if sign-ins are off; no grant is bound then.
     package func refresh(
         _ body: JSONObject, by signIns: LoopSignIns?
-    ) throws(FinishFailure) -> Reply<RefreshAnswer, FinishFailure> {
-        do throws(Problem) {
-            let request = try RefreshRequest(body)
-            let provider = try provider(named: request.provider)
-            grant = .refresh
-            let (refresh, calls) = try request.ready(at: provider, in: self, by: signIns)
-            return .later { () async throws(FinishFailure) in try await self.send(refresh, calls, signIns) }
-        } catch {
-            throw .before(error)
-        }
+    ) throws(Problem) -> Reply<RefreshAnswer, Problem> {
+        let request = try RefreshRequest(body)
+        let provider = try provider(named: request.provider)
+        grant = .refresh
+        let (refresh, calls) = try request.ready(at: provider, in: self, by: signIns)
+        return .later { () async throws(Problem) in try await self.send(refresh, calls, signIns) }
     }
 
     private func send(
         _ refresh: ReadyRefresh, _ calls: GrantCalls, _ signIns: LoopSignIns?
-    ) async throws(FinishFailure) -> RefreshAnswer {
-        let (address, slot): (FetchURL, CallSlot)
-        do throws(Problem) {
-            try await requireDocument()
-            (address, slot) = (try calls.tokenEndpoint(), try calls.slot())
-        } catch {
-            throw .before(error)
-        }
+    ) async throws(Problem) -> RefreshAnswer {
+        try await requireDocument()
+        let (address, slot) = (try calls.tokenEndpoint(), try calls.slot())
         let grant: Grant
-        switch await calls.exchange(refresh.request, provenBy: refresh.proofKey, at: address, slot) {
-        case .success(let granted): grant = granted
-        case .failure(let failure): throw refresh.failure(failure)
-        }
-        let bound: BoundGrant
-        do throws(Problem) {
-            var binding: String?
-            if let key = refresh.proofKey, let signIns { binding = try calls.binding(to: key, by: signIns) }
-            bound = BoundGrant(grant: grant, binding: binding)
+        do throws(CallFailure) {
+            grant = try await calls.exchange(refresh.request, provenBy: refresh.proofKey, at: address, slot)
+            isSpent = !refresh.tokensStay
         } catch {
-            throw .afterGrant(error, isSpent: !refresh.tokensStay)
+            isSpent = refresh.isSpent(by: error)
+            throw Problem(error)
         }
+        var binding: String?
+        if let key = refresh.proofKey, let signIns { binding = try calls.binding(to: key, by: signIns) }
+        let bound = BoundGrant(grant: grant, binding: binding)
         guard let verification = refresh.verification(of: grant) else {
             return RefreshAnswer(grant: bound, verified: nil, problem: nil)
         }
@@ -105,8 +94,8 @@ extension Operation {
             return RefreshAnswer(grant: bound, verified: try await verify(verification), problem: nil)
         } catch {
             // The grant is worth more than the verification, which the caller can repeat.
-            if case .keysUnavailable = error { return RefreshAnswer(grant: bound, verified: nil, problem: error) }
-            throw .afterGrant(error, isSpent: !refresh.tokensStay)
+            guard case .keysUnavailable = error else { throw error }
+            return RefreshAnswer(grant: bound, verified: nil, problem: error)
         }
     }
 }
@@ -139,20 +128,18 @@ private struct ReadyRefresh {
             connection: connection)
     }
 
-    /// The failure of the call.
-    func failure(_ failure: CallFailure) -> FinishFailure {
-        let isSpent =
-            switch failure {
-            // The second refusal: the provider has seen the token twice.
-            case .refused(.useDPoPNonce): proofKey != nil
-            case .notSent, .clientRejected, .refused: false
-            case .grantInvalid: true
-            // The response says that nothing was done.
-            case .unavailable(.status(429), _), .unavailable(.status(503), _): false
-            // The provider may have rotated the refresh token, and the new one may be lost.
-            case .unavailable, .answerInvalid: !tokensStay
-            }
-        return FinishFailure(failure, isSpent: isSpent)
+    /// Whether the refresh token is used up, or may be, after a call that failed.
+    func isSpent(by failure: CallFailure) -> Bool {
+        switch failure {
+        // The second refusal: the provider has seen the token twice.
+        case .refused(.useDPoPNonce): proofKey != nil
+        case .notSent, .clientRejected, .refused: false
+        case .grantInvalid: true
+        // The response says that nothing was done.
+        case .unavailable(.status(429), _), .unavailable(.status(503), _): false
+        // The provider may have rotated the refresh token, and the new one may be lost.
+        case .unavailable, .answerInvalid: !tokensStay
+        }
     }
 }
 

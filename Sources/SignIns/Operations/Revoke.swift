@@ -3,7 +3,7 @@ private import IDToken
 package import JOSE
 private import Keys
 internal import OAuth
-internal import Verification
+package import Verification
 
 /// The body of `POST /v1/grants/revoke`.
 struct RevokeRequest {
@@ -86,69 +86,41 @@ extension Operation {
     /// - Parameter signIns: `nil` if sign-ins are off; no grant is bound then.
     package func revoke(
         _ body: JSONObject, by signIns: LoopSignIns?
-    ) throws(FinishFailure) -> Reply<Void, FinishFailure> {
-        do throws(Problem) {
-            let request = try RevokeRequest(body)
-            let provider = try provider(named: request.provider)
-            grant = .revoke
-            let (revocation, calls) = try request.ready(at: provider, in: self, by: signIns)
-            // A connection's document may have to be read first.
-            if connection == nil { _ = try calls.revocationEndpoint() }
-            return .later { () async throws(FinishFailure) in
-                let address: FetchURL
-                do throws(Problem) {
-                    try await self.requireDocument()
-                    address = try calls.revocationEndpoint()
-                } catch {
-                    throw .before(error)
-                }
-                switch revocation {
-                case .token(let request, let key): try await self.revoke(request, provenBy: key, at: address, calls)
-                case .code(let code): try await self.revoke(code, at: address, calls)
-                }
+    ) throws(Problem) -> Reply<Void, Problem> {
+        let request = try RevokeRequest(body)
+        let provider = try provider(named: request.provider)
+        grant = .revoke
+        let (revocation, calls) = try request.ready(at: provider, in: self, by: signIns)
+        // A connection's document may have to be read first.
+        if connection == nil { _ = try calls.revocationEndpoint() }
+        return .later { () async throws(Problem) in
+            try await self.requireDocument()
+            let address = try calls.revocationEndpoint()
+            switch revocation {
+            case .token(let request, let key):
+                try await calls.revoke(request, provenBy: key, at: address, try calls.slot())
+            case .code(let code): try await self.revoke(code, at: address, calls)
             }
-        } catch {
-            throw .before(error)
-        }
-    }
-
-    private func revoke(
-        _ request: RevocationRequest, provenBy proofKey: ProofKey?, at address: FetchURL, _ calls: GrantCalls
-    ) async throws(FinishFailure) {
-        let slot: CallSlot
-        do throws(Problem) { slot = try calls.slot() } catch { throw .before(error) }
-        if case .failure(let failure) = await calls.revoke(request, provenBy: proofKey, at: address, slot) {
-            throw FinishFailure(Problem(failure), isSpent: false)
         }
     }
 
     /// Exchanges a code, verifies the returned ID Token, and revokes the tokens.
-    private func revoke(
-        _ code: CodeToRevoke, at address: FetchURL, _ calls: GrantCalls
-    ) async throws(FinishFailure) {
-        let (tokenEndpoint, slot): (FetchURL, CallSlot)
-        do throws(Problem) {
-            try await requireUsableKeys()
-            // One slot covers both calls: if the second had to reserve its own and got none, the code would be lost.
-            slot = try calls.slot()
-            tokenEndpoint = try calls.tokenEndpoint()
-        } catch {
-            throw .before(error)
-        }
+    private func revoke(_ code: CodeToRevoke, at address: FetchURL, _ calls: GrantCalls) async throws(Problem) {
+        try await requireUsableKeys()
+        // One slot covers both calls: if the second had to reserve its own and got none, the code would be lost.
+        let slot = try calls.slot()
+        let tokenEndpoint = try calls.tokenEndpoint()
         let grant: Grant
-        switch await calls.exchange(code.request, provenBy: code.proofKey, at: tokenEndpoint, slot) {
-        case .success(let granted): grant = granted
-        case .failure(let failure): throw .ofCode(failure)
-        }
-        do throws(Problem) {
-            _ = try await verify(try code.verification(of: grant))
+        do throws(CallFailure) {
+            grant = try await calls.exchange(code.request, provenBy: code.proofKey, at: tokenEndpoint, slot)
         } catch {
-            throw .afterGrant(error)
+            throw Problem(error)
         }
+        _ = try await verify(try code.verification(of: grant))
+        // It is not dropped, but revoked.
+        holdsGrant = false
         let request = grant.refreshToken.map(RevocationRequest.init) ?? RevocationRequest(grant.accessToken)
-        if case .failure(let failure) = await calls.revoke(request, provenBy: code.proofKey, at: address, slot) {
-            throw FinishFailure(Problem(failure), isSpent: true)
-        }
+        try await calls.revoke(request, provenBy: code.proofKey, at: address, slot)
     }
 }
 
