@@ -289,13 +289,11 @@ extension Operation {
     ///
     /// - Returns: `nil` if it has none.
     private func hint(of request: BeginRequest, at provider: Provider) async throws(Problem) -> HintAnswer? {
-        guard let text = request.idTokenHint, let browser = request.browser, let number = self.provider else {
-            return nil
-        }
+        guard let text = request.idTokenHint, let browser = request.browser else { return nil }
         let client = try AuthorizationRequest(
             browser, audience: request.audience, under: policy(of: provider), grantRules(of: provider)
         ).client
-        return try await verify(hint: SignInToken(text, ofProvider: number, connection, clientID: client.id))
+        return try await verify(hint: text, clientID: client.id)
     }
 
     private func begun(

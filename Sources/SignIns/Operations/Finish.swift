@@ -50,9 +50,13 @@ package struct FinishRequest {
     }
 
     /// The same request, with the parameters in its signed response.
-    fileprivate func with(_ response: VerifiedResponse) throws(Problem) -> FinishRequest {
+    fileprivate func with(_ response: Verdict<VerifiedResponse>) throws(Problem) -> FinishRequest {
         var request = self
-        request.response = try BrowserResponse(response)
+        do throws(Problem) {
+            request.response = try BrowserResponse(try response.get())
+        } catch {
+            throw error.ofResponse
+        }
         return request
     }
 
@@ -115,17 +119,17 @@ extension Operation {
         _ request: FinishRequest, _ signIn: OpenedSignIn, at provider: Provider, by signIns: LoopSignIns,
         _ now: VerificationTime
     ) throws(Problem) -> Reply<FinishedSignIn, Problem> {
-        guard let number = self.provider,
-            let response = try signIn.content.signedResponse(request, policy(of: provider))
-        else { return try proceed(withPlain: request, signIn, at: provider, by: signIns, now) }
-        let asked = SignInToken(response, ofProvider: number, connection, clientID: signIn.content.audience)
-        let outcome = verifier.verify(response: asked, at: now)
+        guard let response = try signIn.content.signedResponse(request, policy(of: provider)) else {
+            return try proceed(withPlain: request, signIn, at: provider, by: signIns, now)
+        }
+        let signed = try token(response, clientID: signIn.content.audience)
+        let outcome = verifier.verify(response: signed, at: now)
         if case .decided(let verdict) = outcome {
-            let plain = try request.with(try verdict.response())
-            return try proceed(withPlain: plain, signIn, at: provider, by: signIns, now)
+            return try proceed(withPlain: try request.with(verdict), signIn, at: provider, by: signIns, now)
         }
         return .later { () async throws(Problem) in
-            let plain = try request.with(try await self.verdict(on: asked, outcome).response())
+            let plain = try request.with(
+                await self.verdict(after: outcome) { self.verifier.verify(response: signed, at: $0) })
             return try await self.proceed(withPlain: plain, signIn, at: provider, by: signIns, .now()).value()
         }
     }
@@ -139,13 +143,13 @@ extension Operation {
             sendsResponseIssuer: provider.grants?.sendsResponseIssuer(discovered))
         switch try FinishPlan(signIn, request, under: rules) {
         case .token(let token):
-            switch verifier.verify(token, at: now) {
-            case .decided(let verdict): return try claim(signIn, try accept(verdict), signIns.claims)
-            case .pending(let wait):
-                return .later { () async throws(Problem) in
-                    let answer = try await self.verify(token, after: wait)
-                    return try await self.claim(signIn, answer, signIns.claims).value()
-                }
+            let outcome = verifier.verify(token, at: now)
+            if case .decided(let verdict) = outcome {
+                return try claim(signIn, try accept(verdict), signIns.claims)
+            }
+            return .later { () async throws(Problem) in
+                let answer = try await self.verify(token, after: outcome)
+                return try await self.claim(signIn, answer, signIns.claims).value()
             }
         case .code(let code):
             let calls = try GrantCalls(of: self, to: provider, by: signIn.content.audience, request.client)
@@ -162,10 +166,10 @@ extension Operation {
                     nil
                 }
             return .later { () async throws(Problem) in
-                var first = decided
-                if case .pending(let wait) = outcome {
-                    first = try self.accept(try await self.verify(token, after: wait), before: code, signIn.content)
-                }
+                let first =
+                    if let decided { decided } else {
+                        try self.accept(try await self.verify(token, after: outcome), before: code, signIn.content)
+                    }
                 return try await self.exchange(code, of: signIn, first, calls, signIns)
             }
         }

@@ -99,74 +99,68 @@ package final class Operation {
     /// The deadline of one call to the provider.
     var callDeadline: MonotonicTime { time.deadline(of: callTimeout, from: SystemClocks.monotonic()) }
 
+    /// The verdict on a token, after waiting for keys if it depends on them.
+    ///
+    /// - Parameters:
+    ///   - begun: the outcome of a verification that has begun.
+    ///   - isPaidFor: whether a code or a grant was used up for the token.
+    func verdict<Answer>(
+        after begun: RequestVerifier.Outcome<Answer>? = nil, isPaidFor: Bool = false,
+        verifying verify: (VerificationTime) -> RequestVerifier.Outcome<Answer>
+    ) async -> Verdict<Answer> {
+        switch begun ?? verify(.now()) {
+        case .decided(let verdict): verdict
+        case .pending(let wait):
+            await verifier.verdict(after: wait, until: keysDeadline, isPaidFor: isPaidFor, verifyingAgain: verify)
+        }
+    }
+
     /// - Throws: the problem of a token that is refused.
     func accept(_ verdict: Verdict<VerifyAnswer>) throws(Problem) -> VerifyAnswer {
         verdicts.append((verdict.provider, verdict.code))
-        switch verdict {
-        case .verified(let answer, _): return answer
-        case .refused(let problem, _): throw problem
-        }
+        return try verdict.get()
     }
 
-    /// Verifies an ID Token that a code or a grant was used up for, and waits if necessary.
+    /// Verifies an ID Token that a code or a grant was used up for.
     ///
     /// - Throws: the problem of a token that is refused.
     func verify(_ request: VerifyRequest) async throws(Problem) -> VerifyAnswer {
-        switch verifier.verify(request, at: .now()) {
-        case .decided(let verdict): try accept(verdict)
-        case .pending(let wait): try await verify(request, after: wait, isPaidFor: true)
-        }
+        try accept(await verdict(isPaidFor: true) { verifier.verify(request, at: $0) })
     }
 
-    /// - Parameter isPaidFor: whether a code or a grant was used up for the token.
+    /// - Throws: the problem of a token that is refused.
     func verify(
-        _ request: VerifyRequest, after wait: RequestVerifier.Wait<VerifyAnswer>, isPaidFor: Bool = false
+        _ request: VerifyRequest, after begun: RequestVerifier.Outcome<VerifyAnswer>
     ) async throws(Problem) -> VerifyAnswer {
-        try accept(
-            await verifier.verdict(after: wait, until: keysDeadline, isPaidFor: isPaidFor) {
-                verifier.verify(request, at: $0)
-            })
+        try accept(await verdict(after: begun) { verifier.verify(request, at: $0) })
     }
 
-    /// Verifies an `id_token_hint`, and waits if necessary.
+    /// A token of the provider and connection that comes with the sign-in.
+    func token(_ text: ArraySlice<UInt8>, clientID: String) throws(Problem) -> SignInToken {
+        guard let provider else { throw .endpointUnknown }
+        return SignInToken(text, ofProvider: provider, connection, clientID: clientID)
+    }
+
+    /// Verifies an `id_token_hint`.
     ///
     /// - Throws: the problem of a hint that is refused.
-    func verify(hint: SignInToken) async throws(Problem) -> HintAnswer {
+    func verify(hint text: ArraySlice<UInt8>, clientID: String) async throws(Problem) -> HintAnswer {
+        let hint = try token(text, clientID: clientID)
         do throws(Problem) {
-            return try await answer { verifier.verify(hint: hint, at: $0) }
+            return try await verdict { verifier.verify(hint: hint, at: $0) }.get()
         } catch {
-            throw error.naming(hint.clientID)
+            throw error.naming(clientID)
         }
     }
 
-    /// Waits for the verdict on a token that is no ID Token of a sign-in.
-    ///
-    /// - Parameter isPaidFor: whether a code or a grant was used up for the token.
-    private func answer<Answer>(
-        isPaidFor: Bool = false, verifying verify: (VerificationTime) -> RequestVerifier.Outcome<Answer>
-    ) async throws(Problem) -> Answer {
-        let verdict =
-            switch verify(.now()) {
-            case .decided(let verdict): verdict
-            case .pending(let wait):
-                await verifier.verdict(
-                    after: wait, until: keysDeadline, isPaidFor: isPaidFor, verifyingAgain: verify)
-            }
-        switch verdict {
-        case .verified(let answer, _): return answer
-        case .refused(let problem, _): throw problem
-        }
-    }
-
-    /// Verifies a UserInfo response that is a JWT, and waits if necessary. Its grant is used up.
+    /// Verifies a UserInfo response that is a JWT. Its grant is used up.
     ///
     /// - Returns: the claims, as JSON.
     /// - Throws: the problem of one that is refused.
     func userInfo(in text: [UInt8], of subject: String, clientID: String) async throws(Problem) -> [UInt8] {
-        guard let provider else { throw .endpointUnknown }
-        let token = SignInToken(text[...], ofProvider: provider, connection, clientID: clientID)
+        let token = try token(text[...], clientID: clientID)
         do throws(Problem) {
-            return try await answer(isPaidFor: true) { verifier.verify(userInfo: token, of: subject, at: $0) }
+            return try await verdict(isPaidFor: true) { verifier.verify(userInfo: token, of: subject, at: $0) }.get()
         } catch {
             throw error.ofUserInfo
         }
@@ -202,6 +196,16 @@ package final class Operation {
 }
 
 @available(*, unavailable) extension Operation: Sendable {}
+
+extension Verdict {
+    /// - Throws: the problem of a token that is refused.
+    func get() throws(Problem) -> Answer {
+        switch self {
+        case .verified(let answer, _): return answer
+        case .refused(let problem, _): throw problem
+        }
+    }
+}
 
 /// The time that all steps of a request share: waiting for keys, the claim, and the calls to a provider.
 ///

@@ -147,10 +147,7 @@ extension Operation {
             try await self.requireDocument()
             _ = try self.endSessionEndpoint(of: provider)
             var hint: HintAnswer?
-            if let text = request.idTokenHint, let number = self.provider {
-                hint = try await self.verify(
-                    hint: SignInToken(text, ofProvider: number, self.connection, clientID: client.id))
-            }
+            if let text = request.idTokenHint { hint = try await self.verify(hint: text, clientID: client.id) }
             return try self.signOut(request, provider, client, hint)
         }
     }
