@@ -339,6 +339,31 @@ struct GrantCalls {
         try openSSL(GrantBinding(provider: policy.id, audience: clientID, key: key).sealed(by: signIns.sealer))
     }
 
+    /// The request to verify the ID Token of a grant that was not redeemed for a sign-in; `nil` if it has none.
+    ///
+    /// The nonce and `auth_time` of the user's sign-in are not known then, so they are not compared.
+    ///
+    /// - Parameters:
+    ///   - subject: whom the grant must be of; `nil`: any user.
+    ///   - code: that the grant was redeemed for; `nil` for a refresh.
+    /// - Source: OpenID Connect Core 1.0, section 12.2.
+    func verification(
+        of grant: Grant, subject: ExpectedSubject?, code: String? = nil, includesClaims: Bool = false
+    ) -> VerifyRequest? {
+        guard let idToken = grant.idToken else { return nil }
+        var parameters = VerificationParameters(
+            audience: clientID, accessToken: grant.accessTokenText, code: code, expectedSubject: subject)
+        parameters.nonceUse = .ignoreFromTokenEndpoint
+        parameters.isAccessTokenHashOptional = true
+        parameters.isCodeHashOptional = true
+        return VerifyRequest(
+            ofSignIn: idToken[...], provider: policy.id, parameters: parameters, includesClaims: includesClaims,
+            connection: operation.connection)
+    }
+
+    /// Whether a refresh leaves the refresh token as it is.
+    var refreshTokensStay: Bool { grants.rules.quirks.contains(.refreshTokensStay) }
+
     /// Redeems a code or a refresh token, which is used up then, unless nothing was sent.
     ///
     /// - Parameter proofKey: the key that the tokens are, or will be, bound to; `nil` for bearer tokens.

@@ -8,13 +8,10 @@ package import Verification
 
 /// The body of `POST /v1/grants/refresh`.
 struct RefreshRequest {
-    private let client: GrantClient
-    private let token: RefreshToken
-    private let subject: ExpectedSubject
-    private let scopes: [String]
-    private let includesClaims: Bool
-
-    var provider: String { client.provider }
+    let client: GrantClient
+    let token: GrantRequest
+    let subject: ExpectedSubject
+    let includesClaims: Bool
 
     /// - Throws: ``Problem/requestInvalid(_:)``.
     init(_ object: JSONObject) throws(Problem) {
@@ -25,26 +22,9 @@ struct RefreshRequest {
         guard let subject = try ExpectedSubject(of: object, client.connection) else {
             throw .requestInvalid("The request needs a member subject: the user to whom the refresh token belongs.")
         }
-        self.token = token
+        self.token = .refresh(token, scopes: try object.scopes(Names.scopes) ?? [])
         self.subject = subject
-        scopes = try object.scopes(Names.scopes) ?? []
         includesClaims = try object.boolean(MemberNames.includeClaims) ?? false
-    }
-
-    /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/clientNotConfigured``, ``Problem/requestInvalid(_:)``,
-    ///   ``Problem/bindingInvalid``.
-    fileprivate func ready(
-        at provider: Provider, in operation: Operation, by signIns: LoopSignIns?
-    ) throws(Problem) -> (ReadyRefresh, GrantCalls) {
-        let client = try client.client(of: provider, in: operation)
-        try subject.check(against: operation.policy(of: provider))
-        let refresh = ReadyRefresh(
-            provider: self.provider, connection: operation.connection, clientID: client.id,
-            request: .refresh(token, scopes: scopes),
-            proofKey: try self.client.proofKey(of: client, by: signIns), subject: subject,
-            tokensStay: provider.grants?.rules.quirks.contains(.refreshTokensStay) ?? false,
-            includesClaims: includesClaims)
-        return (refresh, try self.client.calls(of: operation, to: provider, by: client))
     }
 
     private enum Names {
@@ -65,29 +45,35 @@ extension Operation {
         _ body: JSONObject, by signIns: LoopSignIns?
     ) throws(Problem) -> Reply<RefreshAnswer, Problem> {
         let request = try RefreshRequest(body)
-        let provider = try provider(named: request.provider)
+        let provider = try provider(named: request.client.provider)
         grant = .refresh
-        let (refresh, calls) = try request.ready(at: provider, in: self, by: signIns)
-        return .later { () async throws(Problem) in try await self.send(refresh, calls, signIns) }
+        let client = try request.client.client(of: provider, in: self)
+        try request.subject.check(against: policy(of: provider))
+        let proofKey = try request.client.proofKey(of: client, by: signIns)
+        let calls = try request.client.calls(of: self, to: provider, by: client)
+        return .later { () async throws(Problem) in try await self.send(request, provenBy: proofKey, calls, signIns) }
     }
 
     private func send(
-        _ refresh: ReadyRefresh, _ calls: GrantCalls, _ signIns: LoopSignIns?
+        _ request: RefreshRequest, provenBy proofKey: ProofKey?, _ calls: GrantCalls, _ signIns: LoopSignIns?
     ) async throws(Problem) -> RefreshAnswer {
         try await requireDocument()
         let (address, slot) = (try calls.tokenEndpoint(), try calls.slot())
         let grant: Grant
         do throws(CallFailure) {
-            grant = try await calls.exchange(refresh.request, provenBy: refresh.proofKey, at: address, slot)
-            isSpent = !refresh.tokensStay
+            grant = try await calls.exchange(request.token, provenBy: proofKey, at: address, slot)
+            isSpent = !calls.refreshTokensStay
         } catch {
-            isSpent = refresh.isSpent(by: error)
+            isSpent = error.usesUpRefreshToken(isBound: proofKey != nil, stays: calls.refreshTokensStay)
             throw Problem(error)
         }
         var binding: String?
-        if let key = refresh.proofKey, let signIns { binding = try calls.binding(to: key, by: signIns) }
+        if let key = proofKey, let signIns { binding = try calls.binding(to: key, by: signIns) }
         let bound = BoundGrant(grant: grant, binding: binding)
-        guard let verification = refresh.verification(of: grant) else {
+        guard
+            let verification = calls.verification(
+                of: grant, subject: request.subject, includesClaims: request.includesClaims)
+        else {
             return RefreshAnswer(grant: bound, verified: nil, problem: nil)
         }
         do throws(Problem) {
@@ -100,45 +86,22 @@ extension Operation {
     }
 }
 
-/// A refresh that fits the settings, and the meaning of the provider's responses.
-private struct ReadyRefresh {
-    let provider: String
-    let connection: Connection?
-    let clientID: String
-    let request: GrantRequest
-    /// `nil` if the grant is not bound.
-    let proofKey: ProofKey?
-    let subject: ExpectedSubject
-    let tokensStay: Bool
-    let includesClaims: Bool
-
-    /// The request to verify the grant's ID Token; `nil` if it has none, which is allowed.
+extension CallFailure {
+    /// Whether a refresh that failed has used up the refresh token, or may have.
     ///
-    /// The nonce and `auth_time` of the first ID Token are not known here, so they are not compared.
-    ///
-    /// - Source: OpenID Connect Core 1.0, section 12.2.
-    func verification(of grant: Grant) -> VerifyRequest? {
-        guard let idToken = grant.idToken else { return nil }
-        var parameters = VerificationParameters(
-            audience: clientID, accessToken: grant.accessTokenText, expectedSubject: subject)
-        parameters.nonceUse = .ignoreFromTokenEndpoint
-        parameters.isAccessTokenHashOptional = true
-        return VerifyRequest(
-            ofSignIn: idToken[...], provider: provider, parameters: parameters, includesClaims: includesClaims,
-            connection: connection)
-    }
-
-    /// Whether the refresh token is used up, or may be, after a call that failed.
-    func isSpent(by failure: CallFailure) -> Bool {
-        switch failure {
+    /// - Parameters:
+    ///   - isBound: whether the token is bound to a key.
+    ///   - stays: whether the provider's refreshes leave the token as it is.
+    fileprivate func usesUpRefreshToken(isBound: Bool, stays: Bool) -> Bool {
+        switch self {
         // The second refusal: the provider has seen the token twice.
-        case .refused(.useDPoPNonce): proofKey != nil
+        case .refused(.useDPoPNonce): isBound
         case .notSent, .clientRejected, .refused: false
         case .grantInvalid: true
         // The response says that nothing was done.
         case .unavailable(.status(429), _), .unavailable(.status(503), _): false
         // The provider may have rotated the refresh token, and the new one may be lost.
-        case .unavailable, .answerInvalid: !tokensStay
+        case .unavailable, .answerInvalid: !stays
         }
     }
 }

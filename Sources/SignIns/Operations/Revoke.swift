@@ -1,5 +1,5 @@
 package import HTTP
-private import IDToken
+internal import IDToken
 package import JOSE
 private import Keys
 internal import OAuth
@@ -7,15 +7,13 @@ package import Verification
 
 /// The body of `POST /v1/grants/revoke`.
 struct RevokeRequest {
-    private let client: GrantClient
-    private let target: Target
+    let client: GrantClient
+    let target: Target
 
-    private enum Target {
+    enum Target {
         case token(RevocationRequest)
-        case code(AuthorizationCode, text: String, redirectURI: String?, subject: ExpectedSubject?)
+        case code(CodeToRevoke)
     }
-
-    var provider: String { client.provider }
 
     /// - Throws: ``Problem/requestInvalid(_:)``.
     init(_ object: JSONObject) throws(Problem) {
@@ -40,32 +38,10 @@ struct RevokeRequest {
             if client.binding != nil {
                 throw .requestInvalid("binding is only valid together with token; omit it.")
             }
-            target = .code(
-                code, text: try object.string(MemberNames.code, characters: MemberBounds.code) ?? "",
-                redirectURI: redirectURI, subject: subject)
+            let text = try object.string(MemberNames.code, characters: MemberBounds.code) ?? ""
+            target = .code(CodeToRevoke(code: code, text: text, redirectURI: redirectURI, subject: subject))
         case (nil, nil), (_?, _?):
             throw .requestInvalid("The request needs either token or code.")
-        }
-    }
-
-    /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/clientNotConfigured``, ``Problem/requestInvalid(_:)``,
-    ///   ``Problem/redirectURINotConfigured``, ``Problem/bindingInvalid``.
-    fileprivate func ready(
-        at provider: Provider, in operation: Operation, by signIns: LoopSignIns?
-    ) throws(Problem) -> (ReadyRevocation, GrantCalls) {
-        let client = try client.client(of: provider, in: operation)
-        let calls = try self.client.calls(of: operation, to: provider, by: client)
-        switch target {
-        case .token(let request):
-            return (.token(request, provenBy: try self.client.proofKey(of: client, by: signIns)), calls)
-        case .code(let code, let text, let redirectURI, let subject):
-            if let redirectURI, !client.hasRedirectURI(redirectURI) { throw .redirectURINotConfigured }
-            try subject?.check(against: operation.policy(of: provider))
-            let revocation = CodeToRevoke(
-                provider: self.provider, connection: operation.connection, clientID: client.id,
-                request: .code(code, redirectURI: redirectURI, verifier: nil),
-                proofKey: try calls.newProofKey(), code: text, subject: subject)
-            return (.code(revocation), calls)
         }
     }
 
@@ -88,71 +64,61 @@ extension Operation {
         _ body: JSONObject, by signIns: LoopSignIns?
     ) throws(Problem) -> Reply<Void, Problem> {
         let request = try RevokeRequest(body)
-        let provider = try provider(named: request.provider)
+        let provider = try provider(named: request.client.provider)
         grant = .revoke
-        let (revocation, calls) = try request.ready(at: provider, in: self, by: signIns)
+        let client = try request.client.client(of: provider, in: self)
+        let calls = try request.client.calls(of: self, to: provider, by: client)
+        let proofKey: ProofKey?
+        switch request.target {
+        case .token: proofKey = try request.client.proofKey(of: client, by: signIns)
+        case .code(let code):
+            if let uri = code.redirectURI, !client.hasRedirectURI(uri) { throw .redirectURINotConfigured }
+            try code.subject?.check(against: policy(of: provider))
+            proofKey = try calls.newProofKey()
+        }
         // A connection's document may have to be read first.
         if connection == nil { _ = try calls.revocationEndpoint() }
         return .later { () async throws(Problem) in
             try await self.requireDocument()
             let address = try calls.revocationEndpoint()
-            switch revocation {
-            case .token(let request, let key):
-                try await calls.revoke(request, provenBy: key, at: address, try calls.slot())
-            case .code(let code): try await self.revoke(code, at: address, calls)
+            switch request.target {
+            case .token(let token): try await calls.revoke(token, provenBy: proofKey, at: address, try calls.slot())
+            case .code(let code): try await self.revoke(code, provenBy: proofKey, at: address, calls)
             }
         }
     }
 
     /// Exchanges a code, verifies the returned ID Token, and revokes the tokens.
-    private func revoke(_ code: CodeToRevoke, at address: FetchURL, _ calls: GrantCalls) async throws(Problem) {
+    private func revoke(
+        _ code: CodeToRevoke, provenBy proofKey: ProofKey?, at address: FetchURL, _ calls: GrantCalls
+    ) async throws(Problem) {
         try await requireUsableKeys()
         // One slot covers both calls: if the second had to reserve its own and got none, the code would be lost.
         let slot = try calls.slot()
         let tokenEndpoint = try calls.tokenEndpoint()
+        let request = GrantRequest.code(code.code, redirectURI: code.redirectURI, verifier: nil)
         let grant: Grant
         do throws(CallFailure) {
-            grant = try await calls.exchange(code.request, provenBy: code.proofKey, at: tokenEndpoint, slot)
+            grant = try await calls.exchange(request, provenBy: proofKey, at: tokenEndpoint, slot)
         } catch {
             throw Problem(error)
         }
-        _ = try await verify(try code.verification(of: grant))
+        guard let verification = calls.verification(of: grant, subject: code.subject, code: code.text) else {
+            throw .providerAnswerInvalid(.member(.idToken))
+        }
+        _ = try await verify(verification)
         // It is not dropped, but revoked.
         holdsGrant = false
-        let request = grant.refreshToken.map(RevocationRequest.init) ?? RevocationRequest(grant.accessToken)
-        try await calls.revoke(request, provenBy: code.proofKey, at: address, slot)
+        let token = grant.refreshToken.map(RevocationRequest.init) ?? RevocationRequest(grant.accessToken)
+        try await calls.revoke(token, provenBy: proofKey, at: address, slot)
     }
-}
-
-/// A revocation that fits the settings.
-private enum ReadyRevocation {
-    case token(RevocationRequest, provenBy: ProofKey?)
-    case code(CodeToRevoke)
 }
 
 /// A code whose tokens are to be revoked.
-private struct CodeToRevoke {
-    let provider: String
-    let connection: Connection?
-    let clientID: String
-    let request: GrantRequest
-    /// `nil` if grants of the client are not bound.
-    let proofKey: ProofKey?
-    let code: String
+struct CodeToRevoke {
+    let code: AuthorizationCode
+    /// The text of ``code``, to check the ID Token's `c_hash`.
+    let text: String
+    let redirectURI: String?
     let subject: ExpectedSubject?
-
-    /// The request to verify the grant's ID Token. Its nonce is not known here.
-    ///
-    /// - Throws: ``Problem/providerAnswerInvalid(_:)`` if the grant has none.
-    func verification(of grant: Grant) throws(Problem) -> VerifyRequest {
-        guard let idToken = grant.idToken else { throw .providerAnswerInvalid(.member(.idToken)) }
-        var parameters = VerificationParameters(
-            audience: clientID, accessToken: grant.accessTokenText, code: code, expectedSubject: subject)
-        parameters.nonceUse = .ignoreFromTokenEndpoint
-        parameters.isAccessTokenHashOptional = true
-        parameters.isCodeHashOptional = true
-        return VerifyRequest(
-            ofSignIn: idToken[...], provider: provider, parameters: parameters, includesClaims: false,
-            connection: connection)
-    }
 }
