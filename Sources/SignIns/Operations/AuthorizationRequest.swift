@@ -140,80 +140,44 @@ struct AuthorizationRequest {
         return checks == RequestedChecks() ? nil : checks
     }
 
-    /// The request, ready for the browser, or to be signed and pushed first.
+    /// The request of a sign-in.
     ///
     /// - Parameter keyThumbprint: `dpop_jkt`, to which the provider then binds the code (RFC 9449, section 10).
     /// - Throws: ``OpenSSLError`` when out of memory.
     func prepared(
         at endpoint: AuthorizationEndpoint, as form: AuthorizationRequestForm, for signIn: BrowserSignIn,
-        maximumAge: Int64?, keyThumbprint: String?,
-        hint: HintAnswer?, now: UnixTime, _ digests: borrowing DigestContext
+        maximumAge: Int64?, keyThumbprint: String?, hint: HintAnswer?, now: UnixTime,
+        _ digests: borrowing DigestContext
     ) throws(OpenSSLError) -> PreparedRequest {
-        if let way = UnsentRequest.Way(form) {
-            var parameters = AuthorizationParameters()
-            try write(to: &parameters, for: signIn, maximumAge, keyThumbprint, hint, digests)
-            return .unsent(
-                UnsentRequest(
-                    parameters: parameters, way: way, client: client, endpoint: endpoint, issuer: issuer, madeAt: now))
-        }
-        var url = URLWithQuery(endpoint.url)
-        url.add("response_type", client.responseType.rawValue)
-        url.add("client_id", client.id)
-        try write(to: &url, for: signIn, maximumAge, keyThumbprint, hint, digests)
-        return .url(url.text)
-    }
-
-    /// Writes all parameters but the client's ID and the response type.
-    ///
-    /// - Throws: ``OpenSSLError`` when out of memory.
-    private func write(
-        to request: inout some ParameterWriter, for signIn: BrowserSignIn, _ maximumAge: Int64?,
-        _ keyThumbprint: String?, _ hint: HintAnswer?, _ digests: borrowing DigestContext
-    ) throws(OpenSSLError) {
-        request.add("redirect_uri", browser.redirectURI)
-        request.add("scope", scopes.isEmpty ? nil : scopes.joined(separator: " "))
-        request.add("state", signIn.state.text)
+        var parameters = AuthorizationParameters()
+        func add(_ name: String, _ text: String?) { if let text { parameters.add(name, .text(text)) } }
+        add("redirect_uri", browser.redirectURI)
+        add("scope", scopes.isEmpty ? nil : scopes.joined(separator: " "))
+        add("state", signIn.state.text)
         if let verifier = signIn.verifier {
-            request.add("code_challenge", try verifier.challenge(digests))
-            request.add("code_challenge_method", "S256")
+            add("code_challenge", try verifier.challenge(digests))
+            add("code_challenge_method", "S256")
         }
-        request.add("dpop_jkt", keyThumbprint)
-        if let nonce = signIn.nonce, let nonceForm { request.add("nonce", try nonce.text(as: nonceForm, digests)) }
-        request.add("response_mode", responseMode?.rawValue)
-        request.add("max_age", number: maximumAge)
-        request.add("prompt", browser.prompt)
-        request.add("login_hint", browser.loginHint)
-        request.add("ui_locales", browser.uiLocales)
-        request.add("acr_values", browser.acrValues)
-        if let hint { request.add("id_token_hint", String(decoding: hint.text, as: UTF8.self)) }
+        add("dpop_jkt", keyThumbprint)
+        if let nonce = signIn.nonce, let nonceForm { add("nonce", try nonce.text(as: nonceForm, digests)) }
+        add("response_mode", responseMode?.rawValue)
+        if let maximumAge { parameters.add("max_age", .number(maximumAge)) }
+        add("prompt", browser.prompt)
+        add("login_hint", browser.loginHint)
+        add("ui_locales", browser.uiLocales)
+        add("acr_values", browser.acrValues)
+        if let hint { add("id_token_hint", String(decoding: hint.text, as: UTF8.self)) }
         if let requested = browser.requested {
-            request.add("claims", json: requested.claims)
-            for resource in requested.resources { request.add("resource", resource) }
+            if let claims = requested.claims { parameters.add("claims", .json(claims)) }
+            for resource in requested.resources { add("resource", resource) }
         }
         for parameter in client.authorizationParameters where browser.requested?.sets(parameter.name) != true {
-            if parameter.isJSON {
-                request.add(parameter.name, json: Array(parameter.value.utf8))
-            } else {
-                request.add(parameter.name, parameter.value)
-            }
+            parameters.add(
+                parameter.name, parameter.isJSON ? .json(Array(parameter.value.utf8)) : .text(parameter.value))
         }
+        return PreparedRequest(
+            parameters: parameters, form: form, client: client, endpoint: endpoint, issuer: issuer, madeAt: now)
     }
-}
-
-/// An authorization request: the URL for the browser, or what must be signed or pushed before there is one.
-enum PreparedRequest {
-    case url(String)
-    case unsent(UnsentRequest)
-}
-
-/// Where the parameters of an authorization request are written.
-protocol ParameterWriter {
-    /// Adds a parameter; `nil` adds none.
-    mutating func add(_ name: String, _ value: String?)
-    /// Adds a number; `nil` adds none.
-    mutating func add(_ name: String, number: Int64?)
-    /// Adds well-formed JSON; `nil` adds none.
-    mutating func add(_ name: String, json: [UInt8]?)
 }
 
 extension Nonce {
@@ -229,7 +193,7 @@ extension Nonce {
 }
 
 /// Builds the query of a URL.
-struct URLWithQuery: ParameterWriter {
+struct URLWithQuery {
     private(set) var text: String
     private var hasQuery: Bool
 
@@ -238,10 +202,6 @@ struct URLWithQuery: ParameterWriter {
         self.text = text
         hasQuery = text.utf8.contains(UInt8(ascii: "?"))
     }
-
-    mutating func add(_ name: String, number: Int64?) { add(name, number.map(String.init)) }
-
-    mutating func add(_ name: String, json: [UInt8]?) { add(name, json.map { String(decoding: $0, as: UTF8.self) }) }
 
     /// Whether a URL's own query has a parameter of one of these names, or one whose name can't be read.
     static func query(of url: String, hasAnyOf names: [String]) -> Bool {
@@ -253,39 +213,23 @@ struct URLWithQuery: ParameterWriter {
         }
     }
 
-    /// Adds a parameter; `nil` adds none.
-    mutating func add(_ name: String, _ value: String?) {
-        guard let value else { return }
+    mutating func add(_ name: String, _ value: String) {
         text += (hasQuery ? "&" : "?") + percentEncoded(name) + "=" + percentEncoded(value)
         hasQuery = true
     }
 }
 
-/// An authorization request that is signed or pushed before there is a URL.
-struct UnsentRequest {
+/// An authorization request, before the browser takes it to the provider.
+struct PreparedRequest {
     /// All but the client's ID and the response type.
     let parameters: AuthorizationParameters
-    let way: Way
+    /// How it reaches the provider.
+    let form: AuthorizationRequestForm
     let client: OAuthClient
     let endpoint: AuthorizationEndpoint
     /// The provider's.
     let issuer: String
     let madeAt: UnixTime
-
-    /// How it reaches the provider.
-    enum Way {
-        case signed
-        case pushed(isSigned: Bool)
-
-        /// - Returns: `nil` for a plain request.
-        init?(_ form: AuthorizationRequestForm) {
-            switch form {
-            case .plain: return nil
-            case .signed: self = .signed
-            case .pushed, .signedAndPushed: self = .pushed(isSigned: form.isSigned)
-            }
-        }
-    }
 
     /// The parameters of a form in which the client authenticates, and which names it.
     fileprivate var formParameters: AuthorizationParameters {
@@ -300,78 +244,70 @@ struct UnsentRequest {
         return all
     }
 
+    /// The URL of a plain request.
+    var url: String {
+        url(
+            with: [("response_type", client.responseType.rawValue), ("client_id", client.id)]
+                + parameters.all.map { ($0.name, $0.value.text) })
+    }
+
     /// The URL of a request that was pushed (RFC 9126, section 4).
     fileprivate func url(_ reference: PushedReference) -> String {
-        var url = URLWithQuery(endpoint.url)
-        url.add("client_id", client.id)
-        url.add("request_uri", reference.uri)
-        return url.text
+        url(with: [("client_id", client.id), ("request_uri", reference.uri)])
     }
 
     /// The URL of a signed request. OpenID Connect requires some parameters outside too, with the same values (Core 1.0,
     /// section 6.1).
     fileprivate func url(withObject object: [UInt8]) -> String {
+        url(with: [
+            ("response_type", client.responseType.rawValue), ("client_id", client.id),
+            ("scope", parameters.text("scope")), ("request", String(decoding: object, as: UTF8.self)),
+        ])
+    }
+
+    private func url(with parameters: [(name: String, value: String?)]) -> String {
         var url = URLWithQuery(endpoint.url)
-        url.add("response_type", client.responseType.rawValue)
-        url.add("client_id", client.id)
-        url.add("scope", parameters.text("scope"))
-        url.add("request", String(decoding: object, as: UTF8.self))
+        for case (let name, let value?) in parameters { url.add(name, value) }
         return url.text
     }
-}
-
-/// An authorization request that the browser can take to the provider, until it expires.
-struct SentRequest {
-    let url: String
-    let expiresAt: UnixTime
 }
 
 extension Operation {
     /// Signs an authorization request, pushes it, or both.
     ///
     /// - Parameter authentication: how the client of a connection authenticates.
+    /// - Returns: the URL that the browser can take to the provider, and until when.
     /// - Throws: ``Problem``. Nothing has begun then.
     func send(
-        _ request: UnsentRequest, authenticatedBy authentication: RequestAuthentication?, to provider: Provider
-    ) async throws(Problem) -> SentRequest {
+        _ request: PreparedRequest, authenticatedBy authentication: RequestAuthentication?, to provider: Provider
+    ) async throws(Problem) -> (url: String, expiresAt: UnixTime) {
+        let form = request.form
+        let calls = try GrantCalls(
+            of: self, to: provider, by: request.client.id, authentication, authenticates: form.isPushed)
         let objectEnd = request.madeAt.advanced(bySeconds: RequestObject.lifetimeSeconds)
-        func calls(authenticates: Bool) throws(Problem) -> GrantCalls {
-            try GrantCalls(
-                of: self, to: provider, by: request.client.id, authentication, authenticates: authenticates)
+        guard form.isPushed else {
+            return (request.url(withObject: try await signed(request, calls)), expiresAt: objectEnd)
         }
-        switch request.way {
-        case .signed:
-            let object = try await signed(request, try calls(authenticates: false))
-            return SentRequest(url: request.url(withObject: object), expiresAt: objectEnd)
-        case .pushed(let isSigned):
-            let calls = try calls(authenticates: true)
-            // Before anything is signed.
-            let (address, slot) = (try calls.pushedRequestEndpoint(), try calls.slot())
-            let content: PushedAuthorization =
-                isSigned
-                ? .object(try await signed(request, calls), of: request.formParameters)
-                : .parameters(request.formParameters)
-            switch await calls.push(content, at: address, slot) {
-            case .success(let reference):
-                let end = request.madeAt.advanced(bySeconds: reference.lifetimeSeconds)
-                return SentRequest(url: request.url(reference), expiresAt: isSigned ? min(end, objectEnd) : end)
-            case .failure(let failure): throw Problem(failure)
-            }
+        // Before anything is signed.
+        let (address, slot) = (try calls.pushedRequestEndpoint(), try calls.slot())
+        let content: PushedAuthorization =
+            form.isSigned
+            ? .object(try await signed(request, calls), of: request.formParameters)
+            : .parameters(request.formParameters)
+        switch await calls.push(content, at: address, slot) {
+        case .success(let reference):
+            let end = request.madeAt.advanced(bySeconds: reference.lifetimeSeconds)
+            return (request.url(reference), expiresAt: form.isSigned ? min(end, objectEnd) : end)
+        case .failure(let failure): throw Problem(failure)
         }
     }
 
     /// - Throws: ``Problem/requestKeyMissing``, and ``Problem/rejected(_:of:)`` if OpenSSL fails.
-    private func signed(_ request: UnsentRequest, _ calls: GrantCalls) async throws(Problem) -> [UInt8] {
+    private func signed(_ request: PreparedRequest, _ calls: GrantCalls) async throws(Problem) -> [UInt8] {
         switch await calls.object(of: request) {
         case .success(let object): return object
         case .failure(.noKey): throw .requestKeyMissing
         case .failure(.cryptographyUnavailable): throw .rejected(.cryptographyUnavailable)
         }
     }
-}
-
-extension AuthorizationParameters: ParameterWriter {
-    mutating func add(_ name: String, _ value: String?) { if let value { add(name, Value.text(value)) } }
-    mutating func add(_ name: String, number: Int64?) { if let number { add(name, Value.number(number)) } }
-    mutating func add(_ name: String, json: [UInt8]?) { if let json { add(name, Value.json(json)) } }
 }

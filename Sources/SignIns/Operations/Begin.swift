@@ -141,7 +141,7 @@ package struct BegunSignIn {
     /// Until when ``authorizationURL`` can be used; `nil` if that does not end.
     private(set) var requestExpiresAt: UnixTime?
     /// The authorization request that must be signed or pushed.
-    private(set) var unsent: UnsentRequest?
+    private(set) var unsent: PreparedRequest?
     let expiresAt: UnixTime
 
     /// - Parameters:
@@ -190,13 +190,10 @@ package struct BegunSignIn {
                 let begun = try authorization.begun(at: endpoint)
                 kind = .browser(begun)
                 state = begun.state.text
-                switch try authorization.prepared(
+                let prepared = try authorization.prepared(
                     at: endpoint, as: form, for: begun, maximumAge: request.maximumAuthenticationAgeSeconds,
                     keyThumbprint: try proofKey?.signer().thumbprint, hint: hint, now: now, digests)
-                {
-                case .url(let url): authorizationURL = url
-                case .unsent(let request): unsent = request
-                }
+                if form == .plain { authorizationURL = prepared.url } else { unsent = prepared }
             } else {
                 kind = .native(try .random())
                 state = nil
@@ -231,7 +228,7 @@ package struct BegunSignIn {
     )
 
     /// The same sign-in, once its authorization request was signed or pushed.
-    func sent(_ sent: SentRequest) -> BegunSignIn {
+    func sent(_ sent: (url: String, expiresAt: UnixTime)) -> BegunSignIn {
         var begun = self
         (begun.authorizationURL, begun.requestExpiresAt, begun.unsent) = (sent.url, sent.expiresAt, nil)
         return begun

@@ -310,7 +310,7 @@ struct GrantCalls {
     }
 
     /// Signs an authorization request.
-    func object(of request: UnsentRequest) async -> Result<[UInt8], RequestObjectFault> {
+    func object(of request: PreparedRequest) async -> Result<[UInt8], RequestObjectFault> {
         let object = grants.calls.requestObject(
             request.objectParameters, of: request.client.id, by: client, signingKey: request.client.signingKey,
             for: request.issuer, now: request.madeAt)
