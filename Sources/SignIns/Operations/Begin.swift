@@ -38,7 +38,7 @@ package struct BeginRequest {
         context = try Self.context(object)
         lifetimeSeconds = try Self.lifetime(object)
         client = try RequestAuthentication(of: object)
-        idTokenHint = browser == nil ? nil : try Self.idTokenHint(object)
+        idTokenHint = browser == nil ? nil : try object.token(Names.idTokenHint)
     }
 
     /// Reads the members for the authorization URL. A native sign-in, which has no such URL, must not have them.
@@ -62,16 +62,6 @@ package struct BeginRequest {
             uiLocales: try text(Names.uiLocales), acrValues: acrValues,
             requested: try RequestedClaims.Names.all.contains { object.kind(of: $0) != nil }
                 ? RequestedClaims(object, acrValues: acrValues) : nil)
-    }
-
-    /// - Throws: ``Problem/requestInvalid(_:)``.
-    private static func idTokenHint(_ object: JSONObject) throws(Problem) -> ArraySlice<UInt8>? {
-        do throws(JSONTypeMismatch) {
-            return try object.utf8(Names.idTokenHint)
-        } catch {
-            if object.kind(of: Names.idTokenHint) == .null { return nil }
-            throw .requestInvalid("id_token_hint must be a string.")
-        }
     }
 
     /// - Throws: ``Problem/requestInvalid(_:)``.

@@ -24,27 +24,24 @@ struct BrowserResponse {
         var areStrings = true
         parameters.forEachMember { if $1.kind != .string { areStrings = false } }
         guard areStrings else { throw Self.malformed }
-        // A parameter without a value counts as absent (RFC 6749, section 3.1).
-        func parameter(_ name: JSONName) -> String? {
-            parameters[name]?.string.flatMap { $0.isEmpty ? nil : $0 }
-        }
-        state = parameter("state")
-        code = parameter("code")
-        issuer = parameter("iss")
-        error = parameter("error")
-        user = parameter("user")
-        idToken = parameter("id_token")
-        signed = parameter("response")
+        try self.init(signed: parameters["response"]?.string) { parameters[$0]?.string }
     }
 
     /// The parameters in a signed response, which replace all that came with it.
     ///
     /// - Throws: ``Problem/responseInvalid(_:)``.
     init(_ verified: VerifiedResponse) throws(Problem) {
-        func parameter(_ name: JSONName) throws(Problem) -> String? {
+        try self.init(signed: nil) { name throws(Problem) in
             guard let value = verified.claims[name], value.kind != .null else { return nil }
             guard let text = value.string else { throw .responseInvalid(.content) }
-            return text.isEmpty ? nil : text
+            return text
+        }
+    }
+
+    private init(signed: String?, _ text: (JSONName) throws(Problem) -> String?) throws(Problem) {
+        // A parameter without a value counts as absent (RFC 6749, section 3.1).
+        func parameter(_ name: JSONName) throws(Problem) -> String? {
+            try text(name).flatMap { $0.isEmpty ? nil : $0 }
         }
         state = try parameter("state")
         code = try parameter("code")
@@ -52,7 +49,7 @@ struct BrowserResponse {
         error = try parameter("error")
         user = try parameter("user")
         idToken = try parameter("id_token")
-        signed = nil
+        self.signed = signed.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// The signed response of a sign-in that asked for one, and nothing beside it.

@@ -28,14 +28,7 @@ package struct FinishRequest {
             throw .requestInvalid("The request needs a member sign_in, the string returned by POST /v1/sign-ins.")
         }
         self.handle = SealedSignIn(text: Array(handle))
-        do throws(JSONTypeMismatch) {
-            idToken = try object.utf8(MemberNames.idToken)
-        } catch {
-            guard object.kind(of: MemberNames.idToken) == .null else {
-                throw .requestInvalid("id_token must be a string.")
-            }
-            idToken = nil
-        }
+        idToken = try object.token(MemberNames.idToken)
         code = try object.string(MemberNames.code, characters: MemberBounds.code)
         accessToken = try object.string(MemberNames.accessToken, characters: MemberBounds.accessToken)
         response =
@@ -64,12 +57,7 @@ package struct FinishRequest {
     ///
     /// - Throws: ``Problem/signInInvalid``, ``Problem/signInExpired``, and ``Problem/rejected(_:)`` if OpenSSL fails.
     package func open(by sealer: SignInSealer, now: UnixTime) throws(Problem) -> OpenedSignIn {
-        let opened: OpenedSignIn?
-        do throws(OpenSSLError) {
-            opened = try sealer.open(handle)
-        } catch {
-            throw .rejected(.cryptographyUnavailable)
-        }
+        let opened = try openSSL(sealer.open(handle))
         // A handle from a clock that was far ahead would outlive its claim, so it could be used twice.
         guard let opened, opened.content.begunAt <= now.advanced(bySeconds: ClaimEnd.clockTolerance) else {
             throw .signInInvalid

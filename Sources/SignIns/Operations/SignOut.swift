@@ -21,23 +21,13 @@ package struct SignOutRequest {
     /// - Throws: ``Problem/requestInvalid(_:)``.
     init(_ object: JSONObject) throws(Problem) {
         connection = try Connection(of: object, beside: Names.all)
-        guard let provider = try object.string(MemberNames.provider, characters: MemberBounds.provider) else {
-            throw .requestInvalid("The request needs a member provider, the id of a configured provider.")
-        }
-        self.provider = provider
+        provider = try object.provider()
         if connection == nil, object[MemberNames.issuer] != nil {
             throw .requestInvalid(
                 "issuer is only valid together with connection, for a provider with issuers: any; omit it.")
         }
         audience = try object.string(MemberNames.audience, characters: MemberBounds.audience)
-        do throws(JSONTypeMismatch) {
-            idTokenHint = try object.utf8(Names.idTokenHint)
-        } catch {
-            guard object.kind(of: Names.idTokenHint) == .null else {
-                throw .requestInvalid("id_token_hint must be a string.")
-            }
-            idTokenHint = nil
-        }
+        idTokenHint = try object.token(Names.idTokenHint)
         redirectURI = try object.string(Names.redirectURI, characters: 1...2048)
         logoutHint = try object.string(Names.logoutHint, characters: 0...255)
         uiLocales = try object.string(Names.uiLocales, characters: 0...255)

@@ -147,15 +147,13 @@ extension SingleUseNonce {
     ///
     /// - Throws: ``Problem/rejected(_:)`` if OpenSSL fails.
     package func claim(_ digests: borrowing DigestContext) throws(Problem) -> Claim {
-        do throws(OpenSSLError) {
-            var digest = writtenDigest
-            if digest == nil { digest = try digests.digest(Array(nonce.utf8).span, with: .sha256) }
-            return Claim(
-                key: try ClaimKey("nonce", of: [Array(provider.utf8), digest ?? []], digests),
-                end: ClaimEnd(after: expiresAt.seconds), provider: provider)
-        } catch {
-            throw .rejected(.cryptographyUnavailable)
-        }
+        let digest =
+            if let writtenDigest { writtenDigest } else {
+                try openSSL(digests.digest(Array(nonce.utf8).span, with: .sha256))
+            }
+        return Claim(
+            key: try openSSL(ClaimKey("nonce", of: [Array(provider.utf8), digest], digests)),
+            end: ClaimEnd(after: expiresAt.seconds), provider: provider)
     }
 
     /// The digest that the nonce encodes, if the provider accepts both plain and hashed nonces. An attacker who has
