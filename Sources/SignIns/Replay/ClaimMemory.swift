@@ -1,6 +1,8 @@
 internal import HTTP
+private import IDToken
 package import NIOCore
 private import Synchronization
+package import Verification
 
 /// The claims of one process, shared by its event loops.
 ///
@@ -18,7 +20,7 @@ package final class ClaimMemory: Sendable {
     }
 
     /// The state after removing expired claims.
-    func status(now: StoreTime) -> StoreStatus {
+    func status(now: VerificationTime) -> StoreStatus {
         forget(now: now)
         return quota.withLock { quota in
             StoreStatus(health: quota.isFull ? .full : .ok, entries: quota.total, fill: quota.fill)
@@ -26,7 +28,7 @@ package final class ClaimMemory: Sendable {
     }
 
     /// - Parameter providers: how many providers share the memory.
-    func claim(_ claim: Claim, sharedBy providers: Int, now: StoreTime) -> ClaimOutcome {
+    func claim(_ claim: Claim, sharedBy providers: Int, now: VerificationTime) -> ClaimOutcome {
         let shard = shard(of: claim)
         func attempt() -> ClaimOutcome {
             shard.claims.withLock { claims in
@@ -52,7 +54,7 @@ package final class ClaimMemory: Sendable {
         shards[Int(truncatingIfNeeded: claim.key.low) & (Self.shardCount - 1)]
     }
 
-    private func forget(now: StoreTime) {
+    private func forget(now: VerificationTime) {
         for shard in shards { shard.claims.withLock { $0.forget(now: now, release) } }
     }
 
@@ -88,7 +90,7 @@ private struct Claims {
     ///   - release: called with the number of a provider's claims that were forgotten.
     ///   - reserve: whether there is room for one more claim.
     mutating func claim(
-        _ claim: Claim, now: StoreTime, _ release: (String, Int) -> Void, reserving reserve: () -> Bool
+        _ claim: Claim, now: VerificationTime, _ release: (String, Int) -> Void, reserving reserve: () -> Bool
     ) -> ClaimOutcome {
         forget(now: now, release)
         if keys.contains(claim.key) { return .alreadyClaimed }
@@ -117,10 +119,10 @@ private struct Claims {
     }
 
     /// - Parameter release: called with the number of a provider's claims that were forgotten.
-    mutating func forget(now: StoreTime, _ release: (String, Int) -> Void) {
+    mutating func forget(now: VerificationTime, _ release: (String, Int) -> Void) {
         let minute = now.monotonic.milliseconds / 60_000
         guard let first = nextMinute, first <= minute else { return }
-        for (name, claims) in groups where name.minute <= minute && claims.endUnixSeconds <= now.unixSeconds {
+        for (name, claims) in groups where name.minute <= minute && claims.endUnixSeconds <= now.wall.seconds {
             for key in claims.keys { keys.remove(key) }
             release(name.provider, claims.keys.count)
             groups[name] = nil
@@ -135,7 +137,7 @@ package final class MemoryStore: ReplayStore {
 
     package init(_ memory: ClaimMemory) { self.memory = memory }
 
-    package func claim(_ claim: Claim, sharedBy providers: Int, now: StoreTime) -> ClaimReply {
+    package func claim(_ claim: Claim, sharedBy providers: Int, now: VerificationTime) -> ClaimReply {
         .now(memory.claim(claim, sharedBy: providers, now: now))
     }
 
@@ -146,7 +148,7 @@ package final class MemoryStore: ReplayStore {
         return loop.makeSucceededFuture(true)
     }
 
-    package func status(now: StoreTime) -> StoreStatus { memory.status(now: now) }
+    package func status(now: VerificationTime) -> StoreStatus { memory.status(now: now) }
     package func end() {}
 }
 

@@ -26,9 +26,7 @@ package final class ClaimStore {
     /// Closes the store's connections.
     package func end() { store.end() }
 
-    package var status: StoreStatus {
-        store.status(now: StoreTime(monotonic: SystemClocks.monotonic(), unixSeconds: SystemClocks.unixSeconds()))
-    }
+    package var status: StoreStatus { store.status(now: .now()) }
 
     /// Makes a claim. Nothing is claimed before the returned ``Attempt/later(_:)`` is called.
     ///
@@ -36,8 +34,7 @@ package final class ClaimStore {
     package func attempt(_ claim: Claim, until deadline: MonotonicTime? = nil) -> Attempt {
         let now = VerificationTime.now()
         let begunAt = SystemClocks.monotonicMicroseconds()
-        let time = StoreTime(monotonic: now.monotonic, unixSeconds: now.wall.seconds)
-        switch store.claim(claim, sharedBy: providerCount, now: time) {
+        switch store.claim(claim, sharedBy: providerCount, now: now) {
         case .now(let outcome): return .now(Made(outcome, since: begunAt))
         case .later(let begin):
             return .later {

@@ -1,8 +1,9 @@
 private import Bytes
-package import HTTP
+private import IDToken
 package import NIOCore
 package import OpenSSL
 private import Synchronization
+package import Verification
 
 /// Records what has been used, so that nothing is used twice.
 ///
@@ -10,10 +11,8 @@ private import Synchronization
 package protocol ReplayStore: AnyObject {
     /// Makes a claim for the first caller.
     ///
-    /// - Parameters:
-    ///   - providers: how many providers use the store.
-    ///   - now: the time on both clocks.
-    func claim(_ claim: Claim, sharedBy providers: Int, now: StoreTime) -> ClaimReply
+    /// - Parameter providers: how many providers use the store.
+    func claim(_ claim: Claim, sharedBy providers: Int, now: VerificationTime) -> ClaimReply
 
     /// Releases a claim that this caller made. Never retried: a second attempt could release a claim that
     /// another caller has made in between.
@@ -22,7 +21,7 @@ package protocol ReplayStore: AnyObject {
     /// - Returns: whether the claim is known to be released. Never fails.
     func release(_ claim: Claim, after use: ReleasedUse, on loop: any EventLoop) -> EventLoopFuture<Bool>
 
-    func status(now: StoreTime) -> StoreStatus
+    func status(now: VerificationTime) -> StoreStatus
 
     /// Closes its connections. Claims in progress become unavailable.
     func end()
@@ -71,25 +70,14 @@ package struct ClaimEnd: Equatable, Sendable {
     }
 
     /// The remaining time in milliseconds, at least the tolerance.
-    func milliseconds(from now: StoreTime) -> Int64 {
-        let (difference, overflow) = unixSeconds.subtractingReportingOverflow(now.unixSeconds)
+    func milliseconds(from now: VerificationTime) -> Int64 {
+        let (difference, overflow) = unixSeconds.subtractingReportingOverflow(now.wall.seconds)
         let seconds = min(max(overflow ? .max : difference, Self.clockTolerance), Self.longest)
         return seconds * 1000
     }
 
     /// In seconds. No sign-in and no token is accepted for longer.
     private static let longest: Int64 = 366 * 86400
-}
-
-/// A time on both clocks.
-package struct StoreTime: Equatable, Sendable {
-    package let monotonic: MonotonicTime
-    package let unixSeconds: Int64
-
-    package init(monotonic: MonotonicTime, unixSeconds: Int64) {
-        self.monotonic = monotonic
-        self.unixSeconds = unixSeconds
-    }
 }
 
 /// The state of a store, as one event loop sees it.
@@ -155,12 +143,6 @@ package struct Claim: Sendable {
     package let end: ClaimEnd
     /// The ID of the provider, for whom a store in memory counts it.
     package let provider: String
-
-    package init(key: ClaimKey, end: ClaimEnd, provider: String) {
-        self.key = key
-        self.end = end
-        self.provider = provider
-    }
 }
 
 /// The claims of one process whose items were refused, shared by its event loops.
@@ -173,9 +155,8 @@ package final class RefusedClaims: Sendable {
     private struct Latest {
         let capacity: Int
         var keys: Set<ClaimKey> = []
-        /// In the order of their arrival, from ``oldest`` on, and around.
-        var order: [ClaimKey] = []
-        var oldest = 0
+        /// In the order of their arrival.
+        var order = CircularBuffer<ClaimKey>()
     }
 
     /// - Parameter capacity: how many are remembered.
@@ -184,13 +165,8 @@ package final class RefusedClaims: Sendable {
     func insert(_ key: ClaimKey) {
         latest.withLock { latest in
             guard latest.keys.insert(key).inserted else { return }
-            if latest.order.count < latest.capacity {
-                latest.order.append(key)
-            } else {
-                latest.keys.remove(latest.order[latest.oldest])
-                latest.order[latest.oldest] = key
-                latest.oldest = (latest.oldest + 1) % latest.capacity
-            }
+            if latest.order.count == latest.capacity { latest.keys.remove(latest.order.removeFirst()) }
+            latest.order.append(key)
         }
     }
 
@@ -209,7 +185,7 @@ package final class RefusalStore: ReplayStore {
         self.loop = loop
     }
 
-    package func claim(_ claim: Claim, sharedBy providers: Int, now: StoreTime) -> ClaimReply {
+    package func claim(_ claim: Claim, sharedBy providers: Int, now: VerificationTime) -> ClaimReply {
         switch store.claim(claim, sharedBy: providers, now: now) {
         case .now(let outcome): .now(checked(outcome, of: claim))
         case .later(let begin):
@@ -232,7 +208,7 @@ package final class RefusalStore: ReplayStore {
         return store.release(claim, after: use, on: loop)
     }
 
-    package func status(now: StoreTime) -> StoreStatus { store.status(now: now) }
+    package func status(now: VerificationTime) -> StoreStatus { store.status(now: now) }
     package func end() { store.end() }
 }
 

@@ -1,16 +1,19 @@
 import Bytes
 import Glibc
 import HTTP
+import IDToken
 import OpenSSL
 @testable import SignIns
 import Testing
 import TestSupport
+@testable import Verification
 
 @Suite struct ClaimMemoryTests {
     /// A time in seconds since the start, with a wall clock that may have been changed.
-    private static func time(_ seconds: Int64, wallAhead: Int64 = 0) -> StoreTime {
-        StoreTime(
-            monotonic: MonotonicTime(milliseconds: seconds * 1000), unixSeconds: 1_700_000_000 + seconds + wallAhead)
+    private static func time(_ seconds: Int64, wallAhead: Int64 = 0) -> VerificationTime {
+        VerificationTime(
+            monotonic: MonotonicTime(milliseconds: seconds * 1000),
+            wall: UnixTime(seconds: 1_700_000_000 + seconds + wallAhead))
     }
 
     private static func key(_ number: UInt64) -> ClaimKey {
@@ -118,7 +121,7 @@ import TestSupport
                 for number in 0..<100_000 {
                     // Spread over ten minutes, as real sign-ins would be.
                     let now = Self.time(begun + Int64(number) / 167)
-                    let end = ClaimEnd(after: now.unixSeconds + 600)
+                    let end = ClaimEnd(after: now.wall.seconds + 600)
                     let outcome = memory.claim(Self.key(UInt64(round * 100_000 + number)), until: end, now: now)
                     precondition(outcome == .claimed)
                 }
@@ -143,13 +146,13 @@ import TestSupport
                 ahead = .random(in: -4000...4000, using: &random)
             }
             let now = Self.time(seconds, wallAhead: ahead)
-            for (key, end) in ends where seconds >= end.monotonic && now.unixSeconds >= end.unix { over.insert(key) }
+            for (key, end) in ends where seconds >= end.monotonic && now.wall.seconds >= end.unix { over.insert(key) }
             let key = Self.key(.random(in: 0..<200, using: &random))
-            let end = ClaimEnd(after: now.unixSeconds + .random(in: 0...3600, using: &random))
+            let end = ClaimEnd(after: now.wall.seconds + .random(in: 0...3600, using: &random))
             switch memory.claim(key, until: end, now: now) {
             case .claimed:
                 #expect(ends[key] == nil || over.contains(key))
-                ends[key] = (seconds + end.unixSeconds - now.unixSeconds, end.unixSeconds)
+                ends[key] = (seconds + end.unixSeconds - now.wall.seconds, end.unixSeconds)
                 over.remove(key)
             case .alreadyClaimed:
                 #expect(ends[key] != nil)
@@ -165,7 +168,7 @@ import TestSupport
 
 extension ClaimMemory {
     /// A claim for the only provider.
-    fileprivate func claim(_ key: ClaimKey, until end: ClaimEnd, now: StoreTime) -> ClaimOutcome {
+    fileprivate func claim(_ key: ClaimKey, until end: ClaimEnd, now: VerificationTime) -> ClaimOutcome {
         claim(Claim(key: key, end: end, provider: "p"), sharedBy: 1, now: now)
     }
 }

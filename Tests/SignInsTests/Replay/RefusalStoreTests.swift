@@ -1,13 +1,15 @@
 import HTTP
+import IDToken
 import NIOCore
 import NIOEmbedded
 @testable import SignIns
 import Testing
+@testable import Verification
 
 @Suite struct RefusalStoreTests {
     private let loop = EmbeddedEventLoop()
     private let memory = ClaimMemory(capacity: 10)
-    private let now = StoreTime(monotonic: MonotonicTime(milliseconds: 0), unixSeconds: 0)
+    private let now = VerificationTime(monotonic: MonotonicTime(milliseconds: 0), wall: UnixTime(seconds: 0))
 
     private func store(remembering capacity: Int = 10) -> RefusalStore {
         RefusalStore(MemoryStore(memory), RefusedClaims(capacity: capacity), on: loop)
@@ -72,7 +74,7 @@ import Testing
             store = MemoryStore(ClaimMemory(capacity: 10))
         }
 
-        func claim(_ claim: Claim, sharedBy providers: Int, now: StoreTime) -> ClaimReply {
+        func claim(_ claim: Claim, sharedBy providers: Int, now: VerificationTime) -> ClaimReply {
             _ = first.release(released, after: .refused, on: loop)
             return store.claim(claim, sharedBy: providers, now: now)
         }
@@ -81,7 +83,7 @@ import Testing
             store.release(claim, after: use, on: loop)
         }
 
-        func status(now: StoreTime) -> StoreStatus { store.status(now: now) }
+        func status(now: VerificationTime) -> StoreStatus { store.status(now: now) }
         func end() {}
     }
 }

@@ -1,9 +1,11 @@
 import HTTP
+import IDToken
 import NIOCore
 import NIOPosix
 @testable import SignIns
 import Synchronization
 import TestSupport
+@testable import Verification
 
 /// A ``ValkeyStore`` on its own event loop.
 struct StoreUnderTest: Sendable {
@@ -127,5 +129,7 @@ struct StoreUnderTest: Sendable {
         }
     }
 
-    private var now: StoreTime { StoreTime(monotonic: MonotonicTime(milliseconds: 0), unixSeconds: 0) }
+    private var now: VerificationTime {
+        VerificationTime(monotonic: MonotonicTime(milliseconds: 0), wall: UnixTime(seconds: 0))
+    }
 }

@@ -1,6 +1,7 @@
 package import NIOCore
 package import NIOSSL
 package import OpenSSL
+package import Verification
 
 /// Stores claims in Valkey or Redis. Each event loop has one pipelined connection of its own, and one to each further
 /// node of a cluster.
@@ -35,7 +36,7 @@ package final class ValkeyStore: ReplayStore {
         deadlines = []
     }
 
-    package func status(now: StoreTime) -> StoreStatus {
+    package func status(now: VerificationTime) -> StoreStatus {
         let health: StoreHealth =
             if let failure = cluster.failure {
                 failure.health
@@ -48,7 +49,7 @@ package final class ValkeyStore: ReplayStore {
     }
 
     /// - Parameter providers: not needed, because the server's operator sets its limit.
-    package func claim(_ claim: Claim, sharedBy providers: Int, now: StoreTime) -> ClaimReply {
+    package func claim(_ claim: Claim, sharedBy providers: Int, now: VerificationTime) -> ClaimReply {
         let name = name(of: claim)
         let slot = KeySlot.slot(of: name)
         guard cluster.isReachable, let value = try? randomBytes(Self.valueLength) else {
