@@ -83,21 +83,13 @@ struct RESPReader {
         guard (0...Int64(Self.maximumElements)).contains(count) else { throw RESPError() }
         let first = start
         var elements: [[UInt8]] = []
+        // An array that is not complete is read again from its start.
+        defer { if elements.count < count { start = first } }
         start = place
         for _ in 0..<count {
-            var element: RESPReply?
-            do throws(RESPError) {
-                guard start == octets.count || octets[start] == UInt8(ascii: "$") else { throw RESPError() }
-                element = try next()
-                if element == .null { throw RESPError() }
-            } catch {
-                start = first
-                throw error
-            }
-            guard case .bulk(let text)? = element else {
-                start = first
-                return nil
-            }
+            guard start == octets.count || octets[start] == UInt8(ascii: "$") else { throw RESPError() }
+            guard let element = try next() else { return nil }
+            guard case .bulk(let text) = element else { throw RESPError() }
             elements.append(text)
         }
         return .array(elements)

@@ -79,9 +79,9 @@ import Testing
 
 @Suite struct StoreErrorTests {
     @Test(arguments: [
-        ("MOVED 3999 127.0.0.1:6381", StoreError.moved(slot: 3999, to: "127.0.0.1:6381")),
+        ("MOVED 3999 127.0.0.1:6381", StoreError.redirected(to: "127.0.0.1:6381", slot: 3999)),
         ("MOVED 16384 127.0.0.1:6381", .other("MOVED")), ("MOVED 3999", .other("MOVED")),
-        ("ASK 3999 127.0.0.1:6381", .ask(to: "127.0.0.1:6381")),
+        ("ASK 3999 127.0.0.1:6381", .redirected(to: "127.0.0.1:6381", slot: nil)),
         ("READONLY You can't write against a read only replica.", .readOnly),
         ("OOM command not allowed when used memory > 'maxmemory'.", .refused("OOM")), ("", .other("")),
     ])

@@ -5,10 +5,10 @@ private import NIOSSL
 
 /// An error reply of a server, by its first word.
 enum StoreError: Equatable {
-    /// Another node has the slot permanently.
-    case moved(slot: UInt16, to: String)
-    /// Another node has the key while its slot is being migrated.
-    case ask(to: String)
+    /// Another node has the key.
+    ///
+    /// - Parameter slot: which the other node has permanently; `nil` while the key's slot is being migrated.
+    case redirected(to: String, slot: UInt16?)
     /// The node has become a replica.
     case readOnly
     /// The command was not executed; the error's code says so.
@@ -28,11 +28,11 @@ enum StoreError: Equatable {
             switch (first, words.count) {
             case ("MOVED", 3):
                 if let slot = UInt16(words[1]), slot < KeySlot.count {
-                    .moved(slot: slot, to: String(words[2]))
+                    .redirected(to: String(words[2]), slot: slot)
                 } else {
                     .other(first)
                 }
-            case ("ASK", 3): .ask(to: String(words[2]))
+            case ("ASK", 3): .redirected(to: String(words[2]), slot: nil)
             case ("READONLY", _): .readOnly
             case _ where Self.refusals.contains(first): .refused(first)
             default: .other(first)
@@ -42,8 +42,7 @@ enum StoreError: Equatable {
     /// For the log: only the first word, if it looks like an error code.
     var shown: String {
         switch self {
-        case .moved: "MOVED"
-        case .ask: "ASK"
+        case .redirected(_, let slot): slot == nil ? "ASK" : "MOVED"
         case .readOnly: "READONLY"
         case .refused(let word), .other(let word):
             (1...32).contains(word.count) && word.allSatisfy { $0.isASCII && $0.isUppercase } ? word : "an error"

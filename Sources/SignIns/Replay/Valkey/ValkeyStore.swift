@@ -97,25 +97,16 @@ package final class ValkeyStore: ReplayStore {
             guard let node, let connection, !release.isOver else { return release.end(false) }
             if asking { connection.replies.send(.asking) { _ in } }
             connection.replies.send(release.command) { result in
-                guard case .reply(let reply) = result else { return release.end(false) }
-                guard case .error(let text) = reply else {
-                    switch reply {
-                    case .integer, .simple(Self.ok), .null: return release.end(true)
-                    default: return release.end(false)
-                    }
+                switch result {
+                case .reply(.integer), .reply(.simple(Self.ok)), .reply(.null): release.end(true)
+                case .reply(.error(let text)):
+                    // A redirection says that the command was not carried out.
+                    guard case .redirected(let target, let slot) = StoreError(text),
+                        let next = self.node(target, from: node, &release.redirections)
+                    else { return release.end(false) }
+                    self.send(release, to: next, asking: slot == nil)
+                case .reply, .broken: release.end(false)
                 }
-                release.redirections += 1
-                // These say that the command was not carried out.
-                switch StoreError(text) {
-                case .moved(_, let target) where release.redirections <= Self.maximumRedirections:
-                    guard let address = StoreAddress(redirection: target, from: node.address) else { break }
-                    return self.send(release, to: self.cluster.node(at: address))
-                case .ask(let target) where release.redirections <= Self.maximumRedirections:
-                    guard let address = StoreAddress(redirection: target, from: node.address) else { break }
-                    return self.send(release, to: self.cluster.node(at: address), asking: true)
-                default: break
-                }
-                release.end(false)
             }
         }
     }
@@ -140,7 +131,10 @@ package final class ValkeyStore: ReplayStore {
                     self.isFull = false
                     if claim.wasBroken { self.readBack(claim, connection) } else { claim.end(.alreadyClaimed) }
                 case .reply(.error(let text)): self.redirect(claim, StoreError(text), from: node)
-                case .reply: self.refuse(claim, connection)
+                case .reply:
+                    // The command can't have such a reply.
+                    claim.end(.unavailable(mayBeClaimed: true))
+                    connection.replies.end(.notRESP)
                 case .broken: self.sendAgain(claim, node)
                 }
             }
@@ -181,13 +175,10 @@ package final class ValkeyStore: ReplayStore {
 
     private func redirect(_ claim: ValkeyClaim, _ error: StoreError, from node: ValkeyNode) {
         switch error {
-        case .moved(let slot, let target):
-            guard let next = self.node(target, from: node, claim) else { return claim.endUnmade() }
-            cluster.assign(slot, to: next.address)
-            send(claim, to: next)
-        case .ask(let target):
-            guard let next = self.node(target, from: node, claim) else { return claim.endUnmade() }
-            send(claim, to: next, asking: true)
+        case .redirected(let target, let slot):
+            guard let next = self.node(target, from: node, &claim.redirections) else { return claim.endUnmade() }
+            if let slot { cluster.assign(slot, to: next.address) }
+            send(claim, to: next, asking: slot == nil)
         case .readOnly:
             node.leave(.replica(settings.urlSetting))
             claim.endUnmade()
@@ -199,16 +190,10 @@ package final class ValkeyStore: ReplayStore {
     }
 
     /// The node that a redirection names; `nil` after too many redirections, or if it names none.
-    private func node(_ target: String, from node: ValkeyNode, _ claim: ValkeyClaim) -> ValkeyNode? {
-        claim.redirections += 1
-        guard claim.redirections <= Self.maximumRedirections else { return nil }
+    private func node(_ target: String, from node: ValkeyNode, _ redirections: inout Int) -> ValkeyNode? {
+        redirections += 1
+        guard redirections <= Self.maximumRedirections else { return nil }
         return StoreAddress(redirection: target, from: node.address).map(cluster.node(at:))
-    }
-
-    /// Handles a reply that the command can't have.
-    private func refuse(_ claim: ValkeyClaim, _ connection: ValkeyNode.Connection) {
-        claim.end(.unavailable(mayBeClaimed: true))
-        connection.replies.end(.notRESP)
     }
 
     // MARK: Time
