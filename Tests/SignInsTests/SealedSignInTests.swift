@@ -120,7 +120,7 @@ import Verification
             }
             // A version without keys has no place for one.
             var without = signIn.version
-            without.hasExtraFields = false
+            without.remove(.extraFields)
             #expect(SignIn(encoded: encoded.span, without) == nil)
         }
         #expect("\(try ProofKey.made())" == "(secret)")
@@ -177,7 +177,7 @@ import Verification
         #expect(SignIn(encoded: browser.encoded.span, .browser) == browser)
     }
 
-    private static let asksForMore = HandleVersion(isOfBrowser: true, hasExtraFields: true)
+    private static let asksForMore = [.browser, .extraFields] as HandleVersion
 
     @Test func `only sign-ins that ask for more have a new version`() {
         #expect(Self.inBrowsers.allSatisfy { $0.version == .browser })

@@ -163,16 +163,16 @@ extension SignIn {
                 try reader.text(octets), try reader.text(octets), try reader.text(octets)
             )
             let connection =
-                version.hasConnection ? try reader.connection(octets, audience: audience) : nil
+                version.contains(.connection) ? try reader.connection(octets, audience: audience) : nil
             var kind: Kind
-            if version.isOfBrowser {
+            if version.contains(.browser) {
                 kind = .browser(try BrowserSignIn(nonce: nonce, issuer: connection?.issuer, &reader, octets))
             } else {
                 guard let nonce else { return nil }
                 kind = .native(nonce)
             }
             var proofKey: ProofKey?
-            if version.hasExtraFields {
+            if version.contains(.extraFields) {
                 let extra = ExtraFields(rawValue: try reader.number(octets))
                 guard !extra.isEmpty, extra.isSubset(of: .all) else { return nil }
                 if extra.contains(.requestedChecks) {
@@ -245,33 +245,31 @@ private struct ExtraFields: OptionSet {
 ///
 /// 1 is a native sign-in without anything else, so that older instances can open those while newer instances are rolled
 /// out.
-struct HandleVersion: Equatable {
-    var isOfBrowser = false
-    var hasConnection = false
-    var hasExtraFields = false
+struct HandleVersion: OptionSet {
+    let rawValue: UInt8
 
-    static let native = HandleVersion()
-    static let browser = HandleVersion(isOfBrowser: true)
+    static let native: HandleVersion = []
+    static let browser = HandleVersion(rawValue: 1)
+    static let connection = HandleVersion(rawValue: 2)
+    static let extraFields = HandleVersion(rawValue: 4)
 
-    init(isOfBrowser: Bool = false, hasConnection: Bool = false, hasExtraFields: Bool = false) {
-        self.isOfBrowser = isOfBrowser
-        self.hasConnection = hasConnection
-        self.hasExtraFields = hasExtraFields
-    }
+    var octet: UInt8 { rawValue + 1 }
+}
 
+extension HandleVersion {
+    /// - Returns: `nil` if no version has this octet.
     init?(octet: UInt8) {
         guard (1...8).contains(octet) else { return nil }
-        let bits = octet - 1
-        self.init(isOfBrowser: bits & 1 != 0, hasConnection: bits & 2 != 0, hasExtraFields: bits & 4 != 0)
+        self.init(rawValue: octet - 1)
     }
-
-    var octet: UInt8 { 1 + (isOfBrowser ? 1 : 0) + (hasConnection ? 2 : 0) + (hasExtraFields ? 4 : 0) }
 }
 
 extension SignIn {
     var version: HandleVersion {
-        var version = HandleVersion(hasConnection: connection != nil, hasExtraFields: !extraFields.isEmpty)
-        if case .browser = kind { version.isOfBrowser = true }
+        var version = HandleVersion.native
+        if case .browser = kind { version.insert(.browser) }
+        if connection != nil { version.insert(.connection) }
+        if !extraFields.isEmpty { version.insert(.extraFields) }
         return version
     }
 
