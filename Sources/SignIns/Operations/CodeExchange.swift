@@ -5,10 +5,10 @@ private import Keys
 private import NIOCore
 internal import OAuth
 internal import OpenSSL
-package import Verification
+internal import Verification
 
 /// A code that may be exchanged after its sign-in has been claimed.
-package struct PendingExchange {
+struct PendingExchange {
     private let request: GrantRequest
     let code: String
     let clientName: ClientName?

@@ -2,7 +2,7 @@ private import Bytes
 package import HTTP
 package import IDToken
 package import JOSE
-package import OAuth
+internal import OAuth
 private import OpenSSL
 package import Verification
 
@@ -193,7 +193,7 @@ extension Operation {
 }
 
 /// How an opened sign-in is finished, depending on its kind and on the request.
-package enum FinishPlan {
+enum FinishPlan {
     /// By an ID Token alone, or with a code that is only compared with the token's `c_hash`.
     case token(VerifyRequest)
     /// By a code alone, which is exchanged.
@@ -203,24 +203,18 @@ package enum FinishPlan {
 }
 
 /// The settings of a sign-in's provider at its finish. They may have changed since the sign-in began.
-package struct FinishRules {
+struct FinishRules {
     let policy: ProviderPolicy
     /// `nil` if the provider has no clients.
     let grants: GrantRules?
     /// Whether the provider says that its responses name the issuer (RFC 9207, section 3); `nil` if its discovery
     /// document has not been read yet.
     let sendsResponseIssuer: Bool?
-
-    package init(policy: ProviderPolicy, grants: GrantRules?, sendsResponseIssuer: Bool?) {
-        self.policy = policy
-        self.grants = grants
-        self.sendsResponseIssuer = sendsResponseIssuer
-    }
 }
 
 extension FinishPlan {
     /// - Throws: ``Problem``. Nothing is used up then.
-    package init(_ signIn: OpenedSignIn, _ request: FinishRequest, under rules: FinishRules) throws(Problem) {
+    init(_ signIn: OpenedSignIn, _ request: FinishRequest, under rules: FinishRules) throws(Problem) {
         let audience = signIn.content.audience
         guard rules.policy.issuesTokensOfSignIns, rules.policy.audiences.containsExactly(audience) else {
             throw .signInInvalid
