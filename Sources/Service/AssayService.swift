@@ -15,11 +15,8 @@ package final class AssayService: Sendable {
     private let loops: PerLoop<ServiceLoop>
     private let serviceListener: HTTPListener
     private let adminListener: HTTPListener
-    /// One for each listener that uses TLS.
-    private let certificates: [CertificateWatch]
-    /// `nil` if sign-ins are disabled or have no files.
-    private let signInFiles: SecretFileWatch<HandleKeys>?
-    private let clientFiles: SecretFileWatch<Bool>
+    /// The listeners' certificates, and the files of sign-ins and of clients.
+    private let files: [FileWatch]
     private let log: Log
     private let sink: LogSink
     private let tracing: TraceExport?
@@ -42,9 +39,9 @@ package final class AssayService: Sendable {
         package var readSignInFiles: (@Sendable () throws -> HandleKeys?)?
         /// Counts the calls to providers' endpoints; `nil`: they are not counted.
         package var calls: CallTelemetry?
-        /// Rereads the files of clients, and applies what has changed; `nil` if nothing has. Throws as
+        /// Rereads the files of clients, and applies what has changed. Returns whether anything has. Throws as
         /// ``readSignInFiles`` does. Blocks.
-        package var readClientFiles: @Sendable () throws -> Bool? = { nil }
+        package var readClientFiles: @Sendable () throws -> Bool = { false }
         package var version: String
 
         package init(
@@ -141,51 +138,50 @@ package final class AssayService: Sendable {
                 verdicts: { scrape.verdicts(on: loop) },
                 history: telemetry.history)
         }
-        for watch in certificates { watch.start(on: group.next()) }
-        let signInFiles = configuration.readSignInFiles.map { read in
-            SecretFileWatch(
-                read,
-                .init(
-                    changed: "sign-in keys changed", unusable: "sign-in files invalid, still using the previous ones"),
-                log: log
-            ) { (keys: HandleKeys) in
-                // If memory runs out, a loop keeps its current keys.
-                _ = loops.onEach { try $0.change(to: keys) }
-            }
+        var files = certificates.map(\.files)
+        if let read = configuration.readSignInFiles {
+            files.append(
+                FileWatch {
+                    guard let keys = try read() else { return false }
+                    // If memory runs out, a loop keeps its current keys.
+                    _ = loops.onEach { try $0.change(to: keys) }
+                    return true
+                } onChange: {
+                    log.write(.info, "sign-in keys changed")
+                } onFailure: { reason in
+                    log.write(
+                        .warning, "sign-in files invalid, still using the previous ones", [("reason", .text(reason))])
+                })
         }
-        signInFiles?.start(on: group.next())
-        let clientFiles = SecretFileWatch(
-            configuration.readClientFiles,
-            .init(
-                changed: "client credentials changed",
-                unusable: "client credential files invalid, still using the previous ones"),
-            log: log
-        ) { (_: Bool) in }
-        clientFiles.start(on: group.next())
+        files.append(
+            FileWatch(configuration.readClientFiles) {
+                log.write(.info, "client credentials changed")
+            } onFailure: { reason in
+                log.write(
+                    .warning, "client credential files invalid, still using the previous ones",
+                    [("reason", .text(reason))])
+            })
+        for watch in files { watch.start(on: group.next()) }
 
         for (name, listener) in [(ListenerName.service, serviceListener), (.admin, adminListener)] {
             log.write(.info, "listening", [("listener", .text(name.rawValue)), ("address", .text(listener.address))])
         }
         return AssayService(
             served: served, group: group, loops: loops, serviceListener: serviceListener, adminListener: adminListener,
-            certificates: certificates, signInFiles: signInFiles, clientFiles: clientFiles, log: log, sink: sink,
-            tracing: tracing)
+            files: files, log: log, sink: sink, tracing: tracing)
     }
 
     private init(
         served: ServedProviders, group: MultiThreadedEventLoopGroup, loops: PerLoop<ServiceLoop>,
-        serviceListener: HTTPListener, adminListener: HTTPListener, certificates: [CertificateWatch],
-        signInFiles: SecretFileWatch<HandleKeys>?, clientFiles: SecretFileWatch<Bool>, log: Log,
-        sink: LogSink, tracing: TraceExport?
+        serviceListener: HTTPListener, adminListener: HTTPListener, files: [FileWatch], log: Log, sink: LogSink,
+        tracing: TraceExport?
     ) {
         self.served = served
         self.group = group
         self.loops = loops
         self.serviceListener = serviceListener
         self.adminListener = adminListener
-        self.certificates = certificates
-        self.signInFiles = signInFiles
-        self.clientFiles = clientFiles
+        self.files = files
         self.log = log
         self.sink = sink
         self.tracing = tracing
@@ -201,9 +197,7 @@ package final class AssayService: Sendable {
 
     /// Checks the listeners' certificates and the files of sign-ins now instead of at the next poll.
     package func reloadFiles() async {
-        for watch in certificates { await watch.poll() }
-        await signInFiles?.poll()
-        await clientFiles.poll()
+        for watch in files { await watch.poll() }
     }
 
     /// How long a change of settings waits for the keys of new providers, so that fewer requests find no keys.

@@ -9,14 +9,14 @@ import TestSupport
         try await Files.run(.one) { files in
             let watch = try files.watch()
             #expect(watch.tls.expiresAtUnixSeconds == Pair.one.expiresAtUnixSeconds)
-            await watch.poll()
-            #expect(watch.counts == .init(successes: 0, failures: 0))
+            await watch.files.poll()
+            #expect(watch.files.counts == .init(successes: 0, failures: 0))
             try files.put(.two)
-            await watch.poll()
-            #expect(watch.counts == .init(successes: 1, failures: 0))
+            await watch.files.poll()
+            #expect(watch.files.counts == .init(successes: 1, failures: 0))
             #expect(watch.tls.expiresAtUnixSeconds == Pair.two.expiresAtUnixSeconds)
-            await watch.poll()
-            #expect(watch.counts == .init(successes: 1, failures: 0))
+            await watch.files.poll()
+            #expect(watch.files.counts == .init(successes: 1, failures: 0))
         }
     }
 
@@ -24,15 +24,15 @@ import TestSupport
         try await Files.run(.one) { files in
             let watch = try files.watch()
             try files.put(Pair(certificate: Pair.two.certificate, key: Pair.one.key, expiresAtUnixSeconds: 0))
-            for _ in 0..<3 { await watch.poll() }
-            #expect(watch.counts == .init(successes: 0, failures: 1))
+            for _ in 0..<3 { await watch.files.poll() }
+            #expect(watch.files.counts == .init(successes: 0, failures: 1))
             try files.put(Pair(certificate: "nothing", key: Pair.one.key, expiresAtUnixSeconds: 0))
-            for _ in 0..<3 { await watch.poll() }
-            #expect(watch.counts == .init(successes: 0, failures: 2))
+            for _ in 0..<3 { await watch.files.poll() }
+            #expect(watch.files.counts == .init(successes: 0, failures: 2))
             #expect(watch.tls.expiresAtUnixSeconds == Pair.one.expiresAtUnixSeconds)
             try files.put(.two)
-            await watch.poll()
-            #expect(watch.counts == .init(successes: 1, failures: 2))
+            await watch.files.poll()
+            #expect(watch.files.counts == .init(successes: 1, failures: 2))
         }
     }
 

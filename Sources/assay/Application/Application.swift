@@ -180,7 +180,7 @@ struct Application: Sendable {
         if !files.isEmpty { configuration.readSignInFiles = { try files.read() } }
         configuration.readClientFiles = { [clientFiles = factory.clientFiles, clientKeys = factory.clientKeys] in
             let hasChanged = try clientKeys.readAgain()
-            return try clientFiles.readAgain() ?? (hasChanged ? true : nil)
+            return try clientFiles.readAgain() || hasChanged
         }
         configuration.settings.clientKeys = factory.publishedKeys(settings)
         let budget = DescriptorBudget(

@@ -31,9 +31,9 @@ final class ClientFiles: Sendable {
 
     /// Re-reads files that have changed, and updates the credentials of their clients. Blocks.
     ///
-    /// - Returns: `nil` if none has changed.
+    /// - Returns: whether any has changed.
     /// - Throws: ``ConfigurationError`` if one can't be used; the client then keeps its credential.
-    func readAgain() throws(ConfigurationError) -> Bool? {
+    func readAgain() throws(ConfigurationError) -> Bool {
         var hasChanged = false
         var fault: ConfigurationError?
         for entry in entries.withLock({ $0 }) {
@@ -58,7 +58,7 @@ final class ClientFiles: Sendable {
             }
         }
         if let fault { throw fault }
-        return hasChanged ? true : nil
+        return hasChanged
     }
 
     static func versions(_ settings: Watched) -> [SmallFile.Version?] {

@@ -234,7 +234,7 @@ struct MetricsPage {
             "assay_tls_reloads_total", .counter, "Reloads of changed certificate files, by outcome.",
             labels: ["listener", "result"],
             certificates.flatMap { watch in
-                let counts = watch.counts
+                let counts = watch.files.counts
                 return [("success", counts.successes), ("failure", counts.failures)].map { result, count in
                     Sample([watch.name, result], count)
                 }
