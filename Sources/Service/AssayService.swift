@@ -9,7 +9,7 @@ private import Synchronization
 package import Verification
 
 /// The service: two listeners on the same event loops, and the providers' keys.
-package final class AssayService: Sendable {
+package struct AssayService: Sendable {
     private let served: ServedProviders
     private let group: MultiThreadedEventLoopGroup
     private let loops: PerLoop<ServiceLoop>
@@ -130,13 +130,13 @@ package final class AssayService: Sendable {
             configurations: configurations,
             listener: serviceListener, certificates: certificates, sink: sink, spans: tracing?.exporter,
             version: configuration.version)
-        let process = ServiceProcess(
-            version: configuration.version, startedAtUnixSeconds: scrape.startedAtUnixSeconds)
         let adminListener = try await bind(.admin, configuration.admin, adminTLS) { loop in
             AdminResponder(
-                loops[loop], process: process, scrape: { scrape.page(on: loop) },
-                verdicts: { scrape.verdicts(on: loop) },
-                history: telemetry.history)
+                loops[loop],
+                ProcessReport(
+                    version: scrape.version, startedAtUnixSeconds: scrape.startedAtUnixSeconds,
+                    metrics: { scrape.page(on: loop) }, verdicts: { scrape.verdicts(on: loop) },
+                    history: telemetry.history))
         }
         var files = certificates.map(\.files)
         if let read = configuration.readSignInFiles {
@@ -168,26 +168,10 @@ package final class AssayService: Sendable {
         }
         return AssayService(
             served: served, group: group, loops: loops, serviceListener: serviceListener, adminListener: adminListener,
-            files: files, log: log, sink: sink, tracing: tracing)
-    }
-
-    private init(
-        served: ServedProviders, group: MultiThreadedEventLoopGroup, loops: PerLoop<ServiceLoop>,
-        serviceListener: HTTPListener, adminListener: HTTPListener, files: [FileWatch], log: Log, sink: LogSink,
-        tracing: TraceExport?
-    ) {
-        self.served = served
-        self.group = group
-        self.loops = loops
-        self.serviceListener = serviceListener
-        self.adminListener = adminListener
-        self.files = files
-        self.log = log
-        self.sink = sink
-        self.tracing = tracing
-        repeats = group.next().scheduleRepeatedTask(initialDelay: Self.repeatsPeriod, delay: Self.repeatsPeriod) { _ in
-            log.reportHeldBack()
-        }
+            files: files, log: log, sink: sink, tracing: tracing,
+            repeats: group.next().scheduleRepeatedTask(initialDelay: repeatsPeriod, delay: repeatsPeriod) { _ in
+                log.reportHeldBack()
+            })
     }
 
     private static let repeatsPeriod = TimeAmount.seconds(5)

@@ -126,13 +126,15 @@ final class ServiceFixture: Sendable {
             let responder: any HTTPResponder =
                 toAdmin
                 ? AdminResponder(
-                    service.value, process: ServiceProcess(version: "1.2.3", startedAtUnixSeconds: 1_700_000_000),
-                    scrape: { loop.makeSucceededFuture(Array("metrics\n".utf8)) },
-                    verdicts: {
-                        loop.makeSucceededFuture(
-                            Verdicts(service.value.metrics, [], self.roster.ids, ProviderFeatures([])))
-                    },
-                    history: self.telemetry.history)
+                    service.value,
+                    ProcessReport(
+                        version: "1.2.3", startedAtUnixSeconds: 1_700_000_000,
+                        metrics: { loop.makeSucceededFuture(Array("metrics\n".utf8)) },
+                        verdicts: {
+                            loop.makeSucceededFuture(
+                                Verdicts(service.value.metrics, [], self.roster.ids, ProviderFeatures([])))
+                        },
+                        history: self.telemetry.history))
                 : ServiceResponder(service.value)
             let request = HTTPRequest(
                 head: head, body: body, routing: responder.route(head), isUnderWay: !responder.isStopping)

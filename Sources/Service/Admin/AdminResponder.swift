@@ -9,26 +9,11 @@ internal import Verification
 /// Serves the admin listener on one event loop: endpoints for operators and their tools.
 final class AdminResponder: HTTPResponder {
     let service: ServiceLoop
-    private let scrape: @Sendable () -> EventLoopFuture<[UInt8]>
-    private let verdicts: @Sendable () -> EventLoopFuture<Verdicts>
-    private let history: @Sendable (String) -> KeyHistory
-    let process: ServiceProcess
+    let process: ProcessReport
 
-    /// - Parameters:
-    ///   - process: the version and the start time.
-    ///   - scrape: collects the metrics of all loops, as Prometheus text.
-    ///   - verdicts: collects the verdicts of all loops.
-    ///   - history: the recent events of a provider's keys, by the provider's ID.
-    init(
-        _ service: ServiceLoop, process: ServiceProcess, scrape: @escaping @Sendable () -> EventLoopFuture<[UInt8]>,
-        verdicts: @escaping @Sendable () -> EventLoopFuture<Verdicts>,
-        history: @escaping @Sendable (String) -> KeyHistory
-    ) {
+    init(_ service: ServiceLoop, _ process: ProcessReport) {
         self.service = service
         self.process = process
-        self.scrape = scrape
-        self.verdicts = verdicts
-        self.history = history
     }
 
     var isStopping: Bool { service.stage == .stopping }
@@ -65,14 +50,14 @@ final class AdminResponder: HTTPResponder {
         case .live: return .now(service.live(record))
         case .ready: return .now(service.ready(record))
         case .metrics:
-            return later(self.scrape(), record) { text in
+            return later(self.process.metrics(), record) { text in
                 self.service.end(record, .ok, "text/plain; version=0.0.4; charset=utf-8", text)
             }
         case .providers: return listProviders(request, record)
         case .refresh: return refresh(request, record)
         case .events: return .now(listEvents(record))
         case .verdicts:
-            return later(self.verdicts(), record) { verdicts in
+            return later(self.process.verdicts(), record) { verdicts in
                 self.service.end(record, json: self.service.json { verdicts.write(to: &$0) })
             }
         case .root: return .now(redirectToConsole(record))
@@ -111,7 +96,7 @@ final class AdminResponder: HTTPResponder {
 
     private func listEvents(_ record: RequestRecord) -> HTTPResponse {
         let ids = service.verifier.providers.map(\.policy.id)
-        let events = ids.flatMap { id in history(id).entries.map { (provider: id, entry: $0) } }
+        let events = ids.flatMap { id in process.history(id).entries.map { (provider: id, entry: $0) } }
         // Newest first. Within the same second, the later entry first.
         let newestFirst = events.enumerated().sorted {
             ($0.element.entry.at, $0.offset) > ($1.element.entry.at, $1.offset)
@@ -155,10 +140,16 @@ final class AdminResponder: HTTPResponder {
 
 @available(*, unavailable) extension AdminResponder: Sendable {}
 
-/// Information about the process for operators.
-struct ServiceProcess: Sendable {
+/// What operators learn about the whole process.
+struct ProcessReport: Sendable {
     let version: String
     let startedAtUnixSeconds: Int64
+    /// Collects the metrics of all loops, as Prometheus text.
+    let metrics: @Sendable () -> EventLoopFuture<[UInt8]>
+    /// Collects the verdicts of all loops.
+    let verdicts: @Sendable () -> EventLoopFuture<Verdicts>
+    /// The recent events of a provider's keys, by the provider's ID.
+    let history: @Sendable (String) -> KeyHistory
 }
 
 /// Detects browsers by a request's header fields.
