@@ -225,28 +225,18 @@ enum Console {
     ]
 
     /// One of the console's files, which are built into the executable.
-    enum File {
-        case page, style, script
+    struct File {
+        let contentType: StaticString
+        let content: ByteBuffer
 
-        var contentType: StaticString {
-            switch self {
-            case .page: "text/html; charset=utf-8"
-            case .style: "text/css; charset=utf-8"
-            case .script: "text/javascript; charset=utf-8"
-            }
+        static let page = File("text/html; charset=utf-8", .consolePage)
+        static let style = File("text/css; charset=utf-8", .consoleStyle)
+        static let script = File("text/javascript; charset=utf-8", .consoleScript)
+
+        private init(_ contentType: StaticString, _ asset: Asset) {
+            self.contentType = contentType
+            content = ByteBuffer(bytes: asset.bytes)
         }
-
-        var content: ByteBuffer {
-            switch self {
-            case .page: Self.pageContent
-            case .style: Self.styleContent
-            case .script: Self.scriptContent
-            }
-        }
-
-        private static let pageContent = ByteBuffer(bytes: Asset.consolePage.bytes)
-        private static let styleContent = ByteBuffer(bytes: Asset.consoleStyle.bytes)
-        private static let scriptContent = ByteBuffer(bytes: Asset.consoleScript.bytes)
     }
 }
 
