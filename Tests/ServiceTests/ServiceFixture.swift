@@ -132,7 +132,9 @@ final class ServiceFixture: Sendable {
                         metrics: { loop.makeSucceededFuture(Array("metrics\n".utf8)) },
                         verdicts: {
                             loop.makeSucceededFuture(
-                                Verdicts(service.value.metrics, [], self.roster.ids, ProviderFeatures([])))
+                                Verdicts(
+                                    metrics: service.value.metrics, stores: [], providerIDs: self.roster.ids,
+                                    features: ProviderFeatures([]), answersGateways: false))
                         },
                         history: self.telemetry.history))
                 : ServiceResponder(service.value)

@@ -4,6 +4,7 @@ internal import JOSE
 internal import Keys
 internal import NIOCore
 internal import NIOHTTP1
+internal import SignIns
 internal import Verification
 
 /// Serves the admin listener on one event loop: endpoints for operators and their tools.
@@ -139,6 +140,60 @@ final class AdminResponder: HTTPResponder {
 }
 
 @available(*, unavailable) extension AdminResponder: Sendable {}
+
+/// The numbers of tokens and sign-ins by verdict since the process started, the same as in the metrics.
+struct Verdicts: Sendable {
+    let metrics: LoopMetrics
+    /// One per event loop; empty if nothing is single-use.
+    let stores: [StoreStatus]
+    /// Indexed by number.
+    let providerIDs: [String]
+    let features: ProviderFeatures
+    /// Whether there are policies.
+    let answersGateways: Bool
+
+    func write(to json: inout JSONWriter) {
+        json.object { json in
+            write("verdicts", metrics.verifications, to: &json)
+            if features.acceptsNotifications {
+                json.objects("notifications", metrics.notifications) { json, each in
+                    json.member("provider", each.label.provider.map { providerIDs[$0] })
+                    json.member("kind", each.label.kind?.rawValue)
+                    json.member("code", each.label.code)
+                    json.member("count", Int64(each.count))
+                }
+            }
+            if features.acceptsAccessTokens { write("access_tokens", metrics.accessTokens, to: &json) }
+            if answersGateways {
+                json.objects("forward_auth", metrics.forwardAuth) { json, each in
+                    json.member("policy", each.label.policy)
+                    json.member("code", each.label.code)
+                    json.member("count", Int64(each.count))
+                }
+            }
+            guard let health = stores.map(\.health).max() else { return }
+            let begun = metrics.signIns.begun.map {
+                (label: LoopMetrics.VerdictLabel(provider: $0.label, code: "begun"), count: $0.count)
+            }
+            write("sign_ins", begun + metrics.signIns.finished, as: "outcome", to: &json)
+            json.object("store") { json in
+                json.member("state", health.rawValue)
+                json.member("entries", stores.compactMap(\.entries).max().map(Int64.init))
+            }
+        }
+    }
+
+    private func write(
+        _ name: StaticString, _ verdicts: some Sequence<(label: LoopMetrics.VerdictLabel, count: Int)>,
+        as code: StaticString = "code", to json: inout JSONWriter
+    ) {
+        json.objects(name, verdicts) { json, each in
+            json.member("provider", each.label.provider.map { providerIDs[$0] })
+            json.member(code, each.label.code)
+            json.member("count", Int64(each.count))
+        }
+    }
+}
 
 /// What operators learn about the whole process.
 struct ProcessReport: Sendable {

@@ -332,8 +332,8 @@ struct Scrape: Sendable {
         return counted.map { parts in
             let registry = served.registry
             return Verdicts(
-                LoopMetrics(sumOf: parts.map(\.metrics)), parts.compactMap(\.store), registry.ids,
-                ProviderFeatures(registry.providers),
+                metrics: LoopMetrics(sumOf: parts.map(\.metrics)), stores: parts.compactMap(\.store),
+                providerIDs: registry.ids, features: ProviderFeatures(registry.providers),
                 answersGateways: parts.contains(where: \.answersGateways))
         }
     }
