@@ -42,7 +42,7 @@ struct RequestTelemetry {
         let span = spans?.record(record, status: status, code: code, provider: provider, microseconds: microseconds)
         log?.write(
             record, status: status, code: code, provider: provider, remark: remark, microseconds: microseconds,
-            trace: RequestTrace(caller: record.caller, span: span))
+            span: span)
     }
 
     /// Flushes the log and stops it.
@@ -124,7 +124,7 @@ final class RequestLog {
 
     func write(
         _ record: RequestRecord, status: UInt, code: String?, provider: String?, remark: LogRemark?,
-        microseconds: Int64, trace: RequestTrace?
+        microseconds: Int64, span: SpanContext?
     ) {
         let route = record.route
         if route.isProbe, !includesProbes, status == 200 || status == 503 { return }
@@ -146,7 +146,7 @@ final class RequestLog {
         remark?.write(to: &lines)
         if let name = record.keyName { lines.member("api_key", name) }
         if let name = record.clientName { lines.member("client_certificate", name) }
-        trace?.write(to: &lines)
+        lines.writeTrace(of: span, below: record.caller)
         lines.endObject()
         lines.endLine()
         if lines.count >= Self.flushSize { flush() }
