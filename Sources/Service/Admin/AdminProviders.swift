@@ -37,7 +37,7 @@ extension AdminResponder {
     }
 
     private func answer(_ record: RequestRecord, _ writeProviders: (inout JSONWriter) -> Void) -> HTTPResponse {
-        let text = service.json { json in
+        service.end(record) { json in
             json.object { json in
                 writeProviders(&json)
                 json.object("service") { json in
@@ -46,7 +46,6 @@ extension AdminResponder {
                 }
             }
         }
-        return service.end(record, json: text)
     }
 
     func refresh(_ request: HTTPRequest, _ record: RequestRecord) -> HTTPReply {
@@ -68,7 +67,7 @@ extension AdminResponder {
                 let pause = status.nextFetchIn.map { max($0.secondsRoundedUp, 1) } ?? 1
                 return service.end(record, Problem.keysUnavailable(retryAfterSeconds: pause), provider: number)
             }
-            return service.end(record, json: service.json { write(status, &$0) })
+            return service.end(record) { write(status, &$0) }
         }
         switch provider.keys {
         case .store(let store):

@@ -59,7 +59,7 @@ final class AdminResponder: HTTPResponder {
         case .events: return .now(listEvents(record))
         case .verdicts:
             return later(self.process.verdicts(), record) { verdicts in
-                self.service.end(record, json: self.service.json { verdicts.write(to: &$0) })
+                self.service.end(record) { verdicts.write(to: &$0) }
             }
         case .root: return .now(redirectToConsole(record))
         default:
@@ -102,14 +102,13 @@ final class AdminResponder: HTTPResponder {
         let newestFirst = events.enumerated().sorted {
             ($0.element.entry.at, $0.offset) > ($1.element.entry.at, $1.offset)
         }
-        let text = service.json { json in
+        return service.end(record) { json in
             json.object { json in
                 json.array("events", newestFirst.prefix(Self.listedEvents)) {
                     $1.element.entry.write(to: &$0, provider: $1.element.provider)
                 }
             }
         }
-        return service.end(record, json: text)
     }
 
     /// Explains a verification or a policy's decision. Fetches keys in the same cases, but counts as neither.
@@ -123,8 +122,7 @@ final class AdminResponder: HTTPResponder {
             let explained = await explain()
             switch explained.answer {
             case .success(let answer):
-                let text = self.service.json { answer.write(to: &$0) }
-                return self.service.end(record, json: text, provider: explained.provider)
+                return self.service.end(record, provider: explained.provider) { answer.write(to: &$0) }
             case .failure(let problem): return self.service.end(record, problem, provider: explained.provider)
             }
         }

@@ -53,6 +53,14 @@ extension ServiceLoop {
         end(record, status, "application/json", json, provider: provider)
     }
 
+    /// Responds with the JSON text that `write` produces.
+    func end(
+        _ record: RequestRecord, status: HTTPResponseStatus = .ok, provider: Int? = nil,
+        writing write: (inout JSONWriter) -> Void
+    ) -> HTTPResponse {
+        end(record, json: json(write), status: status, provider: provider)
+    }
+
     private static let adminBuffer =
         "the admin listener's buffer (the larger of 4MiB and twice limits.max_body, at most limits.max_buffered)"
 

@@ -21,9 +21,7 @@ extension ServiceResponder {
             begun
         } by: { begun, record in
             if let number = operation.provider { self.service.metrics.signIns.begun.count(number) }
-            return self.service.end(
-                record, json: self.service.json { begun.write(to: &$0) }, status: .created,
-                provider: operation.provider)
+            return self.service.end(record, status: .created, provider: operation.provider) { begun.write(to: &$0) }
         }
     }
 
@@ -33,8 +31,7 @@ extension ServiceResponder {
         return reply(to: record, operation) {
             signOut
         } by: { signOut, record in
-            self.service.end(
-                record, json: self.service.json { signOut.write(to: &$0) }, provider: operation.provider)
+            self.service.end(record, provider: operation.provider) { signOut.write(to: &$0) }
         }
     }
 
@@ -45,8 +42,7 @@ extension ServiceResponder {
         return reply(to: record, operation) { () throws(Problem) in
             try operation.finish(body, by: signIns, at: now)
         } by: { finished, record in
-            self.service.end(
-                record, json: self.service.json { finished.write(to: &$0) }, provider: operation.provider)
+            self.service.end(record, provider: operation.provider) { finished.write(to: &$0) }
         }
     }
 
@@ -64,8 +60,7 @@ extension ServiceResponder {
         return reply(to: record, operation) { () throws(Problem) in
             try operation.refresh(body, by: self.service.signIns)
         } by: { answer, record in
-            let text = self.service.json { answer.write(to: &$0, requestID: record.id) }
-            return self.service.end(record, json: text, provider: operation.provider)
+            self.service.end(record, provider: operation.provider) { answer.write(to: &$0, requestID: record.id) }
         }
     }
 
@@ -83,8 +78,9 @@ extension ServiceResponder {
         let operation = operation(at: now.monotonic)
         do throws(Problem) {
             let proof = try operation.prove(body, by: service.signIns, at: now.wall)
-            let text = service.json { json in json.object { $0.member("dpop", proof) } }
-            return service.end(record, json: text, provider: operation.provider)
+            return service.end(record, provider: operation.provider) { json in
+                json.object { $0.member("dpop", proof) }
+            }
         } catch {
             return service.end(record, error, provider: operation.provider)
         }

@@ -109,8 +109,7 @@ extension ServiceResponder {
         case .verified(let answer, let provider):
             service.metrics.accessTokens.count(.init(provider: provider, code: "ok"))
             let nonce = service.proofNonce(ofProvider: provider, for: resource)
-            let text = service.json { answer.write(to: &$0, proofNonce: nonce) }
-            return service.end(record, json: text, provider: provider)
+            return service.end(record, provider: provider) { answer.write(to: &$0, proofNonce: nonce) }
         case .refused(let problem, let provider):
             service.note(verdict)
             service.metrics.accessTokens.count(.init(provider: provider, code: problem.code))
