@@ -14,8 +14,10 @@ struct MetricsPage {
     /// The IDs of current and former providers, indexed by number.
     let providerIDs: [String]
     let loops: LoopMetrics
-    /// One per event loop.
-    var stores: [LoopStores] = []
+    /// The store of sign-ins and nonces, as each event loop sees it; empty if nothing is single-use.
+    var stores: [StoreStatus] = []
+    /// The store of DPoP proofs; empty if they are not remembered.
+    var proofStores: [StoreStatus] = []
     /// In the order of ``providers``.
     let statuses: [ProviderKeyState]
     let keyCounts: KeyTelemetry.Counts
@@ -63,7 +65,7 @@ struct MetricsPage {
 
     private func isOn(_ feature: Feature, _ features: ProviderFeatures) -> Bool {
         switch feature {
-        case .signIns: stores.contains { $0.signIns != nil }
+        case .signIns: !stores.isEmpty
         case .clients: features.hasClients
         case .notifications: features.acceptsNotifications
         case .accessTokens: features.acceptsAccessTokens
@@ -314,12 +316,23 @@ struct Scrape: Sendable {
     /// The metrics page, created on one of the loops.
     func page(on loop: any EventLoop) -> EventLoopFuture<[UInt8]> {
         let counted = EventLoopFuture.whenAllSucceed(
-            loops.onEach { (metrics: $0.metrics, stores: LoopStores($0)) }, on: loop)
+            loops.onEach { (metrics: $0.metrics, store: $0.claims?.status, proofStore: $0.proofStore?.status) },
+            on: loop)
         return counted.flatMap { parts in
             // Must be read after the loops' counters: a provider is registered before any loop counts its requests.
             let registry = served.registry
             let statuses = EventLoopFuture.whenAllSucceed(registry.providers.map { $0.keyState() }, on: loop)
-            return statuses.map { page(parts, registry, $0) }
+            return statuses.map { statuses in
+                MetricsPage(
+                    providers: registry.providers, providerIDs: registry.ids,
+                    loops: LoopMetrics(sumOf: parts.map(\.metrics)), stores: parts.compactMap(\.store),
+                    proofStores: parts.compactMap(\.proofStore), statuses: statuses, keyCounts: telemetry.current,
+                    calls: calls?.current, configurations: configurations.current, service: listener.usage,
+                    process: .now(), startedAtUnixSeconds: startedAtUnixSeconds, certificates: certificates,
+                    droppedLogBytes: sink.droppedBytes, spans: spans?.counts ?? SpanQueue.Counts(), version: version,
+                    now: SystemClocks.monotonic(), unixMilliseconds: SystemClocks.unixMilliseconds()
+                ).text()
+            }
         }
     }
 
@@ -336,21 +349,5 @@ struct Scrape: Sendable {
                 providerIDs: registry.ids, features: ProviderFeatures(registry.providers),
                 answersGateways: parts.contains(where: \.answersGateways))
         }
-    }
-
-    private func page(
-        _ parts: [(metrics: LoopMetrics, stores: LoopStores)], _ registry: ProviderRegistry,
-        _ statuses: [ProviderKeyState]
-    ) -> [UInt8] {
-        MetricsPage(
-            providers: registry.providers, providerIDs: registry.ids, loops: LoopMetrics(sumOf: parts.map(\.metrics)),
-            stores: parts.map(\.stores),
-            statuses: statuses,
-            keyCounts: telemetry.current, calls: calls?.current, configurations: configurations.current,
-            service: listener.usage, process: .now(), startedAtUnixSeconds: startedAtUnixSeconds,
-            certificates: certificates, droppedLogBytes: sink.droppedBytes,
-            spans: spans?.counts ?? SpanQueue.Counts(), version: version, now: SystemClocks.monotonic(),
-            unixMilliseconds: SystemClocks.unixMilliseconds()
-        ).text()
     }
 }
