@@ -170,10 +170,10 @@ struct Verdicts: Sendable {
                 }
             }
             guard let health = stores.map(\.health).max() else { return }
-            let begun = metrics.signIns.begun.map {
+            let begun = metrics.signInsBegun.map {
                 (label: LoopMetrics.VerdictLabel(provider: $0.label, code: "begun"), count: $0.count)
             }
-            write("sign_ins", begun + metrics.signIns.finished, as: "outcome", to: &json)
+            write("sign_ins", begun + metrics.signInsFinished, as: "outcome", to: &json)
             json.object("store") { json in
                 json.member("state", health.rawValue)
                 json.member("entries", stores.compactMap(\.entries).max().map(Int64.init))

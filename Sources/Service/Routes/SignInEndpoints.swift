@@ -20,7 +20,7 @@ extension ServiceResponder {
         return reply(to: record, operation) {
             begun
         } by: { begun, record in
-            if let number = operation.provider { self.service.metrics.signIns.begun.count(number) }
+            if let number = operation.provider { self.service.metrics.signInsBegun.count(number) }
             return self.service.end(record, status: .created, provider: operation.provider) { begun.write(to: &$0) }
         }
     }
@@ -142,16 +142,16 @@ extension RequestRecord {
             record.claim = claim.time
             service.count(claim)
         }
-        operation.release?.assumeIsolated().whenSuccess { service.metrics.signIns.releases.count($0) }
+        operation.release?.assumeIsolated().whenSuccess { service.metrics.claimReleases.count($0) }
         let code = problem?.code ?? "ok"
         if let grant = operation.grant, let number = operation.provider {
-            service.metrics.grants.all.count(.init(provider: number, operation: grant, code: code))
+            service.metrics.grants.count(.init(provider: number, operation: grant, code: code))
             if problem != nil, operation.holdsGrant {
-                service.metrics.grants.dropped.count(.init(provider: number, code: code))
+                service.metrics.droppedGrants.count(.init(provider: number, code: code))
             }
         }
         if route == .finishSignIn {
-            service.metrics.signIns.finished.count(.init(provider: operation.provider, code: code))
+            service.metrics.signInsFinished.count(.init(provider: operation.provider, code: code))
         }
         return record
     }

@@ -13,12 +13,21 @@ struct LoopMetrics: Sendable {
     /// Durations of `POST /v1/verify`.
     private(set) var verifyDurations = Histogram()
 
-    var signIns = SignInMetrics()
+    /// Sign-ins begun by provider number.
+    var signInsBegun = Counter<Int>()
+    /// Attempts to finish one, as in ``verifications``.
+    var signInsFinished = Counter<VerdictLabel>()
+    /// Claims that were released, because nothing was sent to the provider or because it refused the code, by whether
+    /// the release was confirmed.
+    var claimReleases = Counter<Bool>()
     /// Claims of sign-ins and nonces.
     var claims = StoreMetrics()
     /// Claims of DPoP proofs.
     var proofClaims = StoreMetrics()
-    var grants = GrantMetrics()
+    /// Codes that were exchanged, and tokens that were refreshed or revoked.
+    var grants = Counter<GrantLabel>()
+    /// Grants that were dropped because their request was refused afterwards.
+    var droppedGrants = Counter<VerdictLabel>()
     var notifications = Counter<NotificationLabel>()
     /// Access tokens by provider number and code, as in ``verifications``.
     var accessTokens = Counter<VerdictLabel>()
@@ -59,6 +68,13 @@ struct LoopMetrics: Sendable {
         let provider: Int?
         /// `nil` if the notification was refused.
         let kind: NotificationKind?
+        let code: String
+    }
+
+    struct GrantLabel: Equatable {
+        let provider: Int
+        let operation: GrantOperation
+        /// `ok`, or the problem's.
         let code: String
     }
 
@@ -143,7 +159,41 @@ struct LoopMetrics: Sendable {
             ) { label, _ in
                 [label.policy, label.code]
             },
-        ] + SignInMetrics.counters + GrantMetrics.counters
+            CounterRow(
+                "assay_sign_ins_begun_total", "Sign-ins begun, by provider.", labels: ["provider"], \.signInsBegun,
+                of: .signIns
+            ) { provider, ids in
+                [ids[provider]]
+            },
+            CounterRow(
+                "assay_sign_ins_finished_total",
+                "Attempts to finish a sign-in, by provider and outcome; ok, or the problem's code.",
+                labels: ["provider", "code"], \.signInsFinished, of: .signIns
+            ) { finish, ids in
+                [ids[finish.provider], finish.code]
+            },
+            CounterRow(
+                "assay_store_releases_total",
+                "Claims released because nothing was sent to the provider, or because it refused the code as invalid, by outcome; a claim whose release is unconfirmed may still exist.",
+                labels: ["outcome"], \.claimReleases, of: .signIns
+            ) { isReleased, _ in
+                [isReleased ? "released" : "unconfirmed"]
+            },
+            CounterRow(
+                "assay_grants_total",
+                "Exchanges of codes, refreshes and revocations, by provider and outcome; ok, or the problem's code.",
+                labels: ["provider", "operation", "code"], \.grants, of: .clients
+            ) { label, ids in
+                [ids[label.provider], label.operation.rawValue, label.code]
+            },
+            CounterRow(
+                "assay_grants_dropped_total",
+                "Grants dropped because the ID Token that came with them was refused, or the request failed.",
+                labels: ["provider", "code"], \.droppedGrants, of: .clients
+            ) { label, ids in
+                [ids[label.provider], label.code]
+            },
+        ]
 }
 
 /// A counter of every event loop as a metric.
@@ -210,69 +260,4 @@ extension Counter: Sequence {
     func makeIterator() -> some IteratorProtocol<(label: Label, count: Int)> {
         entries.lazy.map { ($0.label, $0.count) }.makeIterator()
     }
-}
-
-/// One event loop's counters for sign-ins.
-struct SignInMetrics: Sendable {
-    /// By provider number.
-    var begun = Counter<Int>()
-    /// By provider number (`nil` if unknown) and code; the code is `ok` for finished sign-ins.
-    var finished = Counter<LoopMetrics.VerdictLabel>()
-    /// Claims that were released, because nothing was sent to the provider or because it refused the code, by whether
-    /// the release was confirmed.
-    var releases = Counter<Bool>()
-
-    static let counters = [
-        CounterRow(
-            "assay_sign_ins_begun_total", "Sign-ins begun, by provider.", labels: ["provider"],
-            \.signIns.begun, of: .signIns
-        ) { provider, ids in
-            [ids[provider]]
-        },
-        CounterRow(
-            "assay_sign_ins_finished_total",
-            "Attempts to finish a sign-in, by provider and outcome; ok, or the problem's code.",
-            labels: ["provider", "code"], \.signIns.finished, of: .signIns
-        ) { finish, ids in
-            [ids[finish.provider], finish.code]
-        },
-        CounterRow(
-            "assay_store_releases_total",
-            "Claims released because nothing was sent to the provider, or because it refused the code as invalid, by outcome; a claim whose release is unconfirmed may still exist.",
-            labels: ["outcome"], \.signIns.releases, of: .signIns
-        ) { isReleased, _ in
-            [isReleased ? "released" : "unconfirmed"]
-        },
-    ]
-}
-
-/// One event loop's counters of codes that were exchanged, and of tokens that were refreshed or revoked.
-struct GrantMetrics: Sendable {
-    var all = Counter<Label>()
-    /// Grants that were dropped because their request was refused afterwards.
-    var dropped = Counter<LoopMetrics.VerdictLabel>()
-
-    struct Label: Equatable, Sendable {
-        let provider: Int
-        let operation: GrantOperation
-        /// `ok`, or the problem's.
-        let code: String
-    }
-
-    static let counters = [
-        CounterRow(
-            "assay_grants_total",
-            "Exchanges of codes, refreshes and revocations, by provider and outcome; ok, or the problem's code.",
-            labels: ["provider", "operation", "code"], \.grants.all, of: .clients
-        ) { label, ids in
-            [ids[label.provider], label.operation.rawValue, label.code]
-        },
-        CounterRow(
-            "assay_grants_dropped_total",
-            "Grants dropped because the ID Token that came with them was refused, or the request failed.",
-            labels: ["provider", "code"], \.grants.dropped, of: .clients
-        ) { label, ids in
-            [ids[label.provider], label.code]
-        },
-    ]
 }
