@@ -25,7 +25,7 @@ extension AdminResponder {
         if let provider = selected.provider, let issuer = selected.issuer, let pool = provider.keys.pool {
             return later(pool.status(of: issuer), record) { status in
                 self.answer(record) { json in
-                    json.array("providers", [status]) { $1.writeIssuer(issuer, of: provider, to: &$0) }
+                    json.array("providers", [status]) { $1.write(provider, issuer: issuer, to: &$0) }
                 }
             }
         }
@@ -62,17 +62,17 @@ extension AdminResponder {
             return .now(service.end(record, error, provider: number))
         }
         let deadline = SystemClocks.monotonic() + Self.refreshTimeout
-        func answer(_ status: KeyStatus, _ write: (KeyStatus, inout JSONWriter) -> Void) -> HTTPResponse {
+        func answer(_ status: KeyStatus, ofIssuer issuer: String?) -> HTTPResponse {
             guard status.snapshot?.isUsable(at: status.now) == true else {
                 let pause = status.nextFetchIn.map { max($0.secondsRoundedUp, 1) } ?? 1
                 return service.end(record, Problem.keysUnavailable(retryAfterSeconds: pause), provider: number)
             }
-            return service.end(record) { write(status, &$0) }
+            return service.end(record) { status.write(provider, issuer: issuer, to: &$0) }
         }
         switch provider.keys {
         case .store(let store):
             let status = { store.wait(for: need, judgedBy: 0, until: deadline).flatMap { _ in store.status() } }
-            return later(status(), record) { status in answer(status) { $0.write(provider, to: &$1) } }
+            return later(status(), record) { answer($0, ofIssuer: nil) }
         case .pool(let pool):
             let issuer = issuer ?? ""
             let status = {
@@ -80,8 +80,7 @@ extension AdminResponder {
                     pool.status(of: issuer)
                 }
             }
-            return later(status(), record) { status in answer(status) { $0.writeIssuer(issuer, of: provider, to: &$1) }
-            }
+            return later(status(), record) { answer($0, ofIssuer: issuer) }
         }
     }
 
@@ -186,49 +185,35 @@ enum ProviderKeyState: Sendable {
 }
 
 extension KeyStatus {
-    fileprivate func write(_ provider: Provider, to json: inout JSONWriter) {
+    /// - Parameter issuer: one of an entry with many; `nil` for an entry with one.
+    fileprivate func write(_ provider: Provider, issuer: String? = nil, to json: inout JSONWriter) {
         json.object { json in
             json.member("id", provider.policy.id)
-            json.member("issuer", provider.policy.issuer)
-            json.array("audiences", provider.policy.audiences)
-            json.member("state", KeyState(snapshot, at: now).rawValue)
-            json.member("optional", provider.isOptional)
-            writeKeys(to: &json)
-        }
-    }
-
-    fileprivate func writeKeys(to json: inout JSONWriter) {
-        json.member("source", snapshot?.source.rawValue)
-        let keys = snapshot?.keys.keys ?? []
-        let firstOmitted = keys.count - (snapshot?.omittedKeyCount ?? 0)
-        json.objects("keys", keys.enumerated()) { json, entry in
-            let (index, key) = entry
-            json.member("kid", key.keyID)
-            json.member("kty", key.keyType)
-            json.member("crv", key.curve)
-            json.member("alg", key.algorithm)
-            json.member("use", key.use)
-            json.member("usable", key.isUsable)
-            json.member("omitted", index >= firstOmitted)
-        }
-        json.member("keys_hash", snapshot?.fingerprint)
-        json.member("fetched_at", snapshot?.fetchedAtUnixSeconds)
-        json.member("next_fetch_at", nextFetchAt(unixSeconds: SystemClocks.unixSeconds()))
-        json.name("last_error")
-        writeLastError(to: &json)
-    }
-}
-
-extension KeyStatus {
-    /// Writes one issuer of an entry with many.
-    fileprivate func writeIssuer(_ issuer: String, of provider: Provider, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("id", provider.policy.id)
-            json.member("issuer", issuer)
-            json.array("audiences", provider.issuers?.list?[issuer]?.audiences ?? provider.policy.audiences)
-            json.member("state", IssuerPoolSummary.State(self).rawValue)
-            json.member("optional", true)
-            writeKeys(to: &json)
+            json.member("issuer", issuer ?? provider.policy.issuer)
+            let listed = issuer.flatMap { provider.issuers?.list?[$0] }
+            json.array("audiences", listed?.audiences ?? provider.policy.audiences)
+            json.member(
+                "state",
+                issuer == nil ? KeyState(snapshot, at: now).rawValue : IssuerPoolSummary.State(self).rawValue)
+            json.member("optional", issuer != nil || provider.isOptional)
+            json.member("source", snapshot?.source.rawValue)
+            let keys = snapshot?.keys.keys ?? []
+            let firstOmitted = keys.count - (snapshot?.omittedKeyCount ?? 0)
+            json.objects("keys", keys.enumerated()) { json, entry in
+                let (index, key) = entry
+                json.member("kid", key.keyID)
+                json.member("kty", key.keyType)
+                json.member("crv", key.curve)
+                json.member("alg", key.algorithm)
+                json.member("use", key.use)
+                json.member("usable", key.isUsable)
+                json.member("omitted", index >= firstOmitted)
+            }
+            json.member("keys_hash", snapshot?.fingerprint)
+            json.member("fetched_at", snapshot?.fetchedAtUnixSeconds)
+            json.member("next_fetch_at", nextFetchAt(unixSeconds: SystemClocks.unixSeconds()))
+            json.name("last_error")
+            writeLastError(to: &json)
         }
     }
 }
