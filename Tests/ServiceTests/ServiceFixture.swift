@@ -184,6 +184,13 @@ final class ServiceFixture: Sendable {
     }
 }
 
+extension CallerKeys {
+    /// Keys that are called `key-1`, and so on.
+    init(digests: [[UInt8]]) {
+        self.init(digests.enumerated().map { APIKey(name: "key-\($0.offset + 1)", digest: $0.element) })
+    }
+}
+
 extension HTTPResponse {
     var text: String { TestSupport.text(body) }
 

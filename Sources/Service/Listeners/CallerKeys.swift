@@ -9,11 +9,6 @@ package struct CallerKeys: Sendable {
     /// - Parameter keys: if empty, every caller is admitted.
     package init(_ keys: [APIKey]) { self.keys = keys }
 
-    /// Keys without names; they are called `key-1`, and so on.
-    package init(digests: [[UInt8]]) {
-        self.init(digests.enumerated().map { APIKey(name: "key-\($0.offset + 1)", digest: $0.element) })
-    }
-
     package var isRequired: Bool { !keys.isEmpty }
 
     /// Why a caller may not ask for this; `nil` if it may.

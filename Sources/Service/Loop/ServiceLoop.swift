@@ -35,7 +35,7 @@ final class ServiceLoop {
     let load: OverloadDetector
     private(set) var telemetry: RequestTelemetry
     /// `nil` if refusals are not logged.
-    private let firstRefusals: FirstRefusalLog?
+    let firstRefusals: FirstRefusalLog?
     private var writer = JSONWriter()
     /// The capacity, in bytes, up to which the writer's buffer is kept. A larger buffer, such as that of a batch, is
     /// released.
@@ -144,8 +144,6 @@ final class ServiceLoop {
         }
     }
 
-    func count(_ claim: ClaimStore.Made) { metrics.claims.count(claim) }
-
     /// Uses new keys from the next request on: those of sign-ins, if sign-ins are enabled, and those of nonces.
     ///
     /// - Throws: ``OpenSSLError`` when out of memory; the current keys of sign-ins then stay in use.
@@ -169,9 +167,6 @@ final class ServiceLoop {
         else { return nil }
         return nonces.latest(at: VerificationTime.now().wall)
     }
-
-    /// Logs a policy's first request of which its gateway did not name the method and URL.
-    func noteUnknownRequest(under policy: ForwardAuthPolicy) { firstRefusals?.noteUnknownRequest(under: policy) }
 
     /// Logs a provider's first token that was refused because it is bound to a key.
     func note<Answer>(_ verdict: Verdict<Answer>) {

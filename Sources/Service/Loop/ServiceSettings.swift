@@ -19,9 +19,9 @@ package struct ServiceSettings: Sendable {
     /// How long a request may wait in the queue before load is shed.
     package var queueTimeout = Interval(milliseconds: 500)
     /// API keys for the service listener.
-    package var callerKeys = CallerKeys(digests: [])
+    package var callerKeys = CallerKeys([])
     /// API keys for the admin listener.
-    package var operatorKeys = CallerKeys(digests: [])
+    package var operatorKeys = CallerKeys([])
     /// Whether the admin listener serves the console.
     package var servesConsole = false
     /// Host names, in lower case, that the admin listener accepts in addition to `localhost` and IP addresses; `nil`:

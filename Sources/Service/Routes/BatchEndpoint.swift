@@ -105,7 +105,7 @@ extension ServiceResponder {
         var claims: Range<Int64>?
         for (index, nonce, attempt) in attempts {
             let claim = await attempt.made()
-            service.count(claim)
+            service.metrics.claims.count(claim)
             verdicts[index] = verdicts[index]?.unless(nonce.problem(claim.outcome))
             let others = claims ?? claim.time
             claims =

@@ -53,7 +53,7 @@ extension ServiceResponder {
             }
         } catch {
             if error == .requestUnknown {
-                service.noteUnknownRequest(under: rule.policy)
+                service.firstRefusals?.noteUnknownRequest(under: rule.policy)
                 return .now(answer(.undecided(.requestUnknown, provider: nil), rule, record))
             }
             return .now(answer(.denied(error, provider: nil), rule, record))
@@ -84,18 +84,16 @@ extension ServiceResponder {
         let verdict = question.forwardAuth.verifier.verdict(
             on: token, expecting: AccessTokenParameters(evidence: question.evidence),
             timeout: settings.providerTimeout, until: question.deadline)
-        if let introspected = verdict.immediate {
-            question.record = question.record.counting(introspected, in: service)
-            return HTTPReply(response(to: question, with: introspected.verdict.map(GatewayToken.opaque), at: .now()))
-        }
-        return .later { [question] in
-            let introspected = await verdict.value()
-            var question = question
-            question.record = question.record.counting(introspected, in: self.service)
-            return await self.response(
-                to: question, with: introspected.verdict.map(GatewayToken.opaque), at: .now()
-            ).value()
-        }
+        if let introspected = verdict.immediate { return HTTPReply(response(to: question, with: introspected)) }
+        return .later { [question] in await self.response(to: question, with: await verdict.value()).value() }
+    }
+
+    private func response(
+        to question: Question, with introspected: IntrospectedVerdict
+    ) -> Reply<HTTPResponse, Never> {
+        var question = question
+        question.record = question.record.counting(introspected, in: service)
+        return response(to: question, with: introspected.verdict.map(GatewayToken.opaque), at: .now())
     }
 
     /// Claims the token's proof if nothing else refuses the request, and answers: at once if the store is in memory.

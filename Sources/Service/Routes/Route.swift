@@ -116,7 +116,6 @@ enum Route: Int, CaseIterable {
     /// Whether monitoring polls this path.
     var isProbe: Bool { Self.rows[rawValue].isProbe }
 
-    /// The only method that the route supports; `nil`: any.
     var method: RequestMethod? { Self.rows[rawValue].method }
 
     /// Whether a problem must have `spent`: whether the request used up a sign-in, code or token.

@@ -120,7 +120,7 @@ final class ServiceResponder: HTTPResponder {
     ) async -> HTTPResponse {
         do throws(Problem) {
             let claim = await (try attempt(nonce)).made()
-            service.count(claim)
+            service.metrics.claims.count(claim)
             var record = record
             record.claim = claim.time
             return answer(verdict.unless(nonce.problem(claim.outcome)), record)

@@ -140,7 +140,7 @@ extension RequestRecord {
         }
         if let claim = operation.claim {
             record.claim = claim.time
-            service.count(claim)
+            service.metrics.claims.count(claim)
         }
         operation.release?.assumeIsolated().whenSuccess { service.metrics.claimReleases.count($0) }
         let code = problem?.code ?? "ok"

@@ -8,28 +8,6 @@ internal import Verification
 
 /// Responses to requests that verify one token.
 extension ServiceResponder {
-    /// Verifies a token, after waiting for keys if the verdict depends on them, and responds.
-    ///
-    /// - Parameter count: counts the verdict.
-    func reply<Answer: TokenAnswer>(
-        by verifier: RequestVerifier, _ record: RequestRecord,
-        verifying verify: @escaping (VerificationTime) -> RequestVerifier.Outcome<Answer>,
-        counting count: @escaping (Verdict<Answer>) -> Void
-    ) -> HTTPReply {
-        func response(to verdict: Verdict<Answer>) -> HTTPResponse {
-            count(verdict)
-            return self.response(to: verdict, record)
-        }
-        switch verify(.now()) {
-        case .decided(let verdict): return .now(response(to: verdict))
-        case .pending(let wait):
-            return .later {
-                response(
-                    to: await verifier.verdict(after: wait, until: self.keysDeadline(), verifyingAgain: verify))
-            }
-        }
-    }
-
     @inline(__always)
     func response<Answer: TokenAnswer>(to verdict: Verdict<Answer>, _ record: RequestRecord) -> HTTPResponse {
         switch verdict {
@@ -182,11 +160,20 @@ extension ServiceResponder {
     func verifyNotification(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let verifier = service.verifier
         let request = try NotificationRequest(body)
-        return reply(by: verifier, record) {
-            verifier.verify(request, at: $0)
-        } counting: { verdict in
-            self.service.metrics.notifications.count(
+        func response(to verdict: Verdict<NotificationAnswer>) -> HTTPResponse {
+            service.metrics.notifications.count(
                 .init(provider: verdict.provider, kind: verdict.answer?.notification.kind, code: verdict.code))
+            return self.response(to: verdict, record)
+        }
+        switch verifier.verify(request, at: .now()) {
+        case .decided(let verdict): return .now(response(to: verdict))
+        case .pending(let wait):
+            return .later {
+                let verdict = await verifier.verdict(after: wait, until: self.keysDeadline()) {
+                    verifier.verify(request, at: $0)
+                }
+                return response(to: verdict)
+            }
         }
     }
 }

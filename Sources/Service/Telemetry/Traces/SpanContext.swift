@@ -101,12 +101,7 @@ package enum TraceState {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte.isDigit
     }
 
-    private static func isKeyCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "*"), UInt8(ascii: "/"), UInt8(ascii: "@"): true
-        default: isLetterOrDigit(byte)
-        }
-    }
+    private static func isKeyCharacter(_ byte: UInt8) -> Bool { isLetterOrDigit(byte) || "_-*/@".utf8.contains(byte) }
 
     /// Spaces at the end of a value have already been trimmed.
     private static func isValueCharacter(_ byte: UInt8) -> Bool {
