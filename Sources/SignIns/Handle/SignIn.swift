@@ -83,36 +83,34 @@ package typealias State = RandomOctets<StatePurpose>
 package struct RandomOctets<Purpose: RandomPurpose>: Equatable, Sendable {
     package let octets: [UInt8]
 
-    /// - Returns: `nil` unless there are as many octets as the purpose needs, or needed in an earlier release: sign-ins
-    ///   that have begun there are finished here.
+    /// 32 characters, which some providers demand at least of a state.
+    private static var length: Int { 24 }
+
+    /// - Returns: `nil` unless there are as many octets as now, or in an earlier release: sign-ins that have begun there
+    ///   are finished here.
     package init?(_ octets: [UInt8]) {
-        guard octets.count == Purpose.length || octets.count == Purpose.earlierLength else { return nil }
+        guard octets.count == Self.length || octets.count == Purpose.earlierLength else { return nil }
         self.octets = octets
     }
 
     private init(unchecked octets: [UInt8]) { self.octets = octets }
 
     /// - Throws: ``OpenSSLError`` if the random generator can't be seeded.
-    static func random() throws(OpenSSLError) -> Self { Self(unchecked: try randomBytes(Purpose.length)) }
+    static func random() throws(OpenSSLError) -> Self { Self(unchecked: try randomBytes(length)) }
 
     package var text: String { String(decoding: Base64URL.encode(octets), as: UTF8.self) }
 }
 
 /// The purpose of random octets.
 package protocol RandomPurpose {
-    /// In octets.
-    static var length: Int { get }
-    /// In earlier releases.
+    /// The number of octets in earlier releases.
     static var earlierLength: Int { get }
 }
 
 package enum NoncePurpose: RandomPurpose {
-    package static var length: Int { 24 }
     package static var earlierLength: Int { 24 }
 }
 package enum StatePurpose: RandomPurpose {
-    /// 32 characters, which some providers demand at least.
-    package static var length: Int { 24 }
     package static var earlierLength: Int { 16 }
 }
 

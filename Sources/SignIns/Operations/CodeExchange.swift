@@ -46,9 +46,7 @@ struct PendingExchange {
             parameters.expectedSubject = ExpectedSubject(
                 subject: first.identity.subject, issuer: first.identity.issuer)
         }
-        return VerifyRequest(
-            ofSignIn: idToken[...], provider: content.provider, parameters: parameters,
-            includesClaims: includesClaims, connection: content.connection)
+        return content.verification(of: idToken[...], parameters, includesClaims: includesClaims)
     }
 }
 
@@ -96,7 +94,8 @@ extension Operation {
         }
         let binding = try proofKey.map { key throws(Problem) in try calls.binding(to: key, by: signIns) }
         return FinishedSignIn(
-            claimed, answer, identity, BoundGrant(grant: grant, binding: binding), unverifiedClaims: unverified)
+            signIn: claimed, answer: answer, identity: identity, grant: BoundGrant(grant: grant, binding: binding),
+            unverifiedClaims: unverified)
     }
 
     /// Releases the claim of an exchange that failed, if nothing was sent, or nothing will be issued for the code.
@@ -140,6 +139,15 @@ extension SignIn {
         if case .browser = kind { parameters.requiresAuthenticationTime = true }
         return parameters
     }
+
+    /// The request to verify an ID Token of this sign-in.
+    func verification(
+        of idToken: ArraySlice<UInt8>, _ parameters: VerificationParameters, includesClaims: Bool
+    ) -> VerifyRequest {
+        VerifyRequest(
+            ofSignIn: idToken, provider: provider, parameters: parameters, includesClaims: includesClaims,
+            connection: connection)
+    }
 }
 
 extension OpenedSignIn {
@@ -172,30 +180,19 @@ extension Operation {
 
 /// A sign-in that only this request has finished.
 package struct FinishedSignIn {
+    let signIn: ClaimedSignIn
     let answer: VerifyAnswer
     let identity: Identity
-    let context: String?
     /// `nil` if no code was exchanged.
-    let grant: BoundGrant?
+    var grant: BoundGrant?
     /// The names of claims that the provider passes on from another party; none of them is in the identity.
-    let unverifiedClaims: [String]
-
-    init(
-        _ signIn: ClaimedSignIn, _ answer: VerifyAnswer, _ identity: Identity, _ grant: BoundGrant?,
-        unverifiedClaims: [String] = []
-    ) {
-        self.answer = answer
-        self.identity = identity
-        context = signIn.content.context
-        self.grant = grant
-        self.unverifiedClaims = unverifiedClaims
-    }
+    var unverifiedClaims: [String] = []
 
     /// Writes the answer as a JSON object, every member present but for `unverified_claims`.
     package func write(to json: inout JSONWriter) {
         json.beginObject()
         answer.writeMembers(identity, to: &json)
-        json.member("context", context)
+        json.member("context", signIn.content.context)
         json.name("grant")
         if let grant {
             grant.write(to: &json)

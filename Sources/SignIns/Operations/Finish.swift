@@ -184,7 +184,7 @@ extension Operation {
     ) throws(Problem) -> Reply<FinishedSignIn, Problem> {
         let claim = try signIn.claim(claims.digests)
         func finished(_ made: ClaimStore.Made) throws(Problem) -> FinishedSignIn {
-            FinishedSignIn(try claimed(signIn, by: claim, made), answer, answer.identity, nil)
+            FinishedSignIn(signIn: try claimed(signIn, by: claim, made), answer: answer, identity: answer.identity)
         }
         let attempt = claims.attempt(claim)
         if case .now(let made) = attempt { return .now(try finished(made)) }
@@ -273,9 +273,8 @@ extension FinishPlan {
         var parameters = signIn.content.parameters(clientName: request.clientName)
         parameters.accessToken = request.accessToken
         parameters.code = request.code
-        let verification = VerifyRequest(
-            ofSignIn: idToken, provider: signIn.content.provider, parameters: parameters,
-            includesClaims: request.includesClaims, connection: signIn.content.connection)
+        let verification = signIn.content.verification(
+            of: idToken, parameters, includesClaims: request.includesClaims)
         if let code { return .tokenThenCode(verification, code) }
         return .token(verification)
     }
@@ -297,10 +296,9 @@ extension FinishPlan {
         var parameters = signIn.content.parameters(clientName: checked.name)
         parameters.code = checked.codeText
         parameters.isCodeHashOptional = false
-        return .tokenThenCode(
-            VerifyRequest(
-                ofSignIn: Array(idToken.utf8)[...], provider: signIn.content.provider, parameters: parameters,
-                includesClaims: request.includesClaims, connection: signIn.content.connection), exchange)
+        let verification = signIn.content.verification(
+            of: Array(idToken.utf8)[...], parameters, includesClaims: request.includesClaims)
+        return .tokenThenCode(verification, exchange)
     }
 }
 
