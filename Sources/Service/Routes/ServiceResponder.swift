@@ -56,7 +56,7 @@ final class ServiceResponder: HTTPResponder {
             case .signOuts: return try signOut(request.jsonObject(), record)
             case .refreshGrant: return refreshGrant(try request.jsonObject(), record)
             case .revokeGrant: return revokeGrant(try request.jsonObject(), record)
-            case .proveGrant: return .now(try proveGrant(request.jsonObject(), record))
+            case .proveGrant: return proveGrant(try request.jsonObject(), record)
             case .finishSignIn: return try finishSignIn(request.jsonObject(), record)
             case .notifications: return try verifyNotification(request.jsonObject(), record)
             case .accessTokens: return try verifyAccessToken(request.jsonObject(), record)

@@ -17,9 +17,7 @@ extension ServiceResponder {
         let now = VerificationTime.now()
         let operation = operation(at: now.monotonic)
         let begun = try operation.begin(request, by: signIns, at: now.wall)
-        return reply(to: record, operation) {
-            begun
-        } by: { begun, record in
+        return reply(to: record, operation, begun) { begun, record in
             if let number = operation.provider { self.service.metrics.signInsBegun.count(number) }
             return self.service.end(record, status: .created, provider: operation.provider) { begun.write(to: &$0) }
         }
@@ -28,9 +26,7 @@ extension ServiceResponder {
     func signOut(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let operation = operation(at: SystemClocks.monotonic())
         let signOut = try operation.signOut(body)
-        return reply(to: record, operation) {
-            signOut
-        } by: { signOut, record in
+        return reply(to: record, operation, signOut) { signOut, record in
             self.service.end(record, provider: operation.provider) { signOut.write(to: &$0) }
         }
     }
@@ -39,9 +35,7 @@ extension ServiceResponder {
         let signIns = try signIns()
         let now = VerificationTime.now()
         let operation = operation(at: now.monotonic)
-        return reply(to: record, operation) { () throws(Problem) in
-            try operation.finish(body, by: signIns, at: now)
-        } by: { finished, record in
+        return reply(to: record, operation, try operation.finish(body, by: signIns, at: now)) { finished, record in
             self.service.end(record, provider: operation.provider) { finished.write(to: &$0) }
         }
     }
@@ -57,32 +51,26 @@ extension ServiceResponder {
 extension ServiceResponder {
     func refreshGrant(_ body: JSONObject, _ record: RequestRecord) -> HTTPReply {
         let operation = operation(at: SystemClocks.monotonic())
-        return reply(to: record, operation) { () throws(Problem) in
-            try operation.refresh(body, by: self.service.signIns)
-        } by: { answer, record in
+        return reply(to: record, operation, try operation.refresh(body, by: service.signIns)) { answer, record in
             self.service.end(record, provider: operation.provider) { answer.write(to: &$0, requestID: record.id) }
         }
     }
 
     func revokeGrant(_ body: JSONObject, _ record: RequestRecord) -> HTTPReply {
         let operation = operation(at: SystemClocks.monotonic())
-        return reply(to: record, operation) { () throws(Problem) in
-            try operation.revoke(body, by: self.service.signIns)
-        } by: { _, record in
+        return reply(to: record, operation, try operation.revoke(body, by: service.signIns)) { _, record in
             self.service.end(record, .noContent, nil, provider: operation.provider)
         }
     }
 
-    func proveGrant(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPResponse {
+    func proveGrant(_ body: JSONObject, _ record: RequestRecord) -> HTTPReply {
         let now = VerificationTime.now()
         let operation = operation(at: now.monotonic)
-        do throws(Problem) {
-            let proof = try operation.prove(body, by: service.signIns, at: now.wall)
-            return service.end(record, provider: operation.provider) { json in
+        func prove() throws(Problem) -> String { try operation.prove(body, by: service.signIns, at: now.wall) }
+        return reply(to: record, operation, .now(try prove())) { proof, record in
+            self.service.end(record, provider: operation.provider) { json in
                 json.object { $0.member("dpop", proof) }
             }
-        } catch {
-            return service.end(record, error, provider: operation.provider)
         }
     }
 }
@@ -98,11 +86,11 @@ extension ServiceResponder {
     /// Responds once an operation has ended.
     private func reply<Answer>(
         to record: RequestRecord, _ operation: Operation,
-        beginning begin: () throws(Problem) -> Reply<Answer, Problem>,
+        _ answer: @autoclosure () throws(Problem) -> Reply<Answer, Problem>,
         by respond: @escaping (Answer, RequestRecord) -> HTTPResponse
     ) -> HTTPReply {
         do throws(Problem) {
-            switch try begin() {
+            switch try answer() {
             case .now(let answer): return .now(respond(answer, record.counting(operation, nil, in: service)))
             case .later(let wait):
                 return .later {
