@@ -103,18 +103,15 @@ package struct KeyHistory: Sendable {
         package var count = 1
     }
 
-    package enum Event: Sendable, Equatable {
-        /// A fetch succeeded.
-        case fetched
-        case fetchFailed(FetchFailure.Phase, message: String)
-        /// The keys in use have changed: others were fetched or read from disk or a file, or an omitted key's grace
-        /// period ended.
-        case keysChanged(added: NamedKeys, removed: NamedKeys)
-        case stateChanged(KeyState)
-        /// Keys that an earlier process archived are not used.
-        case archiveRefused(reason: String)
-        case archiveFailed
-        case fallbackFailed(message: String)
+    /// An event as operators see it.
+    package struct Event: Sendable, Equatable {
+        let name: String
+        /// Others were fetched or read from disk or a file, or an omitted key's grace period ended.
+        var added: NamedKeys?
+        var removed: NamedKeys?
+        var state: KeyState?
+        var phase: FetchFailure.Phase?
+        var message: String?
     }
 
     /// The `kid`s of some keys, up to a maximum number.
@@ -136,19 +133,20 @@ package struct KeyHistory: Sendable {
     ///   are noted.
     mutating func note(_ event: KeyEvent, of issuer: String? = nil, atUnixSeconds now: Int64) {
         switch event {
-        case .fetched where issuer == nil: append(.fetched, now)
-        case .recovered where issuer != nil: append(.fetched, of: issuer, now)
+        case .fetched where issuer == nil: append(Event(name: "fetched"), now)
+        case .recovered where issuer != nil: append(Event(name: "fetched"), of: issuer, now)
         case .fetchFailed(let failure, let isFirst) where isFirst || issuer == nil:
-            append(.fetchFailed(failure.phase, message: failure.message), of: issuer, now)
-        case .archiveRefused(let reason): append(.archiveRefused(reason: reason), of: issuer, now)
-        case .archiveFailed: append(.archiveFailed, of: issuer, now)
+            append(
+                Event(name: "fetch_failed", phase: failure.phase, message: failure.message), of: issuer, now)
+        case .archiveRefused(let reason): append(Event(name: "archive_refused", message: reason), of: issuer, now)
+        case .archiveFailed: append(Event(name: "archive_failed"), of: issuer, now)
         case _ where issuer != nil: break
         case .keysChanged(let current):
-            append(
-                .keysChanged(added: keys(of: current, notIn: keyIDs), removed: keys(of: keyIDs, notIn: current)), now)
+            let (added, removed) = (keys(of: current, notIn: keyIDs), keys(of: keyIDs, notIn: current))
+            append(Event(name: "keys_changed", added: added, removed: removed), now)
             keyIDs = current
-        case .stateChanged(let state): append(.stateChanged(state), now)
-        case .fallbackFailed(let failure): append(.fallbackFailed(message: failure.message), now)
+        case .stateChanged(let state): append(Event(name: "state_changed", state: state), now)
+        case .fallbackFailed(let failure): append(Event(name: "fallback_failed", message: failure.message), now)
         // The next successful fetch shows a recovery, and events caused by arbitrary tokens must not push out the
         // others.
         case .fetched, .fetchFailed, .recovered, .tokenFetchBegan, .tokenFetchRefused: break
@@ -174,32 +172,18 @@ package struct KeyHistory: Sendable {
 extension KeyHistory.Entry {
     /// Writes the entry as a JSON object.
     package func write(to json: inout JSONWriter, provider: String) {
-        let name: String
-        var (added, removed): (KeyHistory.NamedKeys?, KeyHistory.NamedKeys?)
-        var state: KeyState?
-        var phase: FetchFailure.Phase?
-        var message: String?
-        switch event {
-        case .fetched: name = "fetched"
-        case .fetchFailed(let failed, let reason): (name, phase, message) = ("fetch_failed", failed, reason)
-        case .keysChanged(let new, let old): (name, added, removed) = ("keys_changed", new, old)
-        case .stateChanged(let new): (name, state) = ("state_changed", new)
-        case .archiveRefused(let reason): (name, message) = ("archive_refused", reason)
-        case .archiveFailed: name = "archive_failed"
-        case .fallbackFailed(let reason): (name, message) = ("fallback_failed", reason)
-        }
         json.object { json in
             json.member("provider", provider)
             if let issuer { json.member("issuer", issuer) }
-            json.member("event", name)
+            json.member("event", event.name)
             json.member("at", at)
             json.member("since", since)
             json.member("count", Int64(count))
-            json.member("added", added)
-            json.member("removed", removed)
-            json.member("state", state?.rawValue)
-            json.member("phase", phase?.rawValue)
-            json.member("message", message)
+            json.member("added", event.added)
+            json.member("removed", event.removed)
+            json.member("state", event.state?.rawValue)
+            json.member("phase", event.phase?.rawValue)
+            json.member("message", event.message)
         }
     }
 }
