@@ -137,8 +137,6 @@ final class AdminResponder: HTTPResponder {
     }
 }
 
-@available(*, unavailable) extension AdminResponder: Sendable {}
-
 /// The numbers of tokens and sign-ins by verdict since the process started, the same as in the metrics.
 struct Verdicts: Sendable {
     let metrics: LoopMetrics
@@ -320,5 +318,3 @@ final class LocalHostsResponder: HTTPResponder {
         return .now(service.end(service.begin(route, request, on: .service), problem))
     }
 }
-
-@available(*, unavailable) extension LocalHostsResponder: Sendable {}

@@ -153,8 +153,6 @@ final class ServiceResponder: HTTPResponder {
     func keysDeadline() -> MonotonicTime { SystemClocks.monotonic() + service.settings.keysTimeout }
 }
 
-@available(*, unavailable) extension ServiceResponder: Sendable {}
-
 extension HTTPRequest {
     /// The JSON object in the body.
     ///

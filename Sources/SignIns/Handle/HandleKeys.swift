@@ -216,8 +216,6 @@ package final class SignInSealer {
     }
 }
 
-@available(*, unavailable) extension SignInSealer: Sendable {}
-
 /// A handle that is not opened: `POST /v1/sign-ins` returns it to a backend, and the backend sends it back.
 package struct SealedSignIn: Equatable, Sendable {
     /// Maximum length of a handle in octets.

@@ -195,8 +195,6 @@ package final class Operation {
     }
 }
 
-@available(*, unavailable) extension Operation: Sendable {}
-
 extension Verdict {
     /// - Throws: the problem of a token that is refused.
     func get() throws(Problem) -> Answer {

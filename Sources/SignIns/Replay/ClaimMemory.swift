@@ -152,8 +152,6 @@ package final class MemoryStore: ReplayStore {
     package func end() {}
 }
 
-@available(*, unavailable) extension MemoryStore: Sendable {}
-
 /// Divides the room of a ``ClaimMemory`` among providers, so that a flood at one can't lock out the others.
 ///
 /// A tenth of the room is reserved, in equal parts, one for each provider. What one provider has not used of its part is

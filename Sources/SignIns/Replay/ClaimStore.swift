@@ -105,8 +105,6 @@ package final class ClaimStore {
     }
 }
 
-@available(*, unavailable) extension ClaimStore: Sendable {}
-
 extension ClaimOutcome {
     /// - Parameter replayed: the problem of what was claimed before.
     /// - Returns: why the request is refused; `nil` if its claim was made.
@@ -135,8 +133,6 @@ package final class LoopSignIns {
     /// - Throws: ``OpenSSLError`` when out of memory; the current keys then stay in use.
     package func change(to keys: HandleKeys) throws(OpenSSLError) { sealer = try SignInSealer(keys) }
 }
-
-@available(*, unavailable) extension LoopSignIns: Sendable {}
 
 /// How a backend's own nonce is claimed.
 extension SingleUseNonce {

@@ -211,5 +211,3 @@ package final class RefusalStore: ReplayStore {
     package func status(now: VerificationTime) -> StoreStatus { store.status(now: now) }
     package func end() { store.end() }
 }
-
-@available(*, unavailable) extension RefusalStore: Sendable {}

@@ -98,8 +98,6 @@ final class ReplyQueue: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) { end(.closed) }
 }
 
-@available(*, unavailable) extension ReplyQueue: Sendable {}
-
 /// Checks with `WAIT` whether replicas have received the writes of one connection. Only one `WAIT` is in flight at a
 /// time; it covers all commands sent before it. Confined to one event loop.
 ///
@@ -148,5 +146,3 @@ final class ReplicaConfirmation {
         current?.number = number
     }
 }
-
-@available(*, unavailable) extension ReplicaConfirmation: Sendable {}

@@ -113,8 +113,6 @@ final class ValkeyCluster {
     }
 }
 
-@available(*, unavailable) extension ValkeyCluster: Sendable {}
-
 /// The slot of a key in a cluster, which determines its node.
 ///
 /// See *Valkey cluster specification*, *Key distribution model* and *Hash tags*.

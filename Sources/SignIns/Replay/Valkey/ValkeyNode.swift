@@ -273,8 +273,6 @@ final class ValkeyNode {
     }
 }
 
-@available(*, unavailable) extension ValkeyNode: Sendable {}
-
 extension StoreAddress {
     /// `nil` for IP addresses, which certificates name in another field, and for Unix sockets.
     fileprivate var hostNameForTLS: String? {

@@ -227,8 +227,6 @@ package final class ValkeyStore: ReplayStore {
     }
 }
 
-@available(*, unavailable) extension ValkeyStore: Sendable {}
-
 /// How to connect to a Valkey or Redis server.
 package struct ValkeySettings: Sendable {
     package var address: StoreAddress
@@ -328,8 +326,6 @@ private final class ValkeyClaim {
     func endUnmade() { end(.unavailable(mayBeClaimed: wasBroken)) }
 }
 
-@available(*, unavailable) extension ValkeyClaim: Sendable {}
-
 /// A claim that is being released. Confined to one event loop.
 private final class ValkeyRelease {
     let command: RESPCommand
@@ -349,5 +345,3 @@ private final class ValkeyRelease {
         promise.succeed(isReleased)
     }
 }
-
-@available(*, unavailable) extension ValkeyRelease: Sendable {}
