@@ -96,6 +96,6 @@ package struct StoreSetup: Sendable {
             case .memory(let memory): MemoryStore(memory)
             case .valkey(let settings, let monitor): ValkeyStore(settings, on: loop, monitor)
             }
-        return try ClaimStore(in: RefusalStore(store, refused, on: loop), on: loop, providerCount: providerCount)
+        return try ClaimStore(in: store, refused, on: loop, providerCount: providerCount)
     }
 }

@@ -7,8 +7,11 @@ package import OpenSSL
 package import Verification
 
 /// One event loop's access to the store for single-use claims. Confined to that loop.
+///
+/// It also refuses what this process has seen refused, after the store itself has forgotten it.
 package final class ClaimStore {
     private let store: any ReplayStore
+    private let refused: RefusedClaims
     /// For computing the keys of claims.
     package let digests: DigestContext
     /// How many providers use the store.
@@ -16,9 +19,12 @@ package final class ClaimStore {
     private let loop: any EventLoop
 
     /// - Throws: ``OpenSSLError`` when out of memory.
-    package init(in store: any ReplayStore, on loop: any EventLoop, providerCount: Int) throws(OpenSSLError) {
+    package init(
+        in store: any ReplayStore, _ refused: RefusedClaims, on loop: any EventLoop, providerCount: Int
+    ) throws(OpenSSLError) {
         digests = try DigestContext()
         self.store = store
+        self.refused = refused
         self.loop = loop
         self.providerCount = providerCount
     }
@@ -35,13 +41,22 @@ package final class ClaimStore {
         let now = VerificationTime.now()
         let begunAt = SystemClocks.monotonicMicroseconds()
         switch store.claim(claim, sharedBy: providerCount, now: now) {
-        case .now(let outcome): return .now(Made(outcome, since: begunAt))
+        case .now(let outcome): return .now(Made(checked(outcome, of: claim), since: begunAt))
         case .later(let begin):
             return .later {
                 let begunAt = SystemClocks.monotonicMicroseconds()
-                return self.outcome(of: begin, until: deadline).map { Made($0, since: begunAt) }
+                let outcome = { begin().assumeIsolated().map { self.checked($0, of: claim) }.nonisolated() }
+                return self.outcome(of: outcome, until: deadline).map { Made($0, since: begunAt) }
             }
         }
+    }
+
+    /// The item may have been refused between the request and its claim. So this comes after the claim: what was
+    /// refused was noted before its claim was released.
+    private func checked(_ outcome: ClaimOutcome, of claim: Claim) -> ClaimOutcome {
+        guard outcome == .claimed, refused.contains(claim.key) else { return outcome }
+        _ = store.release(claim, after: .refused, on: loop)
+        return .alreadyClaimed
     }
 
     private func outcome(
@@ -66,7 +81,8 @@ package final class ClaimStore {
     ///
     /// - Returns: whether the claim is known to be released. Never fails.
     func release(_ claim: Claim, after use: ReleasedUse) -> EventLoopFuture<Bool> {
-        store.release(claim, after: use, on: loop)
+        if use == .refused { refused.insert(claim.key) }
+        return store.release(claim, after: use, on: loop)
     }
 
     /// A claim that was made, or a function that makes it.

@@ -6,48 +6,48 @@ import NIOEmbedded
 import Testing
 @testable import Verification
 
-@Suite struct RefusalStoreTests {
+@Suite struct RefusedClaimsTests {
     private let loop = EmbeddedEventLoop()
     private let memory = ClaimMemory(capacity: 10)
     private let now = VerificationTime(monotonic: MonotonicTime(milliseconds: 0), wall: UnixTime(seconds: 0))
 
-    private func store(remembering capacity: Int = 10) -> RefusalStore {
-        RefusalStore(MemoryStore(memory), RefusedClaims(capacity: capacity), on: loop)
+    private func store(remembering capacity: Int = 10) throws -> ClaimStore {
+        try ClaimStore(in: MemoryStore(memory), RefusedClaims(capacity: capacity), on: loop, providerCount: 1)
     }
 
     private func claim(_ number: UInt64) -> Claim {
         Claim(key: ClaimKey(high: number, low: number), end: ClaimEnd(after: 600), provider: "p")
     }
 
-    private func outcome(_ number: UInt64, in store: RefusalStore) throws -> ClaimOutcome {
-        switch store.claim(claim(number), sharedBy: 1, now: now) {
-        case .now(let outcome): outcome
-        case .later(let begin): try begin().wait()
+    private func outcome(_ number: UInt64, in store: ClaimStore) throws -> ClaimOutcome {
+        switch store.attempt(claim(number)) {
+        case .now(let made): made.outcome
+        case .later(let begin): try begin().wait().outcome
         }
     }
 
     @Test func `what was refused takes no room, and stays claimed`() throws {
-        let store = store()
+        let store = try store()
         #expect(try outcome(1, in: store) == .claimed)
-        #expect(try store.release(claim(1), after: .refused, on: loop).wait())
+        #expect(try store.release(claim(1), after: .refused).wait())
         for _ in 0..<2 {
-            #expect(store.status(now: now).entries == 0)
+            #expect(store.status.entries == 0)
             #expect(try outcome(1, in: store) == .alreadyClaimed)
         }
     }
 
     @Test func `what was not used can be claimed again`() throws {
-        let store = store()
+        let store = try store()
         #expect(try outcome(1, in: store) == .claimed)
-        #expect(try store.release(claim(1), after: .none, on: loop).wait())
+        #expect(try store.release(claim(1), after: .none).wait())
         #expect(try outcome(1, in: store) == .claimed)
     }
 
     @Test func `the latest refusals are remembered`() throws {
-        let store = store(remembering: 2)
+        let store = try store(remembering: 2)
         for number: UInt64 in [1, 2, 2, 3] {
             _ = try outcome(number, in: store)
-            _ = store.release(claim(number), after: .refused, on: loop)
+            _ = store.release(claim(number), after: .refused)
         }
         let outcomes = try [2, 3, 1].map { try outcome($0, in: store) }
         #expect(outcomes == [.alreadyClaimed, .alreadyClaimed, .claimed])
@@ -55,8 +55,9 @@ import Testing
 
     @Test func `another event loop knows the refusal too, even if it claims at the same time`() throws {
         let refused = RefusedClaims(capacity: 10)
-        let first = RefusalStore(MemoryStore(memory), refused, on: loop)
-        let second = RefusalStore(ClaimsAfterRelease(first, claim(1), loop), refused, on: loop)
+        let first = try ClaimStore(in: MemoryStore(memory), refused, on: loop, providerCount: 1)
+        let second = try ClaimStore(
+            in: ClaimsAfterRelease(first, claim(1)), refused, on: loop, providerCount: 1)
         #expect(try outcome(1, in: first) == .claimed)
         #expect(try outcome(1, in: second) == .alreadyClaimed)
         #expect(memory.status(now: now).entries == 0)
@@ -64,18 +65,17 @@ import Testing
 
     /// A store in which the other claim is released just before this one is made.
     private final class ClaimsAfterRelease: ReplayStore {
-        private let first: RefusalStore
+        private let first: ClaimStore
         private let released: Claim
-        private let loop: EmbeddedEventLoop
         private let store: MemoryStore
 
-        init(_ first: RefusalStore, _ released: Claim, _ loop: EmbeddedEventLoop) {
-            (self.first, self.released, self.loop) = (first, released, loop)
+        init(_ first: ClaimStore, _ released: Claim) {
+            (self.first, self.released) = (first, released)
             store = MemoryStore(ClaimMemory(capacity: 10))
         }
 
         func claim(_ claim: Claim, sharedBy providers: Int, now: VerificationTime) -> ClaimReply {
-            _ = first.release(released, after: .refused, on: loop)
+            _ = first.release(released, after: .refused)
             return store.claim(claim, sharedBy: providers, now: now)
         }
 
