@@ -35,7 +35,6 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
@@ -112,7 +111,6 @@ let package = Package(
             dependencies: [
                 "Bytes", "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "SignIns", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
             exclude: ["Console/console.html", "Console/console.css", "Console/console.js"],
             swiftSettings: settings
@@ -228,7 +226,6 @@ let package = Package(
                 "HTTP", "IDToken", "JOSE", "Keys", "OAuth", "OpenSSL", "Service", "SignIns", "TestSupport",
                 "TokenDiagnostics", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
             swiftSettings: settings),
         .testTarget(

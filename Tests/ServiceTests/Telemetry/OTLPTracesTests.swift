@@ -2,7 +2,6 @@ import JOSE
 @testable import Service
 import Testing
 import TestSupport
-import Tracing
 
 /// The encoding of spans as OTLP JSON.
 @Suite struct OTLPTracesTests {
@@ -17,16 +16,16 @@ import Tracing
     private func span(below parent: SpanContext? = nil, _ change: (inout FinishedSpan) -> Void = { _ in })
         -> FinishedSpan
     {
-        var span = FinishedSpan("GET", .client, context, below: parent, at: 1_700_000_000_000_000_001)
+        var span = FinishedSpan("GET", .client, context, below: parent, from: 1_700_000_000_000_000_001, to: .max)
         change(&span)
-        return span.ended(at: .max)
+        return span
     }
 
     @Test func `who they are from, and all that a span has`() {
         let parent = SpanContext(traceID: context.traceID, spanID: SpanID(1)!, flags: .sampled, isRemote: true)
         let span = span(below: parent) { span in
-            span.attributes = ["b": 2, "a": "\u{1}\""]
-            span.status = SpanStatus(code: .error, message: "m")
+            span.attributes = ["b": .number(2), "a": .text("\u{1}\"")]
+            (span.hasFailed, span.failureMessage) = (true, "m")
         }
         #expect(
             json([span])
@@ -51,16 +50,16 @@ import Tracing
 
     @Test(
         arguments: [
-            (.int32(-1), #"{"intValue":"-1"}"#), (.int64(.min), #"{"intValue":"-9223372036854775808"}"#),
-            (.string("a"), #"{"stringValue":"a"}"#),
-        ] as [(SpanAttribute, String)])
-    func `a value of every kind`(value: SpanAttribute, expected: String) {
+            (.number(-1), #"{"intValue":"-1"}"#), (.number(.min), #"{"intValue":"-9223372036854775808"}"#),
+            (.text("a"), #"{"stringValue":"a"}"#),
+        ] as [(SpanValue, String)])
+    func `a value of every kind`(value: SpanValue, expected: String) {
         #expect(json([span { $0.attributes = ["v": value] }]).contains(#"{"key":"v","value":\#(expected)}"#))
     }
 
-    @Test(arguments: [(.internal, 1), (.server, 2), (.client, 3), (.producer, 4), (.consumer, 5)] as [(SpanKind, Int)])
+    @Test(arguments: [(.internal, 1), (.server, 2), (.client, 3)] as [(SpanKind, Int)])
     func `kinds are numbers`(kind: SpanKind, number: Int) {
-        let span = FinishedSpan("s", kind, context, below: nil, at: 0).ended(at: 0)
+        let span = FinishedSpan("s", kind, context, below: nil, from: 0, to: 0)
         #expect(json([span]).contains(#""kind":\#(number),"#))
     }
 

@@ -1,7 +1,6 @@
 import HTTP
 @testable import Service
 import Testing
-import Tracing
 
 /// What is exported when, and what is dropped.
 @Suite struct SpanQueueTests {
@@ -18,7 +17,7 @@ import Tracing
     private func span(_ number: Int) -> FinishedSpan {
         let context = SpanContext(
             traceID: TraceID(high: 0, low: 1)!, spanID: SpanID(UInt64(number + 1))!, flags: .sampled)
-        return FinishedSpan("\(number)", .internal, context, below: nil, at: 0)
+        return FinishedSpan("\(number)", .internal, context, below: nil, from: 0, to: 0)
     }
 
     private func after(_ milliseconds: Int64) -> MonotonicTime { start + Interval(milliseconds: milliseconds) }

@@ -4,7 +4,6 @@ internal import JOSE
 package import Keys
 package import NIOCore
 private import NIOHTTP1
-package import Tracing
 
 /// The destination of spans: an OpenTelemetry collector that accepts OTLP over HTTP with JSON. The operator configures
 /// it, so any address is allowed.
@@ -149,7 +148,7 @@ struct OTLPTraces {
         json.object { json in
             json.objects("resourceSpans", [resource]) { json, resource in
                 json.object("resource") { json in
-                    json.writeAttributes(resource.attributes.map { ($0.name, .string($0.value)) })
+                    json.writeAttributes(resource.attributes.map { ($0.name, .text($0.value)) })
                 }
                 json.objects("scopeSpans", [spans]) { json, spans in
                     json.object("scope") { json in
@@ -176,14 +175,15 @@ extension JSONWriter {
             Int64(span.context.flags.rawValue) | Self.knowsParent
                 | (span.parent?.isRemote == true ? Self.remoteParent : 0))
         member("name", span.name)
-        member("kind", span.kind.number)
+        member("kind", span.kind.rawValue)
         member("startTimeUnixNano", String(span.startedAtUnixNanoseconds))
         member("endTimeUnixNano", String(span.endedAtUnixNanoseconds))
-        writeAttributes(span.attributes.sorted)
-        if let status = span.status {
+        // By name, so that the output is deterministic.
+        writeAttributes(span.attributes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+        if span.hasFailed {
             object("status") { json in
-                if let message = status.message { json.member("message", message) }
-                json.member("code", status.code == .error ? 2 : 1)
+                if let message = span.failureMessage { json.member("message", message) }
+                json.member("code", 2)
             }
         }
     }
@@ -193,7 +193,7 @@ extension JSONWriter {
     /// Flag: the parent is remote.
     private static let remoteParent: Int64 = 0x200
 
-    fileprivate mutating func writeAttributes(_ attributes: [(name: String, value: SpanAttribute)]) {
+    fileprivate mutating func writeAttributes(_ attributes: [(name: String, value: SpanValue)]) {
         guard !attributes.isEmpty else { return }
         objects("attributes", attributes) { json, attribute in
             json.member("key", attribute.name)
@@ -201,67 +201,59 @@ extension JSONWriter {
         }
     }
 
-    /// Writes the member of an `AnyValue`. Assay's attributes are strings and integers; other types are exported as
-    /// strings.
-    private mutating func write(_ value: SpanAttribute) {
+    /// Writes the member of an `AnyValue`.
+    private mutating func write(_ value: SpanValue) {
         switch value {
-        case .string(let text): member("stringValue", text)
-        case .int32(let integer): member("intValue", String(integer))
-        case .int64(let integer): member("intValue", String(integer))
-        default: member("stringValue", String(describing: value))
+        case .text(let text): member("stringValue", text)
+        case .number(let number): member("intValue", String(number))
         }
     }
 }
 
-extension SpanAttributes {
-    /// By name, so that the output is deterministic.
-    fileprivate var sorted: [(name: String, value: SpanAttribute)] {
-        var all: [(name: String, value: SpanAttribute)] = []
-        forEach { all.append(($0, $1)) }
-        return all.sorted { $0.name < $1.name }
-    }
+/// The kinds of spans, by their numbers in OTLP.
+package enum SpanKind: Int64, Sendable {
+    case `internal` = 1
+    case server, client
 }
 
-extension SpanKind {
-    /// The kind's number in OTLP.
-    fileprivate var number: Int64 {
-        switch self {
-        case .internal: 1
-        case .server: 2
-        case .client: 3
-        case .producer: 4
-        case .consumer: 5
-        }
-    }
+/// The value of a span's attribute.
+package enum SpanValue: Sendable, Equatable {
+    case text(String)
+    case number(Int64)
 }
 
-/// A finished span, ready for export.
+/// A span that is over.
 package struct FinishedSpan: Sendable {
+    package let name: String
+    package let kind: SpanKind
     package let context: SpanContext
     /// `nil` for the root span of a trace.
     package let parent: SpanContext?
-    package let kind: SpanKind
     package let startedAtUnixNanoseconds: UInt64
-    package fileprivate(set) var endedAtUnixNanoseconds: UInt64
-    package var name: String
-    package var attributes: SpanAttributes = [:]
-    /// `nil`: unset.
-    package var status: SpanStatus?
+    /// Never before the start, even if the wall clock was set back.
+    package let endedAtUnixNanoseconds: UInt64
+    package var attributes: [String: SpanValue] = [:]
+    var hasFailed = false
+    var failureMessage: String?
 
-    /// A span that has started but not finished.
-    init(_ name: String, _ kind: SpanKind, _ context: SpanContext, below parent: SpanContext?, at begun: UInt64) {
+    init(
+        _ name: String, _ kind: SpanKind, _ context: SpanContext, below parent: SpanContext?, from begun: UInt64,
+        to end: UInt64
+    ) {
         self.name = name
         self.kind = kind
         self.context = context
         self.parent = parent
         startedAtUnixNanoseconds = begun
-        endedAtUnixNanoseconds = begun
+        endedAtUnixNanoseconds = max(begun, end)
     }
 
-    /// The same span, finished. The end is never before the start, even if the wall clock was set back.
-    func ended(at time: UInt64) -> FinishedSpan {
-        var span = self
-        span.endedAtUnixNanoseconds = max(time, startedAtUnixNanoseconds)
-        return span
+    /// Notes that what the span is about has failed.
+    ///
+    /// - Parameter type: OpenTelemetry's `error.type`.
+    mutating func fail(_ type: String, message: String? = nil) {
+        attributes["error.type"] = .text(type)
+        hasFailed = true
+        failureMessage = message
     }
 }

@@ -2,7 +2,6 @@ internal import HTTP
 internal import JOSE
 private import Keys
 private import OAuth
-private import Tracing
 internal import Verification
 
 /// Creates the spans of traced requests after the response. No code runs inside a request's span, so until then a span
@@ -29,27 +28,25 @@ struct RequestSpans {
         guard context.isSampled else { return nil }
         let end = SystemClocks.unixNanoseconds()
         func before(end microseconds: Int64) -> UInt64 { end - min(UInt64(max(microseconds, 0)) * 1000, end) }
-        let begun = before(end: microseconds)
-        let span = tracer.startSpan(
-            name(method, request.route), ofKind: .server, named: context, below: request.caller, at: begun)
-        var attributes: SpanAttributes = [
-            "http.request.method": .string(method.rawValue), "http.response.status_code": .int64(Int64(status)),
-            "http.route": .string("\(request.route.pattern)"),
+        var span = FinishedSpan(
+            name(method, request.route), .server, context, below: request.caller, from: before(end: microseconds),
+            to: end)
+        span.attributes = [
+            "http.request.method": .text(method.rawValue), "http.response.status_code": .number(Int64(status)),
+            "http.route": .text("\(request.route.pattern)"),
         ]
-        if let provider { attributes["assay.provider"] = provider }
-        if let policy = request.policy { attributes["assay.policy"] = policy }
-        if let code = code ?? (request.route.hasVerdict ? "ok" : nil) { attributes["assay.code"] = code }
-        if status >= 500 {
-            attributes["error.type"] = code ?? String(status)
-            span.setStatus(SpanStatus(code: .error))
-        }
-        span.attributes = attributes
-        span.end(at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: end))
+        span.attributes["assay.provider"] = provider.map(SpanValue.text)
+        span.attributes["assay.policy"] = request.policy.map(SpanValue.text)
+        span.attributes["assay.code"] = (code ?? (request.route.hasVerdict ? "ok" : nil)).map(SpanValue.text)
+        if status >= 500 { span.fail(code ?? String(status)) }
+        tracer.record(span)
         if let claim = request.claim {
             let requestEnd = request.startedAtMicroseconds + microseconds
-            record(
-                claimFrom: before(end: requestEnd - claim.lowerBound), to: before(end: requestEnd - claim.upperBound),
-                below: context)
+            // How long the store took for it.
+            tracer.record(
+                FinishedSpan(
+                    "claim", .client, tracer.newContext(below: context), below: context,
+                    from: before(end: requestEnd - claim.lowerBound), to: before(end: requestEnd - claim.upperBound)))
         }
         for call in request.calls { record(call, provider, below: context) }
         return context
@@ -57,30 +54,19 @@ struct RequestSpans {
 
     /// Records a request to a provider. No trace headers are sent to it.
     private func record(_ call: CallReport, _ provider: String?, below request: SpanContext) {
-        let context = tracer.newContext(below: request)
         let begun = call.startedAtUnixNanoseconds
-        let span = tracer.startSpan(
-            call.endpoint.spanName, ofKind: .client, named: context, below: request, at: begun)
-        var attributes: SpanAttributes = [
-            "http.request.method": call.endpoint == .userInfo ? "GET" : "POST",
-            "server.address": .string(call.address.host), "server.port": .int64(Int64(call.address.port)),
-            "assay.outcome": .string(call.outcome.rawValue),
+        var span = FinishedSpan(
+            call.endpoint.spanName, .client, tracer.newContext(below: request), below: request, from: begun,
+            to: begun + call.nanoseconds)
+        span.attributes = [
+            "http.request.method": .text(call.endpoint == .userInfo ? "GET" : "POST"),
+            "server.address": .text(call.address.host), "server.port": .number(Int64(call.address.port)),
+            "assay.outcome": .text(call.outcome.rawValue),
         ]
-        if let provider { attributes["assay.provider"] = provider }
-        if let status = call.status { attributes["http.response.status_code"] = Int64(status) }
-        if call.outcome != .ok {
-            attributes["error.type"] = call.outcome.rawValue
-            span.setStatus(SpanStatus(code: .error, message: call.reason))
-        }
-        span.attributes = attributes
-        span.end(at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: begun + call.nanoseconds))
-    }
-
-    /// Records how long the store took for a claim.
-    private func record(claimFrom begun: UInt64, to end: UInt64, below request: SpanContext) {
-        let context = tracer.newContext(below: request)
-        let span = tracer.startSpan("claim", ofKind: .client, named: context, below: request, at: begun)
-        span.end(at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: end))
+        span.attributes["assay.provider"] = provider.map(SpanValue.text)
+        span.attributes["http.response.status_code"] = call.status.map { .number(Int64($0)) }
+        if call.outcome != .ok { span.fail(call.outcome.rawValue, message: call.reason) }
+        tracer.record(span)
     }
 
     private func name(_ method: RequestMethod, _ route: Route) -> String {

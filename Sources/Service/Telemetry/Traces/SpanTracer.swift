@@ -1,28 +1,26 @@
 private import Bytes
+private import HTTP
 package import Keys
 private import Synchronization
-package import Tracing
 
-/// Creates spans, and passes finished recorded spans to the exporter.
-package final class SpanTracer: Tracer {
+/// Creates the IDs of spans, and passes spans that are over to the exporter.
+package final class SpanTracer: Sendable {
     private let sampler: Sampler
-    private let onEnd: @Sendable (FinishedSpan) -> Void
+    private let export: @Sendable (FinishedSpan) -> Void
     /// SplitMix64: IDs need to be unique, not unpredictable.
     private let state: Atomic<UInt64>
 
     /// - Parameters:
     ///   - seed: equal seeds yield equal sequences of IDs.
-    ///   - onEnd: called with each recorded span on the thread that ended it.
+    ///   - export: called with each recorded span on the thread that recorded it.
     package init(
         _ sampler: Sampler, seed: UInt64 = .random(in: .min ... .max),
-        onEnd: @escaping @Sendable (FinishedSpan) -> Void
+        export: @escaping @Sendable (FinishedSpan) -> Void
     ) {
         self.sampler = sampler
-        self.onEnd = onEnd
+        self.export = export
         state = Atomic(seed)
     }
-
-    // MARK: Spans
 
     /// Creates the context of a new span, and decides whether it is recorded. Allocates nothing.
     ///
@@ -36,44 +34,8 @@ package final class SpanTracer: Tracer {
             state: parent?.state)
     }
 
-    /// Starts a span with a given context.
-    ///
-    /// - Parameter time: in Unix nanoseconds.
-    package func startSpan(
-        _ name: String, ofKind kind: SpanKind, named context: SpanContext, below parent: SpanContext?,
-        in surroundings: InstrumentationContext = .topLevel, at time: UInt64
-    ) -> TraceSpan {
-        let recording = context.isSampled ? FinishedSpan(name, kind, context, below: parent, at: time) : nil
-        return TraceSpan(context, in: surroundings, recording: recording, onEnd: onEnd)
-    }
-
-    package func startSpan<Instant: TracerInstant>(
-        _ operationName: String, context: @autoclosure () -> InstrumentationContext, ofKind kind: SpanKind,
-        at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
-    ) -> TraceSpan {
-        let surroundings = context()
-        let parent = surroundings.span
-        return startSpan(
-            operationName, ofKind: kind, named: newContext(below: parent), below: parent, in: surroundings,
-            at: instant().nanosecondsSinceEpoch)
-    }
-
-    /// Does nothing: spans are exported periodically and at shutdown.
-    package func forceFlush() {}
-
-    // MARK: Contexts
-
-    /// Does nothing: `traceparent` is read in place, by ``SpanContext/init(traceParent:)``.
-    package func extract<Carrier, Extract: Extractor>(
-        _ carrier: Carrier, into context: inout InstrumentationContext, using extractor: Extract
-    ) {}
-
-    /// Does nothing: providers never receive trace headers.
-    package func inject<Carrier, Inject: Injector>(
-        _ context: InstrumentationContext, into carrier: inout Carrier, using injector: Inject
-    ) {}
-
-    // MARK: IDs
+    /// Records a span that is over, unless its trace is not recorded.
+    func record(_ span: FinishedSpan) { if span.context.isSampled { export(span) } }
 
     private func newTraceID() -> TraceID {
         while true {
@@ -115,88 +77,15 @@ package struct Sampler: Sendable {
     }
 }
 
-/// A span in progress. If it is not recorded, all calls do nothing.
-package final class TraceSpan: Tracing.Span {
-    package let spanContext: SpanContext
-    /// The parent's context. ``context`` replaces the span in it.
-    private let surroundings: InstrumentationContext
-    /// `nil` if it is not recorded or has ended.
-    private let recording: Mutex<FinishedSpan?>
-    private let onEnd: @Sendable (FinishedSpan) -> Void
-
-    init(
-        _ context: SpanContext, in surroundings: InstrumentationContext, recording: FinishedSpan?,
-        onEnd: @escaping @Sendable (FinishedSpan) -> Void
-    ) {
-        spanContext = context
-        self.surroundings = surroundings
-        self.recording = Mutex(recording)
-        self.onEnd = onEnd
-    }
-
-    package var context: InstrumentationContext {
-        var context = surroundings
-        context.span = spanContext
-        return context
-    }
-
-    package var isRecording: Bool { recording.withLock { $0 != nil } }
-
-    package var operationName: String {
-        get { recording.withLock { $0?.name ?? "" } }
-        set { change { $0.name = newValue } }
-    }
-
-    package var attributes: SpanAttributes {
-        get { recording.withLock { $0?.attributes ?? [:] } }
-        set { change { $0.attributes = newValue } }
-    }
-
-    package func setStatus(_ status: SpanStatus) { change { $0.status = status } }
-
-    // Events and links are not exported: Assay adds none, and an error's text could contain anything.
-
-    package func addEvent(_ event: SpanEvent) {}
-
-    package func addLink(_ link: SpanLink) {}
-
-    package func recordError<Instant: TracerInstant>(
-        _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
-    ) {}
-
-    /// Ends the span. Only the first call counts.
-    package func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
-        guard let recorded = recording.withLock({ $0.take() }) else { return }
-        onEnd(recorded.ended(at: instant().nanosecondsSinceEpoch))
-    }
-
-    private func change(_ change: (inout FinishedSpan) -> Void) {
-        recording.withLock { recording in
-            guard var span = recording.take() else { return }
-            change(&span)
-            recording = span
-        }
-    }
-}
-
-extension InstrumentationContext {
-    /// The current span of this context.
-    package var span: SpanContext? {
-        get { self[SpanKey.self] }
-        set { self[SpanKey.self] = newValue }
-    }
-
-    private enum SpanKey: InstrumentationContextKey {
-        typealias Value = SpanContext
-    }
-}
-
 /// Creates spans for requests to one provider, following OpenTelemetry's semantic conventions for HTTP clients.
 ///
 /// No trace headers are sent to the provider, which does not take part in the trace.
 package struct KeyFetchSpans: Sendable {
     fileprivate let tracer: SpanTracer
     fileprivate let provider: String
+
+    /// The current task's fetch.
+    @TaskLocal fileprivate static var current: SpanContext?
 
     package init(_ tracer: SpanTracer, provider: String) {
         self.tracer = tracer
@@ -205,28 +94,24 @@ package struct KeyFetchSpans: Sendable {
 
     /// Records a span for a request, as a child of the current task's fetch span.
     package func record(_ exchange: FetchExchange) {
-        let span = tracer.startSpan(
-            "GET", context: .current ?? .topLevel, ofKind: .client,
-            at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: exchange.startedAtUnixNanoseconds))
-        if span.isRecording {
-            var attributes: SpanAttributes = [
-                "http.request.method": "GET", "server.address": .string(exchange.address.host),
-                "server.port": .int64(Int64(exchange.address.port)),
-                // The query of a redirect's target may contain a secret.
-                "url.full": .string(String(exchange.address.text.prefix { $0 != "?" })),
-                "assay.provider": .string(provider),
-            ]
-            if let status = exchange.status { attributes["http.response.status_code"] = Int64(status) }
-            if exchange.redirects > 0 { attributes["http.request.resend_count"] = exchange.redirects }
-            if let failure = exchange.failure {
-                let isStatus = exchange.status.map { $0 >= 400 } ?? false
-                attributes["error.type"] = isStatus ? String(exchange.status ?? 0) : failure.phase.rawValue
-                span.setStatus(SpanStatus(code: .error, message: failure.message))
-            }
-            span.attributes = attributes
+        let context = tracer.newContext(below: Self.current)
+        guard context.isSampled else { return }
+        let begun = exchange.startedAtUnixNanoseconds
+        var span = FinishedSpan(
+            "GET", .client, context, below: Self.current, from: begun, to: begun + exchange.nanoseconds)
+        span.attributes = [
+            "http.request.method": .text("GET"), "server.address": .text(exchange.address.host),
+            "server.port": .number(Int64(exchange.address.port)),
+            // The query of a redirect's target may contain a secret.
+            "url.full": .text(String(exchange.address.text.prefix { $0 != "?" })), "assay.provider": .text(provider),
+        ]
+        if let status = exchange.status { span.attributes["http.response.status_code"] = .number(Int64(status)) }
+        if exchange.redirects > 0 { span.attributes["http.request.resend_count"] = .number(Int64(exchange.redirects)) }
+        if let failure = exchange.failure {
+            let isStatus = exchange.status.map { $0 >= 400 } ?? false
+            span.fail(isStatus ? String(exchange.status ?? 0) : failure.phase.rawValue, message: failure.message)
         }
-        let end = exchange.startedAtUnixNanoseconds + exchange.nanoseconds
-        span.end(at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: end))
+        tracer.record(span)
     }
 }
 
@@ -241,20 +126,20 @@ package struct TracedKeyFetcher: KeyFetching {
     }
 
     package func fetch(_ mode: FetchMode, keyIDs: [String]) async throws(FetchFailure) -> FetchedKeys {
-        let span = spans.tracer.startSpan("fetch keys", context: .topLevel)
-        span.attributes["assay.provider"] = spans.provider
-        defer { span.end() }
-        let result = await InstrumentationContext.withValue(span.context) { () -> Result<FetchedKeys, FetchFailure> in
+        let context = spans.tracer.newContext(below: nil)
+        let begun = SystemClocks.unixNanoseconds()
+        let result = await KeyFetchSpans.$current.withValue(context) { () -> Result<FetchedKeys, FetchFailure> in
             do throws(FetchFailure) {
                 return .success(try await fetcher.fetch(mode, keyIDs: keyIDs))
             } catch {
                 return .failure(error)
             }
         }
-        if case .failure(let failure) = result {
-            span.attributes["error.type"] = failure.phase.rawValue
-            span.setStatus(SpanStatus(code: .error, message: failure.message))
-        }
+        var span = FinishedSpan(
+            "fetch keys", .internal, context, below: nil, from: begun, to: SystemClocks.unixNanoseconds())
+        span.attributes["assay.provider"] = .text(spans.provider)
+        if case .failure(let failure) = result { span.fail(failure.phase.rawValue, message: failure.message) }
+        spans.tracer.record(span)
         return try result.get()
     }
 }
