@@ -31,7 +31,7 @@ import TestSupport
     }
 
     @Test func `so many of all traces are recorded`() {
-        let tracer = SpanTracer(Sampler(ratio: 0.1), seed: 7, onEnd: { _ in })
+        let tracer = SpanTracer(Sampler(ratio: 0.1), seed: 7, export: { _ in })
         let recorded = (0..<100_000).count { _ in tracer.newContext(below: nil).isSampled }
         #expect((9_700...10_300).contains(recorded))
     }
