@@ -22,7 +22,7 @@ package enum AuthorizationRequestForm: String, Sendable, CaseIterable {
     }
 }
 
-/// The parameters of an authorization request that is not sent in the URL alone.
+/// The parameters of an authorization request, in whatever form it is sent.
 package struct AuthorizationParameters: Sendable {
     /// In order. A name may be there several times.
     package private(set) var all: [(name: String, value: Value)] = []

@@ -278,16 +278,14 @@ enum Console {
     /// One of the console's files, which are built into the executable.
     struct File {
         let contentType: StaticString
-        let content: ByteBuffer
+        private let asset: Asset
 
-        static let page = File("text/html; charset=utf-8", .consolePage)
-        static let style = File("text/css; charset=utf-8", .consoleStyle)
-        static let script = File("text/javascript; charset=utf-8", .consoleScript)
+        static let page = File(contentType: "text/html; charset=utf-8", asset: .consolePage)
+        static let style = File(contentType: "text/css; charset=utf-8", asset: .consoleStyle)
+        static let script = File(contentType: "text/javascript; charset=utf-8", asset: .consoleScript)
 
-        private init(_ contentType: StaticString, _ asset: Asset) {
-            self.contentType = contentType
-            content = ByteBuffer(bytes: asset.bytes)
-        }
+        // Not kept, because every request reads the rows of the routes, which have these files.
+        var content: ByteBuffer { ByteBuffer(bytes: asset.bytes) }
     }
 }
 

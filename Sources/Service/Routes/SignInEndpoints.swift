@@ -16,8 +16,9 @@ extension ServiceResponder {
         let request = try BeginRequest(body)
         let now = VerificationTime.now()
         let operation = operation(at: now.monotonic)
+        // The problem of a sign-in that can't begin names no provider in the log.
         let begun = try operation.begin(request, by: signIns, at: now.wall)
-        return reply(to: record, operation, begun) { begun, record in
+        return reply(to: record, operation, catching: begun) { begun, record in
             if let number = operation.provider { self.service.metrics.signInsBegun.count(number) }
             return self.service.end(record, status: .created, provider: operation.provider) { begun.write(to: &$0) }
         }
@@ -25,8 +26,9 @@ extension ServiceResponder {
 
     func signOut(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let operation = operation(at: SystemClocks.monotonic())
+        // As for a sign-in.
         let signOut = try operation.signOut(body)
-        return reply(to: record, operation, signOut) { signOut, record in
+        return reply(to: record, operation, catching: signOut) { signOut, record in
             self.service.end(record, provider: operation.provider) { signOut.write(to: &$0) }
         }
     }
@@ -35,7 +37,9 @@ extension ServiceResponder {
         let signIns = try signIns()
         let now = VerificationTime.now()
         let operation = operation(at: now.monotonic)
-        return reply(to: record, operation, try operation.finish(body, by: signIns, at: now)) { finished, record in
+        return reply(
+            to: record, operation, catching: try operation.finish(body, by: signIns, at: now)
+        ) { finished, record in
             self.service.end(record, provider: operation.provider) { finished.write(to: &$0) }
         }
     }
@@ -51,14 +55,16 @@ extension ServiceResponder {
 extension ServiceResponder {
     func refreshGrant(_ body: JSONObject, _ record: RequestRecord) -> HTTPReply {
         let operation = operation(at: SystemClocks.monotonic())
-        return reply(to: record, operation, try operation.refresh(body, by: service.signIns)) { answer, record in
+        return reply(
+            to: record, operation, catching: try operation.refresh(body, by: service.signIns)
+        ) { answer, record in
             self.service.end(record, provider: operation.provider) { answer.write(to: &$0, requestID: record.id) }
         }
     }
 
     func revokeGrant(_ body: JSONObject, _ record: RequestRecord) -> HTTPReply {
         let operation = operation(at: SystemClocks.monotonic())
-        return reply(to: record, operation, try operation.revoke(body, by: service.signIns)) { _, record in
+        return reply(to: record, operation, catching: try operation.revoke(body, by: service.signIns)) { _, record in
             self.service.end(record, .noContent, nil, provider: operation.provider)
         }
     }
@@ -67,7 +73,7 @@ extension ServiceResponder {
         let now = VerificationTime.now()
         let operation = operation(at: now.monotonic)
         func prove() throws(Problem) -> String { try operation.prove(body, by: service.signIns, at: now.wall) }
-        return reply(to: record, operation, .now(try prove())) { proof, record in
+        return reply(to: record, operation, catching: .now(try prove())) { proof, record in
             self.service.end(record, provider: operation.provider) { json in
                 json.object { $0.member("dpop", proof) }
             }
@@ -84,9 +90,11 @@ extension ServiceResponder {
     }
 
     /// Responds once an operation has ended.
+    ///
+    /// - Parameter answer: runs here, so that its problem is counted, and its response says what was used up.
     private func reply<Answer>(
         to record: RequestRecord, _ operation: Operation,
-        _ answer: @autoclosure () throws(Problem) -> Reply<Answer, Problem>,
+        catching answer: @autoclosure () throws(Problem) -> Reply<Answer, Problem>,
         by respond: @escaping (Answer, RequestRecord) -> HTTPResponse
     ) -> HTTPReply {
         do throws(Problem) {

@@ -71,6 +71,7 @@ final class FirstRefusalLog: Sendable {
             ])
     }
 
+    /// Logs a policy's first request of which its gateway did not name the method and URL.
     func noteUnknownRequest(under policy: ForwardAuthPolicy) {
         guard policies.withLock({ $0.insert(policy.id).inserted }) else { return }
         log.write(

@@ -242,7 +242,7 @@ private struct ExtraFields: OptionSet {
 /// The first octet of a handle: the version of its format, and of its contents.
 ///
 /// 1 is a native sign-in without anything else, so that older instances can open those while newer instances are rolled
-/// out.
+/// out. ``browser`` is a version too, as the only member of its set.
 struct HandleVersion: OptionSet {
     let rawValue: UInt8
 

@@ -184,7 +184,7 @@ package struct FinishedSignIn {
     let answer: VerifyAnswer
     let identity: Identity
     /// `nil` if no code was exchanged.
-    var grant: BoundGrant?
+    let grant: BoundGrant?
     /// The names of claims that the provider passes on from another party; none of them is in the identity.
     var unverifiedClaims: [String] = []
 

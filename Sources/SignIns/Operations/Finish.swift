@@ -43,13 +43,13 @@ package struct FinishRequest {
     }
 
     /// The same request, with the parameters in its signed response.
+    ///
+    /// - Throws: ``Problem``. Nothing is used up then.
     fileprivate func with(_ response: Verdict<VerifiedResponse>) throws(Problem) -> FinishRequest {
+        let verified: VerifiedResponse
+        do throws(Problem) { verified = try response.get() } catch { throw error.ofResponse }
         var request = self
-        do throws(Problem) {
-            request.response = try BrowserResponse(try response.get())
-        } catch {
-            throw error.ofResponse
-        }
+        request.response = try BrowserResponse(verified)
         return request
     }
 
@@ -184,7 +184,8 @@ extension Operation {
     ) throws(Problem) -> Reply<FinishedSignIn, Problem> {
         let claim = try signIn.claim(claims.digests)
         func finished(_ made: ClaimStore.Made) throws(Problem) -> FinishedSignIn {
-            FinishedSignIn(signIn: try claimed(signIn, by: claim, made), answer: answer, identity: answer.identity)
+            FinishedSignIn(
+                signIn: try claimed(signIn, by: claim, made), answer: answer, identity: answer.identity, grant: nil)
         }
         let attempt = claims.attempt(claim)
         if case .now(let made) = attempt { return .now(try finished(made)) }

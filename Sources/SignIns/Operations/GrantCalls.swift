@@ -124,7 +124,7 @@ struct GrantCalls {
     /// - Parameters:
     ///   - subject: whom the grant must be of; `nil`: any user.
     ///   - code: that the grant was redeemed for; `nil` for a refresh.
-    /// - Source: OpenID Connect Core 1.0, section 12.2.
+    /// - Source: OpenID Connect Core 1.0, section 12.2, for a refresh.
     func verification(
         of grant: Grant, subject: ExpectedSubject?, code: String? = nil, includesClaims: Bool = false
     ) -> VerifyRequest? {
@@ -142,25 +142,24 @@ struct GrantCalls {
     /// Whether a refresh leaves the refresh token as it is.
     var refreshTokensStay: Bool { grants.rules.quirks.contains(.refreshTokensStay) }
 
-    /// Redeems a code or a refresh token, which is used up then, unless nothing was sent.
+    /// Redeems a code or a refresh token: nothing else sends one. Notes that it is used up, unless nothing was sent; a
+    /// refresh decides that anew.
     ///
     /// - Parameter proofKey: the key that the tokens are, or will be, bound to; `nil` for bearer tokens.
     func exchange(
         _ request: GrantRequest, provenBy proofKey: ProofKey?, at address: FetchURL, _ slot: CallSlot
     ) async throws(CallFailure) -> Grant {
-        operation.isSpent = true
         let result = await operation.result(
             of: grants.calls.exchange(
                 request, by: client, provenBy: proofKey, at: address, slot, until: operation.callDeadline))
-        do throws(CallFailure) {
-            let grant = try result.get()
-            operation.holdsGrant = true
-            return grant
-        } catch {
-            if case .notSent = error { operation.isSpent = false }
-            operation.holdsGrant = error == .answerInvalid(.notBound)
-            throw error
-        }
+        operation.isSpent = if case .failure(.notSent) = result { false } else { true }
+        operation.holdsGrant =
+            switch result {
+            case .success: true
+            // The provider has issued tokens, but they are not bound to the key.
+            case .failure(let failure): failure == .answerInvalid(.notBound)
+            }
+        return try result.get()
     }
 
     /// - Throws: the problem of a call that failed.

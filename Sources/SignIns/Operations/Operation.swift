@@ -33,8 +33,11 @@ package final class Operation {
     package private(set) var calls: [CallReport] = []
     /// The code of the verdict on each ID Token, with the number of its provider.
     package private(set) var verdicts: [(provider: Int?, code: String)] = []
-    /// Whether the sign-in, code or token is used up, or may be; `nil`: nothing was sent to the provider for it, so the
-    /// problem decides (``Problem/isSpent``).
+    /// Whether the sign-in, code or refresh token is used up, or may be; `nil`: no code or refresh token was sent to the
+    /// provider, so the problem decides (``Problem/isSpent``).
+    ///
+    /// ``GrantCalls/exchange(_:provenBy:at:_:)`` sets it, because it alone sends those; a refresh, and the release of a
+    /// claim, decide it anew.
     package internal(set) var isSpent: Bool?
     /// Whether the provider has returned a grant, which is dropped if the operation fails.
     package internal(set) var holdsGrant = false
@@ -136,6 +139,8 @@ package final class Operation {
     }
 
     /// A token of the provider and connection that comes with the sign-in.
+    ///
+    /// - Throws: ``Problem/endpointUnknown`` before there is a provider.
     func token(_ text: ArraySlice<UInt8>, clientID: String) throws(Problem) -> SignInToken {
         guard let provider else { throw .endpointUnknown }
         return SignInToken(text, ofProvider: provider, connection, clientID: clientID)

@@ -9,7 +9,7 @@ package import Verification
 /// The body of `POST /v1/grants/refresh`.
 struct RefreshRequest {
     let client: GrantClient
-    let token: GrantRequest
+    let grantRequest: GrantRequest
     let subject: ExpectedSubject
     let includesClaims: Bool
 
@@ -22,7 +22,7 @@ struct RefreshRequest {
         guard let subject = try ExpectedSubject(of: object, client.connection) else {
             throw .requestInvalid("The request needs a member subject: the user to whom the refresh token belongs.")
         }
-        self.token = .refresh(token, scopes: try object.scopes(Names.scopes) ?? [])
+        grantRequest = .refresh(token, scopes: try object.scopes(Names.scopes) ?? [])
         self.subject = subject
         includesClaims = try object.boolean(MemberNames.includeClaims) ?? false
     }
@@ -61,7 +61,8 @@ extension Operation {
         let (address, slot) = (try calls.tokenEndpoint(), try calls.slot())
         let grant: Grant
         do throws(CallFailure) {
-            grant = try await calls.exchange(request.token, provenBy: proofKey, at: address, slot)
+            grant = try await calls.exchange(request.grantRequest, provenBy: proofKey, at: address, slot)
+            // Unlike a code, a refresh token may be as good as before.
             isSpent = !calls.refreshTokensStay
         } catch {
             isSpent = error.usesUpRefreshToken(isBound: proofKey != nil, stays: calls.refreshTokensStay)

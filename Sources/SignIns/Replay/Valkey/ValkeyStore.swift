@@ -104,6 +104,7 @@ package final class ValkeyStore: ReplayStore {
                     guard case .redirected(let target, let slot) = StoreError(text),
                         let next = self.node(target, from: node, &release.redirections)
                     else { return release.end(false) }
+                    // After ASK, which names no slot for good.
                     self.send(release, to: next, asking: slot == nil)
                 case .reply, .broken: release.end(false)
                 }
