@@ -87,7 +87,7 @@ extension FetchFailure {
             certificateFault = .forAnotherHost
         case .certificateNotAccepted:
             self.init(.tls, "the server's certificate is signed with SHA-1 or weaker, which can be forged")
-        // RFC 8446, section 6.1.
+        // The body ended with the connection, without a `close_notify` (RFC 8446, section 6.1).
         case .uncleanShutdown:
             self.init(
                 .tls,

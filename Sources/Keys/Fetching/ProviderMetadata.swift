@@ -156,11 +156,11 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
 
     /// - Parameter members: those of the discovery document.
     init(_ members: JSONObject, under rules: NetworkRules) {
-        func urls(_ members: JSONObject?) -> [EndpointName: FetchURL] {
-            .each { members?[JSONName($0.member)]?.string.flatMap { try? rules.url($0) } }
+        func endpoints(in object: JSONObject?) -> [EndpointName: FetchURL] {
+            .each { object?[JSONName($0.member)]?.string.flatMap { try? rules.url($0) } }
         }
-        self.urls = urls(members)
-        aliases = urls(members["mtls_endpoint_aliases"]?.object)
+        urls = endpoints(in: members)
+        aliases = endpoints(in: members["mtls_endpoint_aliases"]?.object)
         others = Self.others(members).compactMap { try? rules.url($0) }
         revocationMethods = members["revocation_endpoint_auth_methods_supported"]?.elements?.compactMap(\.string)
         sendsResponseIssuer = members["authorization_response_iss_parameter_supported"]?.bool == true
@@ -172,8 +172,8 @@ package final class DiscoveredEndpoints: Sendable, Equatable {
     private static func others(_ members: JSONObject) -> [String] {
         let named = EndpointName.allCases.map(\.member)
         var texts: Set<String> = []
-        for members in [members, members["mtls_endpoint_aliases"]?.object] {
-            members?.forEachMember { name, value in
+        for object in [members, members["mtls_endpoint_aliases"]?.object] {
+            object?.forEachMember { name, value in
                 if name.hasSuffix("_endpoint"), !named.contains(name), let text = value.string { texts.insert(text) }
             }
         }

@@ -217,7 +217,7 @@ package struct IssuerPoolSummary: Sendable {
 
     private static let maximumFailing = 100
 
-    /// How an issuer of an entry with many can be.
+    /// How an issuer of an entry with many can be. The names are members of an answer, which `openapi.yaml` lists.
     package enum State: String, Sendable, CaseIterable {
         case ready, stale
         /// It has no usable keys, and its last fetch failed.

@@ -194,7 +194,9 @@ package final class ProviderCalls: Sendable {
     }
 
     /// Replaces the key of clients that requests name.
-    package func change(_ key: ClientSigningKey) { loop.execute { self.state.value.assertionKey = key } }
+    package func change(assertionKey key: ClientSigningKey) {
+        loop.execute { self.state.value.assertionKey = key }
+    }
 
     /// Closes idle connections, and keeps none from now on. Calls in progress continue.
     package func stop() {

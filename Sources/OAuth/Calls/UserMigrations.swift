@@ -42,12 +42,13 @@ package struct UserMigrations<C: Clock>: Sendable where C.Duration == Duration {
         var rest = requests[...]
         let pacer = Pacer(clock, interval: .seconds(1) / requestsPerSecond)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            func begin(_ request: UserMigrationRequest) {
+            func beginNext() {
+                guard let request = rest.popFirst() else { return }
                 group.addTask { try record(request, try await outcome(of: request, pacer)) }
             }
-            for _ in 0..<Self.maximumInFlight(requestsPerSecond: requestsPerSecond) { rest.popFirst().map(begin) }
+            for _ in 0..<Self.maximumInFlight(requestsPerSecond: requestsPerSecond) { beginNext() }
             // The first error cancels the others, and begins no more.
-            while try await group.next() != nil { rest.popFirst().map(begin) }
+            while try await group.next() != nil { beginNext() }
         }
     }
 

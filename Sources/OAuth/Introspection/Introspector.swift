@@ -80,7 +80,7 @@ package final class Introspector: Sendable {
     ) -> EventLoopFuture<Introspection> {
         let loop = calls.loop
         return loop.flatSubmit { [self] in
-            guard let key = key(of: token) else {
+            guard let key = questionKey(of: token) else {
                 return loop.makeSucceededFuture(Introspection(result: .failure(.call(.notSent(.credential)))))
             }
             let (now, promise, id) = (
@@ -108,14 +108,14 @@ package final class Introspector: Sendable {
     ///
     /// - Throws: why the answer is refused.
     package func remember(_ answer: [UInt8], about token: AccessToken) throws(CallFailure) {
-        guard let key = key(of: token) else { throw .notSent(.credential) }
+        guard let key = questionKey(of: token) else { throw .notSent(.credential) }
         guard let object = try? JSONObject(answer) else { throw .answerInvalid(.notJSON) }
         let read = try IntrospectionAnswer(object, answer)
         end(key, askedAt: SystemClocks.monotonic(), .success((read, nil)), by: 0, [])
     }
 
     /// - Returns: `nil` if OpenSSL fails.
-    private func key(of token: AccessToken) -> IntrospectionKey? {
+    private func questionKey(of token: AccessToken) -> IntrospectionKey? {
         memory.verifier.flatMap { IntrospectionKey(entry, token.text.utf8.span, hashedBy: $0) }
     }
 

@@ -31,7 +31,7 @@ package struct AuthenticatedRequest: ~Copyable, Sendable {
 }
 
 /// Authenticates the requests of one client, by the configured method unless the endpoint does not accept it. Confined
-/// to one thread. It throws if OpenSSL fails, or has no memory.
+/// to one thread. It throws if OpenSSL fails, has no memory, or if there is no such key.
 package struct ClientAuthenticator {
     private let clientID: String
     private let credential: ClientCredential
@@ -153,10 +153,12 @@ package struct ClientAuthenticator {
         case .apple(let key):
             form.add("client_id", clientID)
             form.add("client_secret", try appleSecret.secret(key, clientID: clientID, now: now))
-        case .key(_, let thumbprint, let audience):
-            try addAssertion(to: &form, thumbprint: thumbprint, audience: audience, now: now)
-        case .ownKey(_, _, let audience):
-            try addAssertion(to: &form, thumbprint: nil, audience: audience, now: now)
+        case .key(let key, let thumbprint, let audience):
+            try addAssertion(to: &form, by: key, thumbprint: thumbprint, audience: audience, now: now)
+        case .ownKey(let keys, let id, let audience):
+            // Settings that name a key which is not there are refused.
+            guard let key = keys.signing(id) else { throw .unspecified }
+            try addAssertion(to: &form, by: key, thumbprint: nil, audience: audience, now: now)
         case .certificate, .none: form.add("client_id", clientID)
         }
         return AuthenticatedRequest(
@@ -165,10 +167,8 @@ package struct ClientAuthenticator {
     }
 
     private func addAssertion(
-        to form: inout Form, thumbprint: [UInt8]?, audience: String, now: UnixTime
+        to form: inout Form, by key: ClientSigningKey, thumbprint: [UInt8]?, audience: String, now: UnixTime
     ) throws(OpenSSLError) {
-        // Settings that name a key which is not there are refused.
-        guard let key = requestKey else { throw .unspecified }
         let assertion = try ClientAssertion.make(
             clientID: clientID, key, thumbprint: thumbprint, audience: audience, now: now)
         form.add("client_id", clientID)

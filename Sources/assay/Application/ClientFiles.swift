@@ -44,7 +44,8 @@ final class ClientFiles: Sendable {
                 case .client(let client):
                     let credential = try Self.credential(of: client, provider: entry.provider, entry.keys)
                     entry.calls.change(credential, ofClient: client.client.id)
-                case .key(let key): entry.calls.change(try Self.assertionKey(key, provider: entry.provider))
+                case .key(let key):
+                    entry.calls.change(assertionKey: try Self.assertionKey(key, provider: entry.provider))
                 }
                 hasChanged = true
                 entries.withLock { entries in
