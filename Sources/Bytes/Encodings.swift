@@ -119,15 +119,16 @@ package func percentEncoded(_ text: String, keeping isKept: (UInt8) -> Bool = { 
 package struct FormWriter: ~Copyable {
     private var bytes: [UInt8] = []
 
-    /// - Parameter capacity: at least the length of all names, three times that of all values, and two for each pair.
+    /// - Parameter capacity: at least the length of all names, three times that of values and of names that need encoding,
+    ///   and two for each pair.
     package init(reservingCapacity capacity: Int) { bytes.reserveCapacity(capacity) }
 
-    /// Adds a pair.
+    /// Adds a pair, both encoded.
     package mutating func add(_ name: StaticString, _ value: Span<UInt8>) {
         name.withUTF8Buffer { unsafe add($0.span, value) }
     }
 
-    /// Adds a pair.
+    /// Adds a pair, both encoded.
     package mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
         addEncoded(name)

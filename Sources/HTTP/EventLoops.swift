@@ -144,7 +144,7 @@ package final class LoopTurns: Sendable {
         if mayBegin() { work() } else { queue(work) }
     }
 
-    /// Runs work in a later turn.
+    /// Runs work in a later turn, which is certain only if ``mayBegin()`` has just been `false`.
     fileprivate func queue(_ work: @escaping () -> Void) { state.value.waiting.append(work) }
 
     /// Whether work may run at once; it then takes part of this turn.

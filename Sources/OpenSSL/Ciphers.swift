@@ -1,12 +1,11 @@
 private import COpenSSL
 
-/// An AES key, by its length in octets.
+/// The length of an AES key, in octets.
 package enum AESKeySize: Int, Sendable, CaseIterable {
     case bits128 = 16
     case bits192 = 24
     case bits256 = 32
 
-    /// In octets.
     package var length: Int { rawValue }
 }
 
@@ -136,7 +135,7 @@ private struct CipherMode {
     ///
     /// - Parameter size: of the key that wraps it.
     /// - Returns: 8 octets more than the key has.
-    /// - Throws: ``OpenSSLError`` when out of memory, or for a key that is not a multiple of 8 octets.
+    /// - Throws: ``OpenSSLError`` for a key that is not a multiple of 8 octets.
     package static func wrap(
         _ octets: SecretBytes, _ size: AESKeySize, _ key: SecretBytes
     ) throws(OpenSSLError) -> [UInt8] {

@@ -109,7 +109,7 @@ extension DecryptionKey {
     ///   - digest: `nil` for SHA-1, which OAEP's security does not depend on.
     ///   - length: of the key; at most that of the modulus.
     /// - Returns: a key of the expected length; without meaning if it was not encrypted to this key.
-    /// - Throws: ``OpenSSLError`` when out of memory, or for a key of another kind.
+    /// - Throws: ``OpenSSLError`` for a key of another kind.
     package func decrypt(
         _ encrypted: Span<UInt8>, oaep digest: DigestAlgorithm?, expecting length: Int
     ) throws(OpenSSLError) -> RecoveredKey {
@@ -135,7 +135,7 @@ extension DecryptionKey {
     ///
     /// - Parameter digest: `nil` for SHA-1.
     /// - Returns: as many octets as the modulus has.
-    /// - Throws: ``OpenSSLError`` when out of memory, or for a key of another kind.
+    /// - Throws: ``OpenSSLError`` for a key of another kind.
     package func encrypt(_ octets: SecretBytes, oaep digest: DigestAlgorithm?) throws(OpenSSLError) -> [UInt8] {
         guard case .rsa(let modulusLength) = kind else { throw OpenSSLError(code: 0) }
         guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) else { throw .drain() }
@@ -172,7 +172,7 @@ extension DecryptionKey {
     /// - Parameter point: `nil` for a point that is no key on this key's curve. The agreement is made with this key's own
     ///   public half then, and is worth nothing.
     /// - Returns: as many octets as a coordinate has; without meaning if there was no point, or one of small order.
-    /// - Throws: ``OpenSSLError`` when out of memory, or for a key of another kind.
+    /// - Throws: ``OpenSSLError`` for a key of another kind.
     package func agree(with point: AgreementPoint?) throws(OpenSSLError) -> RecoveredKey {
         guard case .agreement(let curve) = kind else { throw OpenSSLError(code: 0) }
         guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) else { throw .drain() }

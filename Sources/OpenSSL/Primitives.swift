@@ -62,8 +62,8 @@ package func disableCoreDumps() -> Bool { assayDisableCoreDumps() == 0 }
 
 /// An OpenSSL call failed unexpectedly: out of memory, or an algorithm that the library does not have.
 ///
-/// Any function that throws it may be out of memory; the comment of a function names only its other causes. Keys and
-/// signatures from outside never cause it; they cause ``KeyMaterialError`` or `false`.
+/// Any function that throws it does so when out of memory, and its comment need not say so. Keys and signatures from
+/// outside never cause it; they cause ``KeyMaterialError`` or `false`.
 package struct OpenSSLError: Error, Equatable {
     /// OpenSSL's packed error code of the oldest entry in the thread's queue; 0 if the queue was empty.
     package let code: UInt
@@ -120,7 +120,7 @@ func check(_ result: CInt) throws(OpenSSLError) {
     /// - Parameters:
     ///   - capacity: at least 1.
     ///   - write: returns how many octets it has written, at most the capacity.
-    /// - Throws: ``OpenSSLError`` when out of memory, and what `write` throws.
+    /// - Throws: what `write` throws.
     init(
         capacity: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) throws(OpenSSLError) -> Int
     ) throws(OpenSSLError) {

@@ -104,6 +104,7 @@ extension EmulatedProvider {
         return try sealed(try keys.sign(claims, type: nil), as: .userInfo)
     }
 
+    /// - Throws: ``DevOAuthError`` for a proof that does not hold; ``OpenSSLError``.
     private func granted(_ request: UserInfoRequest, now: Int64) throws -> IssuedGrants.Authorization? {
         let bound = request.authorization?.dropFirstWord("DPoP")
         guard let token = bound ?? request.authorization?.dropFirstWord("Bearer"),

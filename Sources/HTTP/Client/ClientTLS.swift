@@ -62,13 +62,13 @@ package struct TrustStore: Sendable {
     package static func current(
         caFile: String?, presenting certificate: TLSIdentity? = nil
     ) throws -> TrustStore {
-        func store(from kept: borrowing Mutex<[String?: TrustStore]>) throws -> TrustStore {
-            if let store = kept.withLock({ $0[caFile] }), store.versions == versions(caFile) { return store }
-            let store = try TrustStore(caFile: caFile, presenting: certificate)
-            kept.withLock { $0[caFile] = store }
-            return store
+        func current(in stores: borrowing Mutex<[String?: TrustStore]>) throws -> TrustStore {
+            if let kept = stores.withLock({ $0[caFile] }), kept.versions == versions(caFile) { return kept }
+            let new = try TrustStore(caFile: caFile, presenting: certificate)
+            stores.withLock { $0[caFile] = new }
+            return new
         }
-        return if let certificate { try store(from: certificate.stores) } else { try store(from: kept) }
+        return if let certificate { try current(in: certificate.stores) } else { try current(in: kept) }
     }
 }
 

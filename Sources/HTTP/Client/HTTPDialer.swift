@@ -17,7 +17,7 @@ package struct HTTPDialer: Sendable {
     /// - Parameters:
     ///   - timeout: for the connection and the TLS handshake together.
     ///   - maximumOctets: in bytes on the wire, until an exchange sets another limit.
-    ///   - decompressionLimit: of compressed bodies, in bytes after decompression; `nil`: they stay compressed.
+    ///   - decompressionLimit: of compressed bodies, in bytes after decompression; `nil` if the exchange requests none.
     package init(
         to destination: HTTPExchange.Destination, tls: HTTPExchange.TLS?, timeout: Interval, maximumOctets: Int,
         decompressionLimit: Int? = nil

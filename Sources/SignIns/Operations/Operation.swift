@@ -33,8 +33,8 @@ package final class Operation {
     package private(set) var calls: [CallReport] = []
     /// The code of the verdict on each ID Token, with the number of its provider.
     package private(set) var verdicts: [(provider: Int?, code: String)] = []
-    /// Whether the sign-in, code or refresh token is used up, or may be; `nil`: no code or refresh token was sent to the
-    /// provider, so the problem decides (``Problem/isSpent``).
+    /// Whether the sign-in, code or refresh token is used up, or may be; `nil`: none was to be sent to the provider
+    /// yet, so the problem decides (``Problem/isSpent``).
     ///
     /// ``GrantCalls/exchange(_:provenBy:at:_:)`` sets it, because it alone sends those; a refresh, and the release of a
     /// claim, decide it anew.

@@ -91,6 +91,7 @@ package enum EncryptionFault: Sendable, Equatable {
     var words: (code: String, title: String) {
         let rejection: Rejection
         switch self {
+        // Of any part: they share the words.
         case .malformed, .contentMalformed: rejection = .tokenMalformed(.payload)
         case .headerUnsupported: rejection = .headerUnsupported
         case .algorithmNotAllowed: rejection = .algorithmNotAllowed

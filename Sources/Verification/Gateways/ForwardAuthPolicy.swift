@@ -130,7 +130,7 @@ package enum Denial: Error, Equatable, Sendable {
     /// The values for the backend are longer than ``ForwardAuthPolicy/maximumValuesLength``.
     case valuesTooLong
 
-    // Inlined, so that whoever needs one fact pays for one.
+    // Inlined, so that a caller makes only the fact that it reads.
     @inline(__always)
     private var row: (code: String, status: Int, isAboutToken: Bool) {
         switch self {

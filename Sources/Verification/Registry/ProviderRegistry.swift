@@ -92,12 +92,14 @@ package struct ProviderRegistry: Sendable {
     ) async throws -> PerLoop<LoopKeys> {
         switch keys {
         case .store(let store):
-            let snapshots = try await PerLoop(on: group) { _ in LoopKeySnapshot() }
+            let keys = try await PerLoop(on: group) { _ in LoopKeys.one(LoopKeySnapshot(), store) }
             let loop = store.loop
+            // The store, which these keys refer to, lets go of its subscribers when it stops.
             try await store.subscribe { snapshot in
-                .andAllComplete(snapshots.onEach { $0.install(snapshot) }, on: loop)
+                .andAllComplete(
+                    keys.onEach { if case .one(let delivered, _) = $0 { delivered.install(snapshot) } }, on: loop)
             }.get()
-            return try await PerLoop(on: group) { .one(snapshots[$0], store) }
+            return keys
         case .pool(let pool):
             let issuers = try await PerLoop(on: group) { _ in LoopIssuers(pool) }
             try await LoopIssuers.connect(issuers, on: Array(group.makeIterator()), to: pool)

@@ -79,6 +79,7 @@ package final class RequestVerifier {
                 use: other.use, hasAudiencesOfResource: true)
         }
 
+        /// The defaults, but for `use`, are those of one of an entry's many issuers.
         init(
             _ provider: Provider, _ policy: ProviderPolicy, _ delivered: LoopKeySnapshot, _ source: KeySource,
             _ opaqueTokens: OpaqueTokenRules? = nil, issuers: LoopIssuers? = nil, use: IssuerUse? = nil,

@@ -5,7 +5,7 @@ private import Synchronization
 /// Counts of a listener over all event loops. A request that is answered as soon as it is read changes none of them.
 final class ListenerCounts: Sendable {
     fileprivate let connections = LimitedCount()
-    /// Connections that get a 503 because there are too many; those that don't even get that are refused here.
+    /// Connections that get a 503 because there are too many.
     fileprivate let refusals = LimitedCount()
     /// Incomplete requests. There is no limit, because their bytes and the connections are limited.
     fileprivate let reading = LimitedCount()
@@ -225,8 +225,11 @@ struct ConnectionQuota {
 
     /// Counts the bytes that the connection now holds, unless the total over all connections would exceed the limit.
     mutating func hold(_ bytes: Int) -> Bool {
-        let limit = counts.limits.maximumBuffered
-        if bytes > heldBytes, !counts.heldBytes.admit(bytes - heldBytes, atMost: limit) { return false }
+        if bytes > heldBytes,
+            !counts.heldBytes.admit(bytes - heldBytes, atMost: counts.limits.maximumBuffered)
+        {
+            return false
+        }
         if bytes < heldBytes { counts.heldBytes.add(bytes - heldBytes) }
         heldBytes = bytes
         return true

@@ -106,7 +106,7 @@ package struct KeyHistory: Sendable {
     /// An event as operators see it.
     package struct Event: Sendable, Equatable {
         let name: String
-        /// Others were fetched or read from disk or a file, or an omitted key's grace period ended.
+        /// Of `keys_changed`: other keys were fetched or read from disk or a file, or an omitted key's grace period ended.
         var added: NamedKeys?
         var removed: NamedKeys?
         var state: KeyState?
