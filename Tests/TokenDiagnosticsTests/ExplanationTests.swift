@@ -267,6 +267,7 @@ import TokenDiagnostics
         signIn.header = #"{"alg":"ES256","kid":"p256","crit":["b64"],"b64":false}"#
         let explanation = signIn.explanation
         #expect(explanation[.header].found == "typ absent, crit, b64")
+        #expect(explanation[.header].expected == "typ JWT or none; none of crit, b64, zip")
         for name in [Check.Name.algorithm, .key, .signature] { #expect(explanation[name].state == .notReached) }
         #expect(explanation[.audience].state == .passed)
     }
@@ -290,9 +291,29 @@ import TokenDiagnostics
         for explanation in explanations {
             #expect(explanation[.header].refusal == .rejected(.headerUnsupported))
             #expect(explanation[.header].found?.hasSuffix("+jwt, crit") == true)
+            #expect(explanation[.header].expected?.hasSuffix("; none of crit, b64, zip") == true)
             for name in [Check.Name.algorithm, .key, .signature] { #expect(explanation[name].state == .notReached) }
         }
         #expect(explanations[0][.header].explanation == "The header has crit, which access tokens must not use.")
+    }
+
+    /// Access tokens of authentik have the sign-in's nonce, as ID Tokens do.
+    @Test func `an access token with a nonce is an ID Token because of its typ, not of crit`() throws {
+        let (issuer, now) = ("https://op.example", UnixTime(seconds: 1_700_000_100))
+        let keys = try JWKSet(jwkSet([TestKey.p256.jwk()]))
+        func explanation(_ preset: ProviderPreset) throws -> Explanation {
+            let policy = try #require(preset.accessTokenPolicy(id: "op", issuer: issuer, audiences: ["app"]))
+            let claims = #""aud":"app","azp":"app","client_id":"app","sub":"u","uid":"x","jti":"y","nonce":"n""#
+            let token = compactJWS(
+                header: #"{"alg":"ES256","kid":"p256","typ":"JWT","crit":["x"]}"#,
+                payload: #"{"iss":"\#(issuer)","iat":1700000000,"exp":1700003600,\#(claims)}"#, signedBy: .p256)
+            return try AccessTokenVerifier(policy).explain(token, with: keys, now: now)
+        }
+        let genuine = try explanation(.authentik)
+        #expect(genuine.checks.filter { $0.refusal != nil }.map(\.name) == [.header])
+        #expect(genuine.summary == "The header has crit, which access tokens must not use.")
+        let other = try explanation(.oidc)
+        #expect(other.summary == "The token is an ID Token, not an access token: it has nonce.")
     }
 
     /// Mutates valid tokens: nothing traps, and verifier and explanation agree.

@@ -34,10 +34,10 @@ extension CheckDescriptions {
                         ? "The header does not declare an access token: its typ must be at+jwt (RFC 9068)."
                         : "The header is not that of an access token.",
                     fix: """
-                        Send the access_token of the provider's response. If that is it, set the matching preset for the \
-                        provider \(policy.id), or list its typ in token_types.
+                        Send the access_token of the provider's response. If that is it, set the matching preset for \
+                        the provider \(policy.id), or list its typ in token_types.
                         """),
-            expected: "typ " + words.joined(separator: " or "), found: foundHeader)
+            expected: expectedHeader(words.joined(separator: " or ")), found: foundHeader)
     }
 
     private func signer(_ rejection: Rejection?, _ dialect: AccessTokenDialect) -> Check {

@@ -1,4 +1,5 @@
 public import IDToken
+private import JOSE
 
 extension Explanation {
     /// The most likely cause if several checks fail: one of the failed checks, not always the first.
@@ -34,8 +35,8 @@ extension CheckDescriptions {
         guard first.name == .key, let claim = failed.first(where: { [.audience, .expiry].contains($0.name) }) else {
             return Explanation.Cause(first)
         }
-        if claim.name == .expiry, first.refusal == .rejected(.keyNotFound), let end = try? claims.time(.expiration),
-            case let age = now.seconds(since: end), age >= Self.longEnoughForOtherKeys
+        if claim.name == .expiry, first.refusal == .rejected(.keyNotFound), let age = expiredFor,
+            age >= Self.longEnoughForOtherKeys
         {
             return Explanation.Cause(
                 check: .expiry,
@@ -56,12 +57,21 @@ extension CheckDescriptions {
         if claims.contains(.events), let check = failed.first(where: { [.events, .tokenKind].contains($0.name) }) {
             return Explanation.Cause(check)
         }
-        let telling: Set<CheckName> = [
-            .header, .audience, .authorizedParty, .client, .requiredClaims, .claimValues, .nonce, .tokenKind,
-        ]
-        guard let check = failed.first(where: { telling.contains($0.name) }) else { return nil }
+        guard let check = failed.first(where: { isTelling($0.name) }) else { return nil }
         guard let diagnosis = kind.isAccessToken ? idTokenSent : accessTokenSent(check) else { return nil }
         return Explanation.Cause(check: check.name, explanation: diagnosis.explanation, fix: diagnosis.fix)
+    }
+
+    /// Whether a failure of this check can come from the kind of the token.
+    private func isTelling(_ name: CheckName) -> Bool {
+        switch name {
+        case .header:
+            guard case .accessToken(let dialect, _) = kind else { return true }
+            // It may also have been refused for crit, b64 or zip, which say nothing about the kind.
+            return (try? checkAccessTokenType(token.jws.header, dialect)) == nil
+        case .audience, .authorizedParty, .client, .requiredClaims, .claimValues, .nonce, .tokenKind: return true
+        default: return false
+        }
     }
 
     /// The diagnosis “an access token was sent”, where ID Tokens are verified; `nil` if nothing says so.
@@ -91,6 +101,9 @@ extension CheckDescriptions {
 
     /// A day: providers publish a key for some time after the last token that it signed has expired.
     private static let longEnoughForOtherKeys: Int64 = 86_400
+
+    /// The number of seconds since the token expired.
+    private var expiredFor: Int64? { (try? claims.time(.expiration)).map { now.seconds(since: $0) } }
 
     // MARK: A valid token
 

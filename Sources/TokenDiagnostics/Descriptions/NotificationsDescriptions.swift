@@ -23,8 +23,7 @@ extension CheckDescriptions {
             failed: Diagnosis(
                 "The header has the typ of another kind of token, or a parameter that is not supported (crit, b64 or zip).",
                 fix: Self.sendNotification),
-            expected: "typ logout+jwt, secevent+jwt, JWT or none",
-            found: foundHeader)
+            expected: expectedHeader("logout+jwt, secevent+jwt, JWT or none"), found: foundHeader)
     }
 
     private func notificationAudience(_ rejection: Rejection?) -> Check {

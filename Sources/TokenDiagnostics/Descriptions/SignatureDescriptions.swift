@@ -3,12 +3,18 @@ internal import JOSE
 
 extension CheckDescriptions {
     func header(_ rejection: Rejection?) -> Check {
-        let refused = JOSEHeader.unsupportedParameters.map(\.string).joined(separator: ", ")
         let isTypeGood = (try? checkTokenType(token.jws.header)) != nil
         return made(
             .header, rejection, passed: "The header is that of an ID Token.",
             failed: isTypeGood ? parametersDiagnosis : typeDiagnosis(token.jws.header.type ?? ""),
-            expected: "typ JWT or none; none of \(refused)", found: foundHeader)
+            expected: expectedHeader("JWT or none"), found: foundHeader)
+    }
+
+    /// What the check of the header accepts.
+    ///
+    /// - Parameter types: the values of `typ`.
+    func expectedHeader(_ types: String) -> String {
+        "typ \(types); none of \(JOSEHeader.unsupportedParameters.map(\.string).joined(separator: ", "))"
     }
 
     /// What the check of the header reads.
