@@ -116,8 +116,10 @@ package struct Diagnosis {
     }
 
     /// For a token of which only a part arrived.
-    static let truncationFix =
-        "Send the token exactly as the provider issued it; look for a database column or header limit that truncates it."
+    static let truncationFix = """
+        Send the token exactly as the provider issued it; look for a database column or header limit that truncates \
+        it.
+        """
 
     /// Diagnoses a rule for groups where the token does not list the user's groups.
     ///

@@ -108,7 +108,7 @@ enum ExpectedKind {
         }
     }
 
-    /// Checks those unverified claims of a token of this kind without which fetching keys for it could not help.
+    /// Checks the unverified claims of a token of this kind that must pass before keys are fetched for it.
     ///
     /// - Throws: ``Rejection``.
     func checkClaims(_ token: UnverifiedToken, under policy: ProviderPolicy, now: UnixTime) throws(Rejection) {

@@ -347,6 +347,8 @@ import TokenDiagnostics
         expect(
             signIn.explanation[.audience], "audience_mismatch",
             "for client, which is configured, but the request accepts only web.", "Set audience to")
+        let beside = SignIn.plain.with("aud", #"["client","x"]"#).expecting { $0.audience = "x" }
+        expect(beside.explanation[.audience], "audience_mismatch", "also for x, which is not trusted")
     }
 
     @Test func `an authorized party mismatch names the party`() {

@@ -90,17 +90,29 @@ extension CheckDescriptions {
 
     private func resourceAudience(_ rejection: Rejection?) -> Check {
         let found = claims.texts(.audience)
-        let own = "your API's identifier"
-        let common = commonAudienceDiagnosis(
-            rejection, found, own: own, expected: "the identifier of the API that was called")
-        return made(
-            .audience, rejection, passed: "The token is for this API.",
-            failed: common
-                ?? Diagnosis(
+        let isConfigured = found.contains(where: policy.audiences.containsExactly)
+        let diagnosis =
+            if policy.audiences.isEmpty {
+                Diagnosis(
+                    "The token has an audience, but tokens of the provider \(policy.id) must have none.",
+                    fix: "If it is your API's identifier, \(policy.audienceAdvice).")
+            } else if isConfigured, let audience = parameters.audience {
+                Diagnosis(
+                    """
+                    The token is for \(Redaction.list(found)), which is configured, but the request accepts only \
+                    \(Redaction.text(audience)).
+                    """,
+                    fix: "Set audience to the identifier of the API that was called, or omit it.")
+            } else {
+                Diagnosis(
                     "The token is for \(Redaction.list(found)), but \(policy.audienceOwner) has other audiences.",
                     fix: """
-                        If it is \(own), \(policy.audienceAdvice). Otherwise, have the client request a token for this API.
-                        """),
+                        If it is your API's identifier, \(policy.audienceAdvice). Otherwise, \
+                        have the client request a token for this API.
+                        """)
+            }
+        return made(
+            .audience, rejection, passed: "The token is for this API.", failed: diagnosis,
             expected: expectedAudience, found: found.isEmpty ? nil : Redaction.list(found))
     }
 

@@ -50,26 +50,32 @@ extension CheckDescriptions {
     }
 
     func events(_ rejection: Rejection?) -> Check {
-        .checked(
-            .events, rejection, passed: "The token is neither a notification nor a logout token.",
-            failed: .notification(token), expected: rejection.map { _ in "no events" },
-            found: rejection.map { _ in "events" })
+        guard let rejection else {
+            return .passed(.events, "The token is neither a notification nor a logout token.")
+        }
+        return .failed(.events, rejection, .notification(token), expected: "no events", found: "events")
     }
 
     func requiredClaims(_ rejection: Rejection?) -> Check {
+        let expected = policy.requiredClaims.map(\.string).joined(separator: ", ")
+        guard let rejection else {
+            return .passed(.requiredClaims, "The token has all required claims.", expected: expected)
+        }
+        if rejection == .groupsOverage {
+            return .failed(
+                .requiredClaims, rejection, .groupsOverage(setting: "required_claims of the provider \(policy.id)"),
+                expected: expected, found: "no groups")
+        }
         let missing = policy.requiredClaims.filter { (try? checkPresence(of: $0, claims)) == nil }
-        let isOverage = rejection == .groupsOverage
-        let names = isOverage ? "groups" : missing.map(\.string).joined(separator: ", ")
-        let setting = "required_claims of the provider \(policy.id)"
-        return .checked(
-            .requiredClaims, rejection, passed: "The token has all required claims.",
-            failed: isOverage
-                ? .groupsOverage(setting: setting)
-                : Diagnosis(
-                    "The token has no \(names), but \(setting) lists it.",
-                    fix: "Request the scope that adds it, such as email or profile, or remove it from required_claims."),
-            expected: policy.requiredClaims.map(\.string).joined(separator: ", "),
-            found: rejection.map { _ in "no " + names })
+        let names = missing.map(\.string).joined(separator: ", ")
+        return .failed(
+            .requiredClaims, rejection,
+            Diagnosis(
+                "The token has no \(names), but required_claims of the provider \(policy.id) lists it.",
+                fix: """
+                    Request the scope that adds it, such as email or profile, or remove it from required_claims.
+                    """),
+            expected: expected, found: "no " + names)
     }
 
     func claimValues(_ rejection: Rejection?) -> Check {

@@ -37,10 +37,21 @@ extension CheckDescriptions {
 
     private func audienceDiagnosis(_ rejection: Rejection?, _ found: [String]) -> Diagnosis {
         if rejection == .authorizedPartyMismatch { return partyDiagnosis }
-        let common = commonAudienceDiagnosis(
-            rejection, found, own: "your client ID", expected: "the client ID of the app that signed in")
-        if let common { return common }
-        if found.contains(where: policy.audiences.containsExactly) {
+        let isConfigured = found.contains(where: policy.audiences.containsExactly)
+        if policy.audiences.isEmpty {
+            return Diagnosis(
+                "The token has an audience, but tokens of the provider \(policy.id) must have none.",
+                fix: "If it is your client ID, \(policy.audienceAdvice).")
+        }
+        if let audience = parameters.audience, isConfigured, !found.containsExactly(audience) {
+            return Diagnosis(
+                """
+                The token is for \(Redaction.list(found)), which is configured, but the request accepts only \
+                \(Redaction.text(audience)).
+                """,
+                fix: "Set audience to the client ID of the app that signed in, or omit it.")
+        }
+        if isConfigured {
             let untrusted = found.filter {
                 !policy.audiences.containsExactly($0) && !policy.trustedAudiences.containsExactly($0)
             }
@@ -49,28 +60,6 @@ extension CheckDescriptions {
                 fix: "If you trust that audience, add it to trusted_audiences of the provider \(policy.id).")
         }
         return signsOfAccessToken ?? unknownAudienceDiagnosis(found)
-    }
-
-    /// The diagnosis for an audience where none is expected, or another configured one; `nil` for other failures.
-    ///
-    /// - Parameters:
-    ///   - own: what an accepted audience is.
-    ///   - expected: what the request's audience should be.
-    func commonAudienceDiagnosis(
-        _ rejection: Rejection?, _ found: [String], own: String, expected: String
-    ) -> Diagnosis? {
-        if policy.audiences.isEmpty {
-            return Diagnosis(
-                "The token has an audience, but tokens of the provider \(policy.id) must have none.",
-                fix: "If it is \(own), \(policy.audienceAdvice).")
-        }
-        guard rejection == .audienceNotExpected, let audience = parameters.audience else { return nil }
-        return Diagnosis(
-            """
-            The token is for \(Redaction.list(found)), which is configured, but the request accepts only \
-            \(Redaction.text(audience)).
-            """,
-            fix: "Set audience to \(expected), or omit it.")
     }
 
     /// The diagnosis for a token with claims that access tokens have and ID Tokens don't.

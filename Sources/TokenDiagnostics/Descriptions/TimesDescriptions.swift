@@ -123,13 +123,13 @@ extension CheckDescriptions {
     }
 
     func authenticatedAfter(_ rejection: Rejection?) -> Check {
-        let authTime = shown(.authTime)
-        let found = authTime ?? shown(.issuedAt)
+        let claimed = shown(.authTime)
+        let found = claimed ?? shown(.issuedAt)
         let expected = parameters.authenticatedAfter.map { "\(Redaction.time($0, now: now)) or after" }
-        if let rejection, rejection == .claimInvalid(.authTime), authTime != nil {
+        if let rejection, rejection == .claimInvalid(.authTime), claimed != nil {
             return .failed(.authenticatedAfter, rejection, authenticatedInFuture, expected: expected, found: found)
         }
-        let source = authTime == nil ? "iat, since there is no auth_time" : "auth_time"
+        let source = claimed == nil ? "iat, since there is no auth_time" : "auth_time"
         return made(
             .authenticatedAfter, rejection, passed: "The user authenticated after their sessions were revoked.",
             failed: Diagnosis(
