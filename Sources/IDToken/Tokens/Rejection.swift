@@ -97,7 +97,43 @@ public enum Rejection: Error, Equatable, Sendable {
         case `internal` = "internal"
     }
 
-    public var code: Code { row.code }
+    public var code: Code {
+        switch self {
+        case .tokenMalformed: .tokenMalformed
+        case .headerUnsupported: .headerUnsupported
+        case .algorithmNotAllowed: .algorithmNotAllowed
+        case .keyNotFound: .keyNotFound
+        case .keyUnsuitable: .keyUnsuitable
+        case .signatureInvalid: .signatureInvalid
+        case .issuerMismatch: .issuerMismatch
+        case .audienceMismatch, .audienceNotExpected: .audienceMismatch
+        case .authorizedPartyMismatch: .authorizedPartyMismatch
+        case .tokenExpired: .tokenExpired
+        case .tokenNotYetValid: .tokenNotYetValid
+        case .tokenTooOld: .tokenTooOld
+        case .authTimeTooOld: .authTimeTooOld
+        case .sessionRevoked: .sessionRevoked
+        case .claimMissing: .claimMissing
+        case .claimInvalid: .claimInvalid
+        case .nonceRequired: .nonceRequired
+        case .nonceMissing: .nonceMissing
+        case .nonceMismatch: .nonceMismatch
+        case .atHashMissing: .atHashMissing
+        case .atHashMismatch: .atHashMismatch
+        case .cHashMissing: .cHashMissing
+        case .cHashMismatch: .cHashMismatch
+        case .subjectMismatch: .subjectMismatch
+        case .scopeMissing: .scopeMissing
+        case .tokenInactive: .tokenInactive
+        case .bindingRequired: .bindingRequired
+        case .bindingMissing: .bindingMissing
+        case .bindingMismatch: .bindingMismatch
+        case .proofInvalid: .proofInvalid
+        case .proofNonceRequired: .proofNonceRequired
+        case .groupsOverage: .groupsOverage
+        case .cryptographyUnavailable: .internal
+        }
+    }
 
     /// The claim that is missing or invalid.
     public var claim: ClaimName? {
@@ -139,53 +175,58 @@ public enum Rejection: Error, Equatable, Sendable {
 extension Rejection: CustomStringConvertible {
     /// The stable ``code``, and why the token was rejected; safe to log. For people who must find the cause, the product
     /// TokenDiagnostics says more.
-    public var description: String { "\(code.rawValue): \(claim.map { $0.string + " " } ?? "")\(row.reason)" }
+    public var description: String { "\(code.rawValue): \(reason)" }
 
-    /// The code, and the reason; for a claim, what follows its name.
-    private var row: (code: Code, reason: String) {
+    private var reason: String {
         switch self {
-        case .tokenMalformed(.empty): (.tokenMalformed, "the token is empty")
-        case .tokenMalformed(.tooLong): (.tokenMalformed, "the token is too long")
-        case .tokenMalformed(.encrypted): (.tokenMalformed, "the token is encrypted (JWE)")
-        case .tokenMalformed(.serialization): (.tokenMalformed, "the token is not three parts of base64url")
-        case .tokenMalformed(.header): (.tokenMalformed, "the header is not one strict JSON object in base64url")
-        case .tokenMalformed(.payload): (.tokenMalformed, "the payload is not one strict JSON object in base64url")
-        case .tokenMalformed(.signature): (.tokenMalformed, "the signature is not base64url")
-        case .headerUnsupported:
-            (.headerUnsupported, "the header has crit, b64 or zip, or a typ of another kind of token")
-        case .algorithmNotAllowed: (.algorithmNotAllowed, "alg is absent, unknown, or not allowed for this provider")
-        case .keyNotFound: (.keyNotFound, "no key of the provider fits the token's kid and alg")
-        case .keyUnsuitable: (.keyUnsuitable, "the key that the token names can't verify it")
-        case .signatureInvalid: (.signatureInvalid, "the signature is wrong")
-        case .issuerMismatch: (.issuerMismatch, "iss is not the provider's issuer")
-        case .audienceMismatch: (.audienceMismatch, "aud is not accepted")
-        case .audienceNotExpected: (.audienceMismatch, "aud is accepted, but is not the expected one")
-        case .authorizedPartyMismatch: (.authorizedPartyMismatch, "azp is not accepted")
-        case .tokenExpired: (.tokenExpired, "exp has passed")
-        case .tokenNotYetValid: (.tokenNotYetValid, "nbf or iat is in the future")
-        case .tokenTooOld: (.tokenTooOld, "iat is too long ago")
-        case .authTimeTooOld: (.authTimeTooOld, "the user authenticated too long ago")
-        case .sessionRevoked: (.sessionRevoked, "the user authenticated before the sessions were revoked")
-        case .claimMissing: (.claimMissing, "is missing")
-        case .claimInvalid: (.claimInvalid, "has a value that is not accepted")
-        case .nonceRequired: (.nonceRequired, "the policy requires a nonce, and none was expected")
-        case .nonceMissing: (.nonceMissing, "a nonce was expected, and the token has none")
-        case .nonceMismatch: (.nonceMismatch, "nonce is not the expected one")
-        case .atHashMissing: (.atHashMissing, "an access token was given, and the token has no at_hash")
-        case .atHashMismatch: (.atHashMismatch, "at_hash is not that of the access token")
-        case .cHashMissing: (.cHashMissing, "a code was given, and the token has no c_hash")
-        case .cHashMismatch: (.cHashMismatch, "c_hash is not that of the code")
-        case .subjectMismatch: (.subjectMismatch, "the token is of another user than the expected one")
-        case .scopeMissing: (.scopeMissing, "the token does not grant a scope that is needed")
-        case .tokenInactive: (.tokenInactive, "the provider says that the token is not active")
-        case .bindingRequired:
-            (.bindingRequired, "the token is bound to a key, and nothing proves that the sender has it")
-        case .bindingMissing: (.bindingMissing, "the token is not bound to a key that is demanded")
-        case .bindingMismatch: (.bindingMismatch, "the token is bound to another key than the one that was proven")
-        case .proofInvalid: (.proofInvalid, "the DPoP proof proves nothing")
-        case .proofNonceRequired: (.proofNonceRequired, "the DPoP proof needs a current nonce")
-        case .groupsOverage: (.groupsOverage, "the provider left out the user's groups, which a rule needs")
-        case .cryptographyUnavailable: (.internal, "OpenSSL failed; the token may be valid")
+        case .tokenMalformed(let part): part.reason
+        case .headerUnsupported: "the header has crit, b64 or zip, or a typ of another kind of token"
+        case .algorithmNotAllowed: "alg is absent, unknown, or not allowed for this provider"
+        case .keyNotFound: "no key of the provider fits the token's kid and alg"
+        case .keyUnsuitable: "the key that the token names can't verify it"
+        case .signatureInvalid: "the signature is wrong"
+        case .issuerMismatch: "iss is not the provider's issuer"
+        case .audienceMismatch: "aud is not accepted"
+        case .audienceNotExpected: "aud is accepted, but is not the expected one"
+        case .authorizedPartyMismatch: "azp is not accepted"
+        case .tokenExpired: "exp has passed"
+        case .tokenNotYetValid: "nbf or iat is in the future"
+        case .tokenTooOld: "iat is too long ago"
+        case .authTimeTooOld: "the user authenticated too long ago"
+        case .sessionRevoked: "the user authenticated before the sessions were revoked"
+        case .claimMissing(let claim): "\(claim.string) is missing"
+        case .claimInvalid(let claim): "\(claim.string) has a value that is not accepted"
+        case .nonceRequired: "the policy requires a nonce, and none was expected"
+        case .nonceMissing: "a nonce was expected, and the token has none"
+        case .nonceMismatch: "nonce is not the expected one"
+        case .atHashMissing: "an access token was given, and the token has no at_hash"
+        case .atHashMismatch: "at_hash is not that of the access token"
+        case .cHashMissing: "a code was given, and the token has no c_hash"
+        case .cHashMismatch: "c_hash is not that of the code"
+        case .subjectMismatch: "the token is of another user than the expected one"
+        case .scopeMissing: "the token does not grant a scope that is needed"
+        case .tokenInactive: "the provider says that the token is not active"
+        case .bindingRequired: "the token is bound to a key, and nothing proves that the sender has it"
+        case .bindingMissing: "the token is not bound to a key that is demanded"
+        case .bindingMismatch: "the token is bound to another key than the one that was proven"
+        case .proofInvalid: "the DPoP proof proves nothing"
+        case .proofNonceRequired: "the DPoP proof needs a current nonce"
+        case .groupsOverage: "the provider left out the user's groups, which a rule needs"
+        case .cryptographyUnavailable: "OpenSSL failed; the token may be valid"
+        }
+    }
+}
+
+extension Rejection.TokenPart {
+    fileprivate var reason: String {
+        switch self {
+        case .empty: "the token is empty"
+        case .tooLong: "the token is too long"
+        case .encrypted: "the token is encrypted (JWE)"
+        case .serialization: "the token is not three parts of base64url"
+        case .header: "the header is not one strict JSON object in base64url"
+        case .payload: "the payload is not one strict JSON object in base64url"
+        case .signature: "the signature is not base64url"
         }
     }
 }
