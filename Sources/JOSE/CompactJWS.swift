@@ -71,8 +71,8 @@ public final class CompactJWS: Sendable {
         payloadEnd = text.startIndex + second
     }
 
-    /// Parses the form of AWS's load balancers, which is not that of RFC 7515: each part has the padding that its length
-    /// needs (RFC 4648, section 3.2), and the padding is signed.
+    /// Parses the form of AWS's load balancers, which is not that of RFC 7515: each part has the padding that its
+    /// length needs (RFC 4648, section 3.2), and the padding is signed.
     ///
     /// A signature of ES256 always needs padding, so no text has this form and that of RFC 7515.
     ///

@@ -114,28 +114,44 @@ extension JWKSet {
     package struct Entry: Sendable {
         package let keyID: String?
         /// The algorithms of the tokens that it can verify.
-        package private(set) var algorithms: SignatureAlgorithms = []
+        package let algorithms: SignatureAlgorithms
         /// The reason why it can't verify anything; `nil` if it can.
         package let flaw: String?
 
-        fileprivate static func entry(_ value: JSONValue) -> Entry {
-            if let members = value.members { return entry(members) }
-            let isObject = value.kind == .object
-            return Entry(
-                keyID: value.object?["kid"]?.string,
-                flaw: isObject ? "it has an integer beyond 64 bits" : "it is not a JSON object")
+        fileprivate init(_ value: JSONValue) {
+            guard let members = value.members else {
+                let isObject = value.kind == .object
+                self.init(
+                    keyID: value.object?["kid"]?.string,
+                    flaw: isObject ? "it has an integer beyond 64 bits" : "it is not a JSON object")
+                return
+            }
+            self.init(members)
         }
 
-        fileprivate static func entry(_ members: [String: JSONTree]) -> Entry {
+        fileprivate init(_ members: [String: JSONTree]) {
             let keyID = members["kid"]?.string
             guard !DevelopmentKeys.contain(keyID) else {
-                return Entry(keyID: keyID, flaw: "it is a key of assay dev, with which anyone can sign")
+                self.init(keyID: keyID, flaw: "it is a key of assay dev, with which anyone can sign")
+                return
             }
-            guard let key = JWK(members) else { return Entry(keyID: keyID, flaw: reasonIgnored(members)) }
-            guard key.publicKey != nil else { return Entry(keyID: keyID, flaw: reasonUnsuitable(key)) }
-            return Entry(
+            guard let key = JWK(members) else {
+                self.init(keyID: keyID, flaw: Self.reasonIgnored(members))
+                return
+            }
+            guard key.publicKey != nil else {
+                self.init(keyID: keyID, flaw: Self.reasonUnsuitable(key))
+                return
+            }
+            self.init(
                 keyID: keyID, algorithms: key.algorithms,
-                flaw: key.algorithms.isEmpty ? reasonWithoutAlgorithm(members) : nil)
+                flaw: key.algorithms.isEmpty ? Self.reasonWithoutAlgorithm(members) : nil)
+        }
+
+        fileprivate init(keyID: String?, algorithms: SignatureAlgorithms = [], flaw: String?) {
+            self.keyID = keyID
+            self.algorithms = algorithms
+            self.flaw = flaw
         }
 
         private static func reasonIgnored(_ members: [String: JSONTree]) -> String {
@@ -185,13 +201,13 @@ extension JWKSet {
             guard let key = JWK(certificate) else {
                 return Entry(keyID: certificate.keyID, flaw: "it is not a PEM certificate of an RSA or EC key")
             }
-            return .entry(key.members)
+            return Entry(key.members)
         }
     }
 
     /// The entries of a JWK Set, including keys that ``init(_:)`` skips; empty if the text is not a JWK Set.
     package static func entries(of json: [UInt8]) -> [Entry] {
-        (elements(of: json) ?? []).map(Entry.entry)
+        (elements(of: json) ?? []).map(Entry.init)
     }
 
     /// The elements of `keys`; `nil` if the text is not a JWK Set.

@@ -69,6 +69,7 @@ package struct ProofSigner: Sendable {
         header.member("typ", "dpop+jwt")
         header.member("alg", signer.algorithm.rawValue)
         header.name("jwk")
+        // Writes kty, crv, x and y: this key has no other members.
         jwk.write(to: &header)
         header.endObject()
         self.header = header.bytes

@@ -72,6 +72,7 @@ package struct JWEEncrypter: Sendable {
 extension JSONWriter {
     /// `epk` (RFC 7518, section 4.6.1.1).
     ///
+    /// - Parameter key: made only for an agreement, so it has a curve.
     /// - Throws: ``OpenSSLError``.
     fileprivate mutating func senderKey(_ key: DecryptionKey) throws(OpenSSLError) {
         name("epk")

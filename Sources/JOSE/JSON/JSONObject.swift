@@ -47,17 +47,24 @@ package struct JSONObject: Sendable {
         try read(name) { $0.string(in: text.span) }
     }
 
-    /// Like ``string(_:)``, for an integer; one beyond 64 bits is a mismatch.
+    /// Like ``string(_:)``, for an integer.
+    ///
+    /// - Throws: ``JSONTypeMismatch``, also beyond 64 bits.
     package func integer(_ name: JSONName) throws(JSONTypeMismatch) -> Int64? {
         try read(name) { $0.integer(in: text.span) }
     }
 
     /// Like ``string(_:)``, for a boolean.
+    ///
+    /// - Throws: ``JSONTypeMismatch``.
     package func bool(_ name: JSONName) throws(JSONTypeMismatch) -> Bool? {
         try read(name) { $0.bool }
     }
 
-    /// Like ``string(_:)``, as UTF-8 with escapes resolved.
+    /// The UTF-8 of a member that must be a string, with escapes resolved, or `nil` if there is no member of this name.
+    /// Without escapes, it is a slice of the text and retains it.
+    ///
+    /// - Throws: ``JSONTypeMismatch``.
     package func utf8(_ name: JSONName) throws(JSONTypeMismatch) -> ArraySlice<UInt8>? {
         try read(name) { $0.utf8(in: text) }
     }
