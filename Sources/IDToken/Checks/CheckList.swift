@@ -109,7 +109,8 @@ package struct CheckResults<Token> {
 
     /// What passed every check.
     ///
-    /// - Throws: ``Rejection/cryptographyUnavailable``, but never with ``FirstFailure``, which throws when a check fails.
+    /// - Throws: ``Rejection/cryptographyUnavailable``, but never with ``FirstFailure``, which throws when a check
+    ///   fails.
     func verified() throws(Rejection) -> Token {
         guard let token else { throw .cryptographyUnavailable }
         return token

@@ -2,8 +2,8 @@ private import Bytes
 package import JOSE
 
 extension JWSVerifier {
-    /// The checks that need no key: the JOSE header declares no other kind of token and no unsupported extension, and its
-    /// `alg` is allowed.
+    /// The checks that need no key: the JOSE header declares no other kind of token and no unsupported extension, and
+    /// its `alg` is allowed.
     ///
     /// - Parameter checkType: checks the header's `typ`.
     /// - Returns: the algorithm. If it is not allowed but known, and the observer continues, the token's own.
@@ -15,11 +15,14 @@ extension JWSVerifier {
         type checkType: (JOSEHeader) throws(Rejection) -> Void, watchedBy observer: Observer
     ) throws(Rejection) -> SignatureAlgorithm? {
         let header = token.jws.header
+        func checkTypeAndParameters() throws(Rejection) {
+            try checkType(header)
+            guard !header.hasUnsupportedParameter else { throw .headerUnsupported }
+        }
+        // An observer may continue after another kind's typ, which does not change how the token is signed. What crit,
+        // b64 or zip change is unknown, so neither the algorithm nor the signature is then checked.
         let isReadable: Void? =
-            try observer.check(.header, given: ()) { () throws(Rejection) in
-                try checkType(header)
-                guard !header.hasUnsupportedParameter else { throw .headerUnsupported }
-            } ?? (header.hasUnsupportedParameter ? nil : ())
+            try observer.check(.header, checkTypeAndParameters()) ?? (header.hasUnsupportedParameter ? nil : ())
         let algorithm = try observer.check(.algorithm, given: isReadable) { () throws(Rejection) in
             do throws(JWSError) {
                 return try checkHeader(header, allowing: algorithms)

@@ -152,33 +152,37 @@ private struct ClaimElements: UnkeyedDecodingContainer {
     var isAtEnd: Bool { currentIndex == elements.count }
 
     mutating func decodeNil() throws -> Bool {
-        guard try decoder(Never.self).decodeNil() else { return false }
+        guard try decoderOfNext(Never.self).decodeNil() else { return false }
         currentIndex += 1
         return true
     }
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try next(type) { try $0.decode(type) }
+        try takeNext(type) { try $0.decode(type) }
     }
 
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type
-    ) throws -> KeyedDecodingContainer<NestedKey> { try next([String: Any].self) { try $0.container(keyedBy: type) } }
-
-    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        try next([Any].self) { try $0.unkeyedContainer() }
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        try takeNext([String: Any].self) { try $0.container(keyedBy: type) }
     }
 
-    mutating func superDecoder() throws -> any Decoder { try next((any Decoder).self) { $0 } }
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try takeNext([Any].self) { try $0.unkeyedContainer() }
+    }
 
-    /// Reads an element, and moves on to the next one if it can be read.
-    private mutating func next<Value>(_ type: Any.Type, _ read: (ClaimsDecoder) throws -> Value) throws -> Value {
-        let value = try read(decoder(type))
+    mutating func superDecoder() throws -> any Decoder { try takeNext((any Decoder).self) { $0 } }
+
+    /// Reads the next element, and moves on if it can be read.
+    private mutating func takeNext<Value>(
+        _ type: Any.Type, _ read: (ClaimsDecoder) throws -> Value
+    ) throws -> Value {
+        let value = try read(decoderOfNext(type))
         currentIndex += 1
         return value
     }
 
-    private func decoder(_ type: Any.Type) throws -> ClaimsDecoder {
+    private func decoderOfNext(_ type: Any.Type) throws -> ClaimsDecoder {
         let path = codingPath + [ClaimKey(index: currentIndex)]
         guard !isAtEnd else {
             throw DecodingError.valueNotFound(

@@ -248,7 +248,7 @@ extension NotifiedEvent {
     /// - Parameters:
     ///   - name: the event's type, a URI.
     ///   - claims: the token's claims, which may name the user for all events.
-    ///   - isOwnIssuer: whether an issuer is the token's own.
+    ///   - isOwnIssuer: whether an issuer is the token's own, or another spelling of the provider's.
     /// - Source: RFC 8417; RFC 9493; OpenID RISC Profile 1.0; OpenID CAEP 1.0;
     ///   developers.google.com/identity/protocols/risc.
     fileprivate init(
@@ -317,8 +317,12 @@ extension NotifiedEvent.EventType {
     /// - Parameter ofSession: whether the event names a session.
     fileprivate init(security name: String, ofSession: Bool) {
         let prefix = "https://schemas.openid.net/secevent/"
+        guard name.hasPrefix(prefix) else {
+            self = .other
+            return
+        }
         self =
-            switch name.hasPrefix(prefix) ? name.dropFirst(prefix.count) : "" {
+            switch name.dropFirst(prefix.count) {
             case "risc/event-type/account-purged": .accountDeleted
             case "risc/event-type/sessions-revoked": .sessionsRevoked
             case "caep/event-type/session-revoked": ofSession ? .loggedOut : .sessionsRevoked

@@ -29,8 +29,8 @@ extension JWSVerifier {
 }
 
 extension UnverifiedToken {
-    /// Checks the unverified issuer, audience, kind and times. If they don't pass, fetching keys could not help, and
-    /// junk tokens could trigger requests to a provider.
+    /// Checks the unverified issuer, audience, kind and times. Keys are fetched only if they pass: otherwise junk
+    /// tokens could trigger requests to a provider.
     ///
     /// - Throws: the rejection for the first that would not pass.
     package func checkClaims(

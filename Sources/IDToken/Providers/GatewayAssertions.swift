@@ -27,7 +27,52 @@ extension ProviderPreset {
         facts.accessTokens = .assertions(dialect)
         return facts
     }
+}
 
+extension PresetParameter {
+    fileprivate static let signer = PresetParameter(
+        "signer",
+        "the load balancer's ARN, such as arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/web/50dc6c495c0c9188"
+    ) { LoadBalancerName($0) != nil }
+
+    fileprivate static let client = PresetParameter(
+        "client", "the client ID with which the load balancer signs users in"
+    ) { text in
+        !text.isEmpty && text.utf8.allSatisfy(\.isVisibleASCII)
+    }
+
+    fileprivate static let identityProvider = issuer("https://<host>")
+}
+
+/// The ARN of an Application Load Balancer.
+private struct LoadBalancerName {
+    private let partition: Substring
+    private let region: Substring
+
+    init?(_ arn: String) {
+        let parts = arn.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 6, parts[0] == "arn", parts[2] == "elasticloadbalancing",
+            PresetParameter.isWord(String(parts[1])), PresetParameter.isWord(String(parts[3])),
+            parts[4].utf8.count == 12, parts[4].utf8.allSatisfy(\.isDigit)
+        else { return nil }
+        let resource = parts[5].split(separator: "/", omittingEmptySubsequences: false)
+        guard resource.count == 4, resource[0] == "loadbalancer", resource[1] == "app",
+            resource.allSatisfy({ PresetParameter.isWord(String($0)) })
+        else { return nil }
+        (partition, region) = (parts[1], parts[3])
+    }
+
+    /// Where the region's public keys are; `nil` if AWS does not document it.
+    var publicKeyAddress: String? {
+        switch partition {
+        case "aws": "https://public-keys.auth.elb.\(region).amazonaws.com/{kid}"
+        case "aws-us-gov": "https://s3-\(region).amazonaws.com/aws-elb-public-keys-prod-\(region)/{kid}"
+        default: nil
+        }
+    }
+}
+
+extension ProviderPreset {
     /// Assertions of Cloudflare Access, in `Cf-Access-Jwt-Assertion`.
     ///
     /// The same keys sign the token of the user's whole session, whose `type` is `org`. A service token has an empty
@@ -50,7 +95,13 @@ extension ProviderPreset {
             })
         return facts
     }
+}
 
+extension PresetParameter {
+    fileprivate static let team = host("the team domain, such as example.cloudflareaccess.com")
+}
+
+extension ProviderPreset {
     /// Assertions of Google's Identity-Aware Proxy, in `x-goog-iap-jwt-assertion`.
     ///
     /// The audience is a path, such as `/projects/123/global/backendServices/456`. `sub` is `accounts.google.com:` and
@@ -83,49 +134,6 @@ extension ProviderPreset {
     }
 }
 
-/// The ARN of an Application Load Balancer.
-private struct LoadBalancerName {
-    private let partition: Substring
-    private let region: Substring
-
-    init?(_ arn: String) {
-        let parts = arn.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 6, parts[0] == "arn", parts[2] == "elasticloadbalancing",
-            PresetParameter.isWord(String(parts[1])), PresetParameter.isWord(String(parts[3])),
-            parts[4].utf8.count == 12, parts[4].utf8.allSatisfy(\.isDigit)
-        else { return nil }
-        let resource = parts[5].split(separator: "/", omittingEmptySubsequences: false)
-        guard resource.count == 4, resource[0] == "loadbalancer", resource[1] == "app",
-            resource.allSatisfy({ PresetParameter.isWord(String($0)) })
-        else { return nil }
-        (partition, region) = (parts[1], parts[3])
-    }
-
-    /// Where the region's public keys are; `nil` if AWS does not document it.
-    var publicKeyAddress: String? {
-        switch partition {
-        case "aws": "https://public-keys.auth.elb.\(region).amazonaws.com/{kid}"
-        case "aws-us-gov": "https://s3-\(region).amazonaws.com/aws-elb-public-keys-prod-\(region)/{kid}"
-        default: nil
-        }
-    }
-}
-
 extension PresetParameter {
-    fileprivate static let signer = PresetParameter(
-        "signer",
-        "the load balancer's ARN, such as arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/web/50dc6c495c0c9188"
-    ) { LoadBalancerName($0) != nil }
-
-    fileprivate static let client = PresetParameter(
-        "client", "the client ID with which the load balancer signs users in"
-    ) { text in
-        !text.isEmpty && text.utf8.allSatisfy(\.isVisibleASCII)
-    }
-
-    fileprivate static let identityProvider = issuer("https://<host>")
-
-    fileprivate static let team = host("the team domain, such as example.cloudflareaccess.com")
-
     fileprivate static let route = host("the host of the route, such as app.example.com")
 }

@@ -23,7 +23,13 @@ extension ProviderPreset {
             })
         return facts
     }
+}
 
+extension PresetParameter {
+    fileprivate static let auth0Domain = host("the tenant's domain, such as example.eu.auth0.com, or your own")
+}
+
+extension ProviderPreset {
     /// Clerk: session tokens, without an audience and with the app's origins as authorized parties; or ID Tokens of its
     /// OAuth server, with client IDs as audiences.
     ///
@@ -41,7 +47,14 @@ extension ProviderPreset {
         facts.policy.claimRules = [ClaimRule(ClaimPath("sts"), .noneOf, ["pending"])]
         return facts
     }
+}
 
+extension PresetParameter {
+    fileprivate static let frontendAPI = host(
+        "the host of the Frontend API, such as clerk.example.com or example.clerk.accounts.dev")
+}
+
+extension ProviderPreset {
     /// Amazon Cognito, one user pool.
     ///
     /// Access tokens are signed with the same keys; `token_use` tells them apart.
@@ -64,7 +77,18 @@ extension ProviderPreset {
             })
         return facts
     }
+}
 
+extension PresetParameter {
+    fileprivate static let pool = PresetParameter(
+        "pool", "the user pool's ID, such as eu-west-1_AbCdEfGhI", placeholder: "<region>_<id>"
+    ) { text in
+        let parts = text.split(separator: "_", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts.allSatisfy { isWord(String($0)) }
+    }
+}
+
+extension ProviderPreset {
     /// Okta: the organization's own authorization server, or a custom one.
     ///
     /// Okta does not publish the keys of access tokens of the organization's server. Those of a custom server name the
@@ -85,7 +109,15 @@ extension ProviderPreset {
             : .jwt(AccessTokenDialect(clientClaims: [ClaimName("cid")]))
         return facts
     }
+}
 
+extension PresetParameter {
+    fileprivate static let oktaDomain = host("the organization's domain, such as example.okta.com")
+    fileprivate static let authorizationServer = word(
+        "authorization_server", "the ID of a custom authorization server, such as default", isOptional: true)
+}
+
+extension ProviderPreset {
     /// Salesforce, by its login host or a My Domain. The subject is a URL.
     ///
     /// - Source: a token in a public write-up; that the discovery document lies below the issuer is unsourced.
@@ -96,7 +128,14 @@ extension ProviderPreset {
         facts.accessTokens = .unsupported(because: "the form of its JWT access tokens is not documented")
         return facts
     }
+}
 
+extension PresetParameter {
+    fileprivate static let myDomain = host(
+        "the host that tokens name, such as example.my.salesforce.com or login.salesforce.com")
+}
+
+extension ProviderPreset {
     /// Supabase Auth, one project with asymmetric signing keys. Its access tokens identify the user.
     ///
     /// Projects that use the legacy shared secret sign with HS256 and publish no keys.
@@ -117,7 +156,21 @@ extension ProviderPreset {
         facts.policy.claimRules = [ClaimRule(ClaimPath("client_id"), .absent, [])]
         return facts
     }
+}
 
+extension AccessTokenDialect {
+    fileprivate static var supabase: AccessTokenDialect {
+        var dialect = singleKind
+        dialect.authorization.roles = ClaimPath("role")
+        return dialect
+    }
+}
+
+extension PresetParameter {
+    fileprivate static let supabaseProject = word("project", "the project's reference, the first part of its host name")
+}
+
+extension ProviderPreset {
     /// Kinde, one environment.
     ///
     /// Without a registered API, `aud` of access tokens is an empty list: `audiences: none` with `authorized_parties`.
@@ -164,36 +217,7 @@ extension ProviderPreset {
     }
 }
 
-extension AccessTokenDialect {
-    fileprivate static var supabase: AccessTokenDialect {
-        var dialect = singleKind
-        dialect.authorization.roles = ClaimPath("role")
-        return dialect
-    }
-}
-
 extension PresetParameter {
-    fileprivate static let auth0Domain = host("the tenant's domain, such as example.eu.auth0.com, or your own")
-
-    fileprivate static let frontendAPI = host(
-        "the host of the Frontend API, such as clerk.example.com or example.clerk.accounts.dev")
-
-    fileprivate static let pool = PresetParameter(
-        "pool", "the user pool's ID, such as eu-west-1_AbCdEfGhI", placeholder: "<region>_<id>"
-    ) { text in
-        let parts = text.split(separator: "_", omittingEmptySubsequences: false)
-        return parts.count == 2 && parts.allSatisfy { isWord(String($0)) }
-    }
-
-    fileprivate static let oktaDomain = host("the organization's domain, such as example.okta.com")
-    fileprivate static let authorizationServer = word(
-        "authorization_server", "the ID of a custom authorization server, such as default", isOptional: true)
-
-    fileprivate static let myDomain = host(
-        "the host that tokens name, such as example.my.salesforce.com or login.salesforce.com")
-
-    fileprivate static let supabaseProject = word("project", "the project's reference, the first part of its host name")
-
     fileprivate static let kindeDomain = host("the environment's domain, such as example.kinde.com, or your own")
     fileprivate static let workOSClient = word(
         "client", "the client ID of the WorkOS environment, such as client_01H…", placeholder: "client_01H")

@@ -42,6 +42,8 @@ public final class AccessTokenVerifier: SharedVerifier {
     /// Verifies a token: its form, header, algorithm, key, signature, then every claim, its binding and its scopes. Throws
     /// at the first check that fails.
     ///
+    /// The policy's audiences are the API's own identifiers, and its authorized parties are clients.
+    ///
     /// - Parameters:
     ///   - token: the token as it was received.
     ///   - keys: the provider's keys.
