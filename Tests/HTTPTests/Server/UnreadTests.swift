@@ -23,6 +23,8 @@ import TestSupport
     private static var limits: ListenerLimits {
         var limits = ListenerLimits()
         limits.maximumBuffered = limit
+        // Otherwise, a slow machine disconnects the clients for their pace, before the test has counted them.
+        limits.requestTimeoutSeconds = 3600
         return limits
     }
 
